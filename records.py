@@ -1,0 +1,550 @@
+"""The nouns of Peirce and the Protocols between its rooms.
+
+A session holds problems. A problem goes in steps. A step holds calls (one model
+or tool request each); a model's call gives an answer; an answer holds 0..n
+hypotheses; each hypothesis gets one verdict. Every noun here is frozen, typed
+and serialisable; nothing here imports another room.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Json: TypeAlias = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
+Keep: TypeAlias = Literal["values", "codes"]
+Digest: TypeAlias = str
+
+
+def canonical_json(value: Json) -> str:
+    """One text for one JSON value: sorted keys, no blanks, UTF-8 kept."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest_of(value: Json) -> Digest:
+    """SHA-256 (hex) of `canonical_json(value)`; how requests, problems and inputs are named."""
+    return hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# --- ends that are expected --------------------------------------------------
+
+
+class PeirceError(Exception):
+    """An expected end: one sentence for the user, and the exit code of the command line."""
+
+    exit_code = 1
+
+
+class UsageError(PeirceError):
+    """What was asked for cannot be: names the value given and the valid choices."""
+
+    exit_code = 2
+
+
+class DataError(PeirceError):
+    """A file that cannot be read as what it should be: names file, line and field."""
+
+
+class StoreError(PeirceError):
+    """The store is locked, of another version, unwritable, or lacks what was asked for."""
+
+
+class Unavailable(PeirceError):
+    """A model or tool that gave no answer. An outage is never a prediction and never a score."""
+
+
+class SandboxUnavailable(Unavailable):
+    """A sandbox that cannot be built or has died; the run stops with the remedy."""
+
+    exit_code = 4
+
+
+class BudgetSpent(PeirceError):
+    exit_code = 3
+
+
+class Interrupted(PeirceError):
+    exit_code = 130
+
+
+# --- problems ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Observation:
+    """An input with its output (programs), a world (logic), a text with its label (text)."""
+
+    input: Json
+    output: Json
+
+
+@dataclass(frozen=True)
+class InputSet:
+    """A named list of inputs, known elsewhere by its digest (the name does not count)."""
+
+    name: str
+    inputs: tuple[Json, ...]
+    weights: tuple[float, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    @cached_property
+    def digest(self) -> Digest:
+        return digest_of([self.inputs, self.weights])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All that is known of a problem. Agents see `view()` alone, which has no hidden part."""
+
+    id: str
+    task: str
+    family: str
+    shown: tuple[Observation, ...]
+    hidden: tuple[Observation, ...] = ()
+    public: Mapping[str, Json] = field(default_factory=dict)  # of the family: a theory, the labels
+    secret: Mapping[str, Json] = field(default_factory=dict)  # a reference rule; never in a view
+    group: str = ""  # what must stay in one split; the id where empty
+
+    @cached_property
+    def digest(self) -> Digest:
+        return digest_of(self.as_json())
+
+    def as_json(self) -> Json:
+        def pairs(some: Sequence[Observation]) -> list[list[Json]]:
+            return [[o.input, o.output] for o in some]
+
+        return {
+            "id": self.id,
+            "task": self.task,
+            "family": self.family,
+            "shown": pairs(self.shown),
+            "hidden": pairs(self.hidden),
+            "public": dict(self.public),
+            "secret": dict(self.secret),
+            "group": self.group,
+        }
+
+    @staticmethod
+    def from_json(data: Json) -> Problem:
+        def pairs(some: Json) -> tuple[Observation, ...]:
+            return tuple(Observation(i, o) for i, o in some)
+
+        return Problem(
+            data["id"],
+            data["task"],
+            data["family"],
+            pairs(data["shown"]),
+            pairs(data["hidden"]),
+            data["public"],
+            data["secret"],
+            data["group"],
+        )
+
+    def view(self, space: InputSet, earlier: Sequence[Earlier] = ()) -> View:
+        return View(self.id, self.task, self.family, self.shown, self.public, space, tuple(earlier))
+
+
+@dataclass(frozen=True)
+class View:
+    """What an agent sees of a problem at one step."""
+
+    problem: str
+    task: str
+    family: str
+    shown: tuple[Observation, ...]
+    public: Mapping[str, Json]
+    space: InputSet  # the sample space S: inputs without outputs
+    earlier: tuple[Earlier, ...] = ()
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """One earlier answer of the problem, as later steps may be shown it."""
+
+    answer: str
+    hypotheses: tuple[Hypothesis, ...]  # empty where the answer was malformed
+    verdict: Verdict
+    feedback: str = ""
+
+
+# --- hypotheses and what became of them --------------------------------------
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """Anything that predicts: `text` is what the oracle takes (source, formula, sentence)."""
+
+    text: str
+    description: str = ""
+    meta: Mapping[str, Json] = field(default_factory=dict)  # programs: {"entry": name of the def}
+    breaches: tuple[str, ...] = ()  # of the answer contract, tolerated and reported
+
+    @cached_property
+    def digest(self) -> Digest:
+        return digest_of([self.text, dict(self.meta)])
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """An answer, or a part of one, that gives no hypothesis; `reason` is a short stable name."""
+
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Of one hypothesis over an `InputSet` of n inputs.
+
+    codes: int64 (n,), an image of the prediction under the equality rule, 0 where undefined.
+    reasons: uint8 (n,), 0 where defined, else 1 + an index into `reason_names`.
+    verdict: "ok", or why the batch has no result as a whole ("too_slow", "memory", "crashed", …):
+    then every input is undefined for that reason.
+    limited: a limit touched the result.
+    """
+
+    codes: NDArray[np.int64]
+    reasons: NDArray[np.uint8]
+    reason_names: tuple[str, ...] = ()
+    verdict: str = "ok"
+    limited: bool = False
+
+    @property
+    def defined(self) -> NDArray[np.bool_]:
+        return np.equal(self.reasons, 0)
+
+    def undefined(self) -> dict[str, int]:
+        """Counts of undefined inputs by reason, most frequent first."""
+        counts = np.bincount(self.reasons, minlength=len(self.reason_names) + 1)[1:]
+        pairs = [(name, int(c)) for name, c in zip(self.reason_names, counts, strict=False) if c]
+        return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of one hypothesis with m observations: True, False or None (undefined) for each.
+
+    got: m entries, {"value": Json} or {"undefined": reason}.
+    """
+
+    marks: tuple[bool | None, ...]
+    got: tuple[Mapping[str, Json], ...]
+    verdict: str = "ok"
+    detail: Mapping[str, Json] = field(default_factory=dict)  # logic: costs and bounds by world
+
+
+class Verdict(StrEnum):
+    MALFORMED = "malformed"
+    INCONSISTENT = "inconsistent"
+    REDUNDANT = "redundant"
+    ACCEPTED = "accepted"
+
+    @property
+    def consistent(self) -> bool:
+        """The consistent hypotheses of a problem are the accepted and the redundant ones."""
+        return self in (Verdict.REDUNDANT, Verdict.ACCEPTED)
+
+
+# --- calls -------------------------------------------------------------------
+
+Message: TypeAlias = Mapping[str, Json]  # OpenAI chat form: role, content, tool_calls, tool_call_id
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    name: str
+    description: str
+    parameters: Mapping[str, Json]  # a JSON schema
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    id: str
+    name: str
+    arguments: Mapping[str, Json] | str  # the raw text where it is no JSON object
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call, or a sum of them; None nowhere: what is not told counts 0."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    tokens_reasoning: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.tokens_cached + other.tokens_cached,
+            self.tokens_reasoning + other.tokens_reasoning,
+        )
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a proposer says: text or tool calls; `finish` is "stop", "tool_calls", "length" or
+    "exhausted" (it has nothing left to say: the problem ends)."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish: str = "stop"
+    usage: Usage = Usage()
+    retries: int = 0
+    meta: Mapping[str, Json] = field(
+        default_factory=dict
+    )  # recorded: last_of_turn, fields of the turn
+
+
+@dataclass(frozen=True)
+class CallKey:
+    """Where a call stands: structural, never an order of arrival. path: `step/3/propose/0`."""
+
+    session: str
+    problem: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call came to, as the journal keeps it: JSON, and arrays named beside it."""
+
+    response: Json
+    vectors: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    retries: int = 0
+
+
+# --- what a step leaves in the store ----------------------------------------
+
+
+@dataclass(frozen=True)
+class BankEvent:
+    """The bank is a log: hypothesis (its `Hypothesis.digest`) was right or wrong on an
+    observation at time t."""
+
+    hypothesis: Digest
+    text: str
+    description: str
+    observation: int
+    right: bool
+    t: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A hypothesis (or a malformed answer) with its verdict and all its predictions.
+
+    coverage: share of S whose prediction an earlier answer gave already (GEAR 4.1); None where
+    malformed. space: codes over S; shown, hidden: agreements with the observations.
+    """
+
+    verdict: Verdict
+    reason: str
+    hypothesis: Hypothesis | None = None
+    coverage: float | None = None
+    shown: Agreement | None = None
+    hidden: Agreement | None = None
+    space: Predictions | None = None
+    bad: bool = False  # counts towards the stopping rule
+
+
+@dataclass(frozen=True)
+class Answered:
+    path: str  # of the call that gave it
+    text: str
+    judged: tuple[Judged, ...]
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    problem: str
+    step: int
+    answers: tuple[Answered, ...]
+    fields: Mapping[str, Json] = field(default_factory=dict)  # the method's own: a chosen rule
+    events: tuple[BankEvent, ...] = ()
+
+
+# --- limits ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of the sandbox. A limit on one input gives that input a reason; a limit on the batch gives
+    the whole hypothesis one verdict. loop_steps counts passes of `while` loops, which no clock
+    decides; CPU times are for what it does not catch."""
+
+    loop_steps: int = 50_000  # one input
+    recursion: int = 1_000  # one input, frames
+    input_cpu_s: float = 1.0
+    value_bytes: int = 100_000  # one output in canonical form
+    cpu_s: float = 20.0  # batch, from here on
+    wall_s: float = 120.0
+    memory_mb: int = 512
+    output_bytes: int = 32_000_000
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One hypothesis run over one input set of n inputs.
+
+    verdict: "ok" or the reason why there is no result: "syntax", "too_slow", "memory",
+    "output_too_large", "protocol", "crashed", "no_function". codes, reasons, reason_names: as in
+    `Predictions` (keep="codes"). values: n entries, {"value": Json} or {"undefined": reason}
+    (keep="values"). detail: at most 500 characters.
+    """
+
+    verdict: str
+    codes: NDArray[np.int64]
+    reasons: NDArray[np.uint8]
+    reason_names: tuple[str, ...] = ()
+    values: tuple[Mapping[str, Json], ...] | None = None
+    detail: str = ""
+    limited: bool = False
+    cpu_s: float = 0.0
+
+
+# --- the Protocols between rooms ---------------------------------------------
+
+
+class Execute(Protocol):
+    async def __call__(self, source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
+        """Raises Unavailable; an outage is never a prediction."""
+        ...
+
+
+class Solve(Protocol):
+    async def __call__(self, problem: View, formula: str, worlds: InputSet) -> Json: ...
+
+
+class Judge(Protocol):
+    async def __call__(self, sentence: str, texts: InputSet, labels: Sequence[str]) -> Json: ...
+
+
+@dataclass(frozen=True)
+class Oracles:
+    """What applies hypotheses; injected by the runner. None: this session has no such oracle."""
+
+    execute: Execute | None = None
+    solve: Solve | None = None
+    judge: Judge | None = None
+
+
+class FamilyWords(Protocol):
+    """A family's part of every prompt. Pure text, no model's name."""
+
+    instructions: str  # what a hypothesis is, in a few lines
+
+    def contract(self, answer_format: str) -> str: ...
+    def show_observation(self, number: int, observation: Observation) -> str: ...
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str: ...
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """The first failing observations with what was expected and what came."""
+        ...
+
+
+class Family(Protocol):
+    """What GEAR needs of a domain: S, an oracle, equality of predictions, a size measure."""
+
+    name: str
+    words: FamilyWords
+    answer_formats: tuple[str, ...]  # the first is the default
+    opens_hidden: bool  # False: hidden parts wait for `check` and `eval` (logic)
+
+    def parse(
+        self, view: View, answer: str, answer_format: str
+    ) -> Sequence[Hypothesis | Malformed]: ...
+
+    async def agree(
+        self,
+        hypothesis: Hypothesis,
+        observations: Sequence[Observation],
+        view: View,
+        oracles: Oracles,
+    ) -> Agreement: ...
+
+    async def predict(
+        self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
+    ) -> Sequence[Predictions]: ...
+
+    def consistent(self, agreement: Agreement) -> bool: ...
+
+    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+        """LangChain tools that a model may call before it answers."""
+        ...
+
+
+class Task(Protocol):
+    """A source of problems: one file in tasks/."""
+
+    name: str
+    family: str
+    about: str  # one line
+
+    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Published or user's files as they are, plain or gzip. Raises DataError."""
+        ...
+
+    def generate(self, count: int, seed: int) -> list[Problem]: ...
+
+    def space(self, problem: Problem, seed: int) -> InputSet: ...
+
+
+class Proposer(Protocol):
+    """Who answers. `settings()` is recorded in the session; it names no secret."""
+
+    def settings(self) -> Json: ...
+
+    async def propose(
+        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+    ) -> Reply:
+        """Raises Unavailable when there is no answer to be had."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Journal(Protocol):
+    async def once(
+        self,
+        key: CallKey,
+        kind: Literal["model", "tool"],
+        request: Json,
+        make: Callable[[], Awaitable[Outcome]],
+    ) -> Outcome:
+        """The recorded outcome of `key`, or that of `make`, durable before this returns."""
+        ...
+
+
+class Ledger(Protocol):
+    """Where a finished step goes: the store, or replay's comparison."""
+
+    async def step(self, record: StepRecord) -> None: ...
+
+    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None: ...
+
+
+class Sandbox(Protocol):
+    """Untrusted Python over a set of inputs, under limits. `process` and `docker` answer alike."""
+
+    async def put(self, inputs: InputSet) -> Digest: ...
+
+    async def run(
+        self, source: str, entry: str, inputs: Digest, keep: Keep, limits: Limits
+    ) -> Batch: ...
+
+    def layers(self) -> Mapping[str, bool]: ...
+
+    async def close(self) -> None: ...
