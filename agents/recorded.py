@@ -1,0 +1,201 @@
+"""Answers that were given before: `recorded:FILE`, plain or gzip.
+
+Two forms. The published one of the GPT-4 answers on List Functions: one JSON object whose
+"problems" hold "idx", "turns" (each with "responses"), "chosen_rules" (one a turn) and
+"published_test_accs". And our own JSONL, one answer a line, other keys ignored:
+
+    {"problem": "12", "step": 1, "answer": "...", "fields": {"chosen_rule": "..."}}
+
+where lines of one problem with one step are the answers of one turn, in the order of the file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, UsageError, View
+from . import given_settings
+
+SCHEMES = ("recorded",)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One recorded answer. fields: of its turn, given with the last answer of it."""
+
+    text: str
+    last_of_turn: bool
+    fields: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A file of answers. answers: by problem id, in the order in which they were given; about:
+    what the file says of the model that gave them; digest: SHA-256 of the (unpacked) content."""
+
+    file: str
+    digest: str
+    about: Mapping[str, Json]
+    answers: Mapping[str, tuple[Answer, ...]]
+
+
+class Recorded:
+    """A proposer that gives the next recorded answer of a problem: the one whose number is the
+    count of earlier answers. None left, or a problem not on record: exhausted. Tools are never
+    called."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+
+    def settings(self) -> Json:
+        record = self._record
+        return {
+            "scheme": "recorded",
+            "file": record.file,
+            "digest": record.digest,
+            "recorded": dict(record.about),
+        }
+
+    async def propose(
+        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+    ) -> Reply:
+        answers = self._record.answers.get(view.problem, ())
+        number = len(view.earlier)
+        if number >= len(answers):
+            return Reply(finish="exhausted")
+        answer = answers[number]
+        meta: dict[str, Json] = {"last_of_turn": answer.last_of_turn}
+        if answer.fields:
+            meta["fields"] = dict(answer.fields)
+        return Reply(answer.text, meta=meta)
+
+    async def close(self) -> None:
+        return None
+
+
+async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
+    """The answers of the file that `spec` names. Raises UsageError, DataError."""
+    given_settings(spec, settings, ())
+    path = spec.partition(":")[2]
+    if not path:
+        raise UsageError(f"model {spec!r} names no file: write recorded:FILE")
+    return Recorded(read_record(path))
+
+
+def recorded_problems(path: str | Path) -> list[str]:
+    """The ids of the problems that a file has answers to, in its order."""
+    return list(read_record(path).answers)
+
+
+def read_record(path: str | Path) -> Record:
+    """Raises DataError naming file, line and field."""
+    content = _content(path)
+    digest = hashlib.sha256(content).hexdigest()
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 at byte {error.start}") from None
+    whole = _whole(text)
+    if isinstance(whole, dict) and "problems" in whole:
+        about = {key: value for key, value in whole.items() if key != "problems"}
+        return Record(Path(path).name, digest, about, _published(path, whole["problems"]))
+    return Record(Path(path).name, digest, {}, _lines(path, text))
+
+
+def _content(path: str | Path) -> bytes:
+    try:
+        raw = Path(path).read_bytes()
+        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    except (OSError, EOFError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "broken gzip"
+        raise DataError(f"{path}: cannot be read ({reason})") from None
+
+
+def _whole(text: str) -> Json:
+    """The text as one JSON value; None where it is none (JSONL of more than one line)."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _published(path: str | Path, problems: Json) -> dict[str, tuple[Answer, ...]]:
+    found: dict[str, tuple[Answer, ...]] = {}
+    for p, problem in enumerate(_list(path, "problems", problems)):
+        at = f"problems[{p}]"
+        identity = str(_key(path, at, problem, "idx"))
+        if identity in found:
+            raise DataError(f"{path}: {at}.idx: problem {identity!r} stands twice")
+        turns = _list(path, f"{at}.turns", _key(path, at, problem, "turns"))
+        rules = _list(path, f"{at}.chosen_rules", problem.get("chosen_rules", []))
+        if rules and len(rules) != len(turns):
+            raise DataError(f"{path}: {at}.chosen_rules: {len(rules)} for {len(turns)} turns")
+        answers: list[Answer] = []
+        for t, turn in enumerate(turns):
+            here = f"{at}.turns[{t}]"
+            texts = _list(path, f"{here}.responses", _key(path, here, turn, "responses"))
+            fields: dict[str, Json] = {"chosen_rule": rules[t]} if rules else {}
+            if t == len(turns) - 1 and "published_test_accs" in problem:
+                fields["published_test_accs"] = problem["published_test_accs"]
+            for r, text in enumerate(texts):
+                if not isinstance(text, str):
+                    raise DataError(f"{path}: {here}.responses[{r}]: {text!r} is no text")
+            answers.extend(_turn(texts, fields))
+        found[identity] = tuple(answers)
+    return found
+
+
+def _lines(path: str | Path, text: str) -> dict[str, tuple[Answer, ...]]:
+    turns: dict[str, dict[int, tuple[list[str], dict[str, Json]]]] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        at = f"line {number}"
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"{path}: {at}: not JSON ({error})") from None
+        problem, step = _key(path, at, row, "problem"), _key(path, at, row, "step")
+        answer, fields = _key(path, at, row, "answer"), row.get("fields") or {}
+        if not isinstance(problem, str | int) or isinstance(problem, bool):
+            raise DataError(f"{path}: {at}: field 'problem': {problem!r} is no id")
+        if not isinstance(step, int) or isinstance(step, bool):
+            raise DataError(f"{path}: {at}: field 'step': {step!r} is no whole number")
+        if not isinstance(answer, str):
+            raise DataError(f"{path}: {at}: field 'answer': {answer!r} is no text")
+        if not isinstance(fields, dict):
+            raise DataError(f"{path}: {at}: field 'fields': {fields!r} is no object")
+        texts, merged = turns.setdefault(str(problem), {}).setdefault(step, ([], {}))
+        texts.append(answer)
+        merged.update(fields)
+    return {
+        problem: tuple(
+            a for _, (texts, fields) in sorted(steps.items()) for a in _turn(texts, fields)
+        )
+        for problem, steps in turns.items()
+    }
+
+
+def _turn(texts: Sequence[str], fields: Mapping[str, Json]) -> list[Answer]:
+    last = len(texts) - 1
+    return [Answer(text, n == last, fields if n == last else {}) for n, text in enumerate(texts)]
+
+
+def _key(path: str | Path, at: str, value: Json, key: str) -> Json:
+    if not isinstance(value, dict):
+        raise DataError(f"{path}: {at}: {value!r:.60} is no object")
+    if key not in value:
+        raise DataError(f"{path}: {at}: field {key!r} is missing")
+    return value[key]
+
+
+def _list(path: str | Path, at: str, value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise DataError(f"{path}: {at}: {value!r:.60} is no list")
+    return value
