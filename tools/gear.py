@@ -1,0 +1,346 @@
+"""GEAR's scores of hypotheses as numpy over prediction matrices (GEAR, sections 3 to 5).
+
+A problem's h hypotheses over a sample space S of n inputs are `codes`, int64 (h, n), an image of
+the predictions under the equality rule, and `defined`, bool (h, n). What `codes` holds where
+`defined` is False is never looked at. The prediction set P_f of a hypothesis f holds the pair
+(input, prediction) for each input on which f is defined: an undefined prediction belongs to no
+set, and for coverage it is never covered.
+
+Two measures, both optional. `weights`, (n,), is M1, a size for each input; `prediction_weights`
+is M2, a size for each distinct prediction (input, output): (n,) where it depends on the input
+alone, (h, n) where entry (i, j) is the size of the pair (input j, what hypothesis i predicts
+there), which must be one number wherever two hypotheses agree. Without M2 a prediction has the
+size of its input; without either a set's size is its cardinality, counted in integers.
+
+Departures from the paper: none in the formulas. Fixed where the text is silent: two empty
+prediction sets (or two of size 0) are at distance 0; gamma of no hypothesis is 0 inside a
+marginal gain and has no value as a score. The bounds that gamma puts on beta are in
+`gear_bounds`; the rule of novelty is in `novelty` and reached from here too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..records import Predictions, UsageError, Verdict
+from .novelty import Coverage as Coverage
+from .novelty import coverage as coverage
+from .novelty import coverages as coverages
+from .novelty import is_redundant as is_redundant
+
+Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Sizes = NDArray[np.float64]
+
+
+def matrix(predictions: Sequence[Predictions], inputs: int | None = None) -> tuple[Codes, Mask]:
+    """`codes` and `defined`, each (h, n), of h predictions over one input set.
+
+    inputs: n, needed only where there are no predictions. Raises ValueError where they differ
+    in length: they are not over one input set.
+    """
+    lengths = {len(p.codes) for p in predictions} | (set() if inputs is None else {inputs})
+    if len(lengths) > 1:
+        raise ValueError(f"predictions over input sets of different sizes: {sorted(lengths)}")
+    n = lengths.pop() if lengths else 0
+    codes = np.empty((len(predictions), n), np.int64)
+    defined = np.empty((len(predictions), n), np.bool_)
+    for i, p in enumerate(predictions):
+        codes[i], defined[i] = p.codes, p.defined
+    return codes, defined
+
+
+# --- shares of answers (section 3.1, figure 3 b and c) -----------------------
+
+
+def consistency(verdicts: Sequence[Verdict]) -> float:
+    """Share of consistent answers (accepted or redundant) among all, malformed ones too; 0
+    without any answer."""
+    return sum(v.consistent for v in verdicts) / len(verdicts) if verdicts else 0.0
+
+
+def instruction_following(verdicts: Sequence[Verdict]) -> float | None:
+    """Share of well-formed answers among all; None without any answer."""
+    if not verdicts:
+        return None
+    return sum(v is not Verdict.MALFORMED for v in verdicts) / len(verdicts)
+
+
+# --- generalizability (section 3.2) ------------------------------------------
+
+
+def prediction_share(defined: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """g(f): size of the inputs (n,) on which f is defined, over the size of S; 0 where S has
+    size 0."""
+    row = np.asarray(defined, np.bool_)
+    if weights is None:
+        return int(np.count_nonzero(row)) / row.size if row.size else 0.0
+    sizes = _input_sizes(weights, row.size)
+    total = float(sizes.sum())
+    return float(sizes[row].sum()) / total if total else 0.0
+
+
+def generalizability(defined: ArrayLike, weights: ArrayLike | None = None) -> float | None:
+    """Mean of g(f) over the h hypotheses of `defined` (h, n); None without a hypothesis, or
+    where S has size 0."""
+    rows = _rows(np.asarray(defined, np.bool_))
+    if not len(rows) or not _space_size(rows.shape[1], weights):
+        return None
+    return math.fsum(prediction_share(row, weights) for row in rows) / len(rows)
+
+
+# --- gamma and beta (section 3.3) --------------------------------------------
+
+
+def gamma(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> float | None:
+    """Size of the union of the prediction sets over the size of S: by cardinality the mean
+    number of distinct predictions an input. None without a hypothesis, or where S has size 0."""
+    rows, known = _pair(codes, defined)
+    space = _space_size(rows.shape[1], weights)
+    if not len(rows) or not space:
+        return None
+    sizes = _prediction_sizes(rows, known, weights, prediction_weights)
+    if sizes is None:
+        return int(_distinct(rows, known).sum()) / space
+    if sizes.ndim == 1:
+        return float(sizes @ _distinct(rows, known)) / space
+    return float(sizes[new_predictions(rows, known)].sum()) / space
+
+
+def beta(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> float:
+    """Mean Jaccard distance between the prediction sets of the pairs of hypotheses; 0 below two."""
+    distances = jaccard_distances(codes, defined, weights, prediction_weights)
+    h = len(distances)
+    if h < 2:
+        return 0.0
+    # fsum: the mean does not depend on the order of the hypotheses, to the last digit.
+    return math.fsum(distances[np.triu_indices(h, 1)].tolist()) / (h * (h - 1) // 2)
+
+
+def jaccard_distances(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    """Jaccard distances (h, h) between prediction sets; two sets of size 0 are at distance 0."""
+    return distances_of(intersections(codes, defined, weights, prediction_weights))
+
+
+def distances_of(shared: NDArray[np.int64] | Sizes) -> NDArray[np.float64]:
+    """Jaccard distances (h, h) from `intersections`."""
+    sizes = np.diagonal(shared)
+    union = sizes[:, None] + sizes[None, :] - shared
+    empty = union <= 0
+    apart = (union - shared) / np.where(empty, 1, union)
+    return np.where(empty, 0.0, np.clip(apart, 0.0, 1.0))
+
+
+def intersections(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> NDArray[np.int64] | Sizes:
+    """Sizes (h, h) of the intersections of the prediction sets, their own sizes on the diagonal:
+    int64 where sets are counted, float64 under weights."""
+    rows, known = _pair(codes, defined)
+    sizes = _prediction_sizes(rows, known, weights, prediction_weights)
+    h, n = rows.shape
+    marked, total = _marked(rows, known)
+    shared: NDArray[np.int64] | Sizes
+    shared = np.zeros((h, h), np.int64) if sizes is None else np.zeros((h, h), np.float64)
+    same = np.empty(n, np.bool_)
+    for i in range(h):
+        size = sizes if sizes is None or sizes.ndim == 1 else sizes[i]
+        for j in range(i + 1):
+            np.equal(marked[i], marked[j], out=same)
+            if not total[i]:
+                same &= known[i]
+            shared[i, j] = np.count_nonzero(same) if size is None else size[same].sum()
+            shared[j, i] = shared[i, j]
+    return shared
+
+
+def new_predictions(codes: ArrayLike, defined: ArrayLike) -> Mask:
+    """Where (h, n) a hypothesis is the first, by row, to give its prediction; False where
+    undefined. Its sum over an input is the number of distinct predictions there."""
+    rows, known = _pair(codes, defined)
+    marked, _ = _marked(rows, known)
+    new = np.array(known)
+    same = np.empty(rows.shape[1], np.bool_)
+    for i in range(1, len(rows)):
+        given = np.zeros(rows.shape[1], np.bool_)
+        for j in range(i):
+            np.equal(marked[i], marked[j], out=same)
+            given |= same
+        new[i] &= ~given
+    return new
+
+
+# --- marginal gains and the score of a preference pair (section 5.3) ---------
+
+
+class Gains(NamedTuple):
+    """What each of c candidates adds to a context; each (c,)."""
+
+    share: NDArray[np.float64]  # g(f)
+    gamma: NDArray[np.float64]  # gamma(context and f) - gamma(context)
+    beta: NDArray[np.float64]  # beta(context and f) - beta(context)
+
+    @property
+    def score(self) -> NDArray[np.float64]:
+        return (self.share + self.gamma + self.beta) / 3
+
+
+def pair_score(share: float, gamma_gain: float, beta_gain: float) -> float:
+    """Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3."""
+    return (share + gamma_gain + beta_gain) / 3
+
+
+def marginal_gains(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    context_codes: ArrayLike,
+    context_defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> Gains:
+    """Of c candidates (c, n), each on its own, over a context (k, n) of hypotheses.
+
+    prediction_weights: (n,), or (k + c, n) with the context's rows first. Without a context the
+    gain in gamma is the candidate's own size over that of S, and the gain in beta 0. All gains
+    are 0 where S has size 0.
+    """
+    rows, known = _pair(codes, defined)
+    context, context_known = _pair(context_codes, context_defined, inputs=rows.shape[1])
+    k, c = len(context), len(rows)
+    everything = np.concatenate([context, rows])
+    everything_known = np.concatenate([context_known, known])
+    sizes = _prediction_sizes(everything, everything_known, weights, prediction_weights)
+    space = _space_size(rows.shape[1], weights)
+    share, gamma_gain, beta_gain = np.zeros((3, c))
+    own = sizes if sizes is None or sizes.ndim == 1 else sizes[:k]
+    own_distances = jaccard_distances(context, context_known, None, own)
+    own_total = math.fsum(own_distances[np.triu_indices(k, 1)].tolist())
+    own_beta = own_total / (k * (k - 1) // 2) if k > 1 else 0.0
+    context_sizes = [_size(context_known[j], own, j) for j in range(k)]
+    for i in range(c):
+        share[i] = prediction_share(known[i], weights)
+        size = _size(known[i], sizes, k + i)
+        given = np.zeros(rows.shape[1], np.bool_)
+        distances = []
+        for j in range(k):
+            same = (rows[i] == context[j]) & known[i] & context_known[j]
+            given |= same
+            shared = _size(same, sizes, k + i)
+            union = size + context_sizes[j] - shared
+            distances.append((union - shared) / union if union > 0 else 0.0)
+        if space:
+            gamma_gain[i] = _size(known[i] & ~given, sizes, k + i) / space
+        if k:
+            pairs = k * (k + 1) // 2
+            beta_gain[i] = math.fsum([own_total, *distances]) / pairs - own_beta
+    return Gains(share, gamma_gain, beta_gain)
+
+
+# --- inside ------------------------------------------------------------------
+
+
+def _rows(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    if array.ndim != 2:
+        raise ValueError(f"a matrix (hypotheses, inputs) is needed, not shape {array.shape}")
+    return array
+
+
+def _pair(codes: ArrayLike, defined: ArrayLike, inputs: int | None = None) -> tuple[Codes, Mask]:
+    rows, known = np.asarray(codes, np.int64), np.asarray(defined, np.bool_)
+    _rows(rows)
+    if rows.shape != known.shape:
+        raise ValueError(f"codes {rows.shape} and defined {known.shape} differ in shape")
+    if inputs is not None and rows.shape[1] != inputs:
+        raise ValueError(f"a context over {rows.shape[1]} inputs, candidates over {inputs}")
+    return rows, known
+
+
+def _marked(rows: Codes, known: Mask) -> tuple[Codes, Mask]:
+    """The codes with one unused code where undefined, so that a defined prediction equals
+    nothing undefined; and which rows (h,) are defined everywhere."""
+    total = np.asarray(known.all(axis=1), np.bool_)
+    if total.all():
+        return rows, total
+    unused = np.iinfo(np.int64).min
+    while (rows == unused).any():
+        unused += 1
+    return np.where(known, rows, unused), total
+
+
+def _distinct(rows: Codes, known: Mask) -> NDArray[np.int64]:
+    """Number of distinct defined predictions of each input (n,)."""
+    marked, total = _marked(rows, known)
+    ordered = np.sort(marked, axis=0)
+    changes = np.count_nonzero(ordered[1:] != ordered[:-1], axis=0) + 1
+    if total.all():
+        return np.asarray(changes, np.int64)
+    return np.asarray(changes - ~known.all(axis=0), np.int64)
+
+
+def _input_sizes(weights: ArrayLike, n: int) -> Sizes:
+    sizes = np.asarray(weights, np.float64)
+    if sizes.shape != (n,):
+        raise ValueError(f"weights of shape {sizes.shape} for {n} inputs")
+    return _checked(sizes)
+
+
+def _checked(sizes: Sizes) -> Sizes:
+    wrong = ~np.isfinite(sizes) | (sizes < 0)
+    if wrong.any():
+        raise UsageError(f"weight {sizes[wrong][0]} is not a finite number of at least 0")
+    return sizes
+
+
+def _space_size(n: int, weights: ArrayLike | None) -> float:
+    return float(n) if weights is None else float(_input_sizes(weights, n).sum())
+
+
+def _prediction_sizes(
+    rows: Codes, known: Mask, weights: ArrayLike | None, prediction_weights: ArrayLike | None
+) -> Sizes | None:
+    """M2 as None (cardinality), (n,) or (h, n)."""
+    h, n = rows.shape
+    if prediction_weights is None:
+        return None if weights is None else _input_sizes(weights, n)
+    sizes = np.asarray(prediction_weights, np.float64)
+    if sizes.ndim == 1:
+        return _input_sizes(sizes, n)
+    if sizes.shape != (h, n):
+        raise ValueError(f"prediction weights {sizes.shape} are neither ({n},) nor ({h}, {n})")
+    sizes = np.where(known, sizes, 0.0)
+    order = np.lexsort((rows, ~known), axis=0)
+    codes, kept, size = (np.take_along_axis(a, order, 0) for a in (rows, known, sizes))
+    torn = (codes[1:] == codes[:-1]) & kept[1:] & (size[1:] != size[:-1])
+    if torn.any():
+        column = int(np.argwhere(torn)[0][1])
+        raise ValueError(f"prediction weights give one prediction of input {column} two sizes")
+    return _checked(sizes)
+
+
+def _size(mask: Mask, sizes: Sizes | None, row: int) -> float:
+    if sizes is None:
+        return int(np.count_nonzero(mask))
+    return float((sizes if sizes.ndim == 1 else sizes[row])[mask].sum())
