@@ -1,0 +1,96 @@
+"""The GEAR scores of a session, problem by problem (GEAR, sections 3 and 5.1, table 3).
+
+The consistent hypotheses of a problem are the accepted and the redundant ones. Consistency and
+instruction following divide by all answers, malformed ones too. A problem without a consistent
+answer counts 0 in consistency and in beta, and has no value in gamma and generalizability, so
+these two are means over fewer problems: n says how many. Beta is 0 below two consistent
+hypotheses. An answer that holds several hypotheses counts once for each.
+
+Departure from the paper's published figures: there malformed answers are left out of
+consistency, and beta and gamma of tuned models are means over the problems with at least two
+consistent hypotheses. Those conventions will stand beside these under names of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ..records import InputSet, Judged, Problem, StepRecord, Verdict
+from ..tools import gear as scores
+from .evaluation import Evaluation, Metric
+from .statistics import Interval
+from .statistics import summary as summarise
+
+METRICS = (
+    Metric("consistency", "higher", "share of answers that agree with all shown observations"),
+    Metric("generalizability", "higher", "share of S where a consistent hypothesis predicts"),
+    Metric("beta", "higher", "mean Jaccard distance between consistent hypotheses"),
+    Metric("gamma", "higher", "distinct predictions an input, consistent hypotheses together"),
+    Metric("hypotheses", "higher", "answers a problem, malformed ones too"),
+    Metric("instruction_following", "higher", "share of answers that are well formed"),
+    Metric("consistent_hypotheses", "higher", "consistent answers a problem"),
+    Metric("accepted", "higher", "answers a problem, consistent and novel"),
+    Metric("redundant", "lower", "answers a problem, consistent but not novel"),
+    Metric("inconsistent", "lower", "answers a problem that contradict an observation"),
+    Metric("malformed", "lower", "answers a problem that give no hypothesis"),
+)
+
+
+def all_judged(steps: Sequence[StepRecord]) -> list[Judged]:
+    """Every hypothesis or malformed answer of one problem, in the order of its steps."""
+    return [judged for record in steps for answer in record.answers for judged in answer.judged]
+
+
+def problem_metrics(
+    problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
+) -> dict[str, float | None]:
+    """The GEAR scores of one problem from its steps.
+
+    gamma, generalizability and, from two consistent hypotheses on, beta are None where a
+    consistent hypothesis has no predictions over S. Raises ValueError where hypotheses of one
+    problem were scored over sample spaces of different sizes.
+    """
+    judged = all_judged(steps)
+    verdicts = [j.verdict for j in judged]
+    counts = Counter(verdicts)
+    consistent = [j for j in judged if j.verdict.consistent]
+    predictions = [j.space for j in consistent if j.space is not None]
+    weights = None if space is None else space.weights
+    share = gamma = None
+    beta: float | None = 0.0
+    if len(predictions) < len(consistent):
+        beta = 0.0 if len(consistent) < 2 else None
+    elif consistent:
+        codes, defined = scores.matrix(predictions)
+        share = scores.generalizability(defined, weights)
+        gamma = scores.gamma(codes, defined, weights)
+        beta = scores.beta(codes, defined, weights)
+    return {
+        "consistency": scores.consistency(verdicts),
+        "generalizability": share,
+        "beta": beta,
+        "gamma": gamma,
+        "hypotheses": len(judged),
+        "instruction_following": scores.instruction_following(verdicts),
+        "consistent_hypotheses": len(consistent),
+        "accepted": counts[Verdict.ACCEPTED],
+        "redundant": counts[Verdict.REDUNDANT],
+        "inconsistent": counts[Verdict.INCONSISTENT],
+        "malformed": counts[Verdict.MALFORMED],
+    }
+
+
+def summary(results: Sequence[Mapping[str, float | None]], *, seed: int = 0) -> dict[str, Interval]:
+    """Means of `problem_metrics` over problems, with intervals."""
+    return summarise(results, EVALUATION.metric_names, seed=seed)
+
+
+EVALUATION = Evaluation(
+    name="gear",
+    about="consistency, generalizability, beta and gamma of what was proposed",
+    families=frozenset({"programs", "logic", "text"}),
+    metrics=METRICS,
+    of_problem=problem_metrics,
+    default_for=frozenset({"programs"}),
+)
