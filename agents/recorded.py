@@ -11,15 +11,14 @@ where lines of one problem with one step are the answers of one turn, in the ord
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, UsageError, View
+from ..tasks.files import locate, parse_json, read_lines
 from . import given_settings
 
 SCHEMES = ("recorded",)
@@ -88,54 +87,56 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     return Recorded(read_record(path))
 
 
-def recorded_problems(path: str | Path) -> list[str]:
-    """The ids of the problems that a file has answers to, in its order."""
-    return list(read_record(path).answers)
+def recorded_problems(path: str | Path) -> tuple[str, list[str]]:
+    """The data set that a record says it is of ("" where it does not say), and the ids of the
+    problems that it has answers to, in its order. Raises as `read_record`."""
+    record = read_record(path)
+    return str(record.about.get("dataset", "")), list(record.answers)
 
 
 def read_record(path: str | Path) -> Record:
-    """Raises DataError naming file, line and field."""
-    content = _content(path)
-    digest = hashlib.sha256(content).hexdigest()
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 at byte {error.start}") from None
-    whole = _whole(text)
-    if isinstance(whole, dict) and "problems" in whole:
+    """Raises UsageError where there is no such file, DataError naming file, line and field."""
+    place = locate(path, ("answers.jsonl", "answers.jsonl.gz"))
+    lines = dict(read_lines(place))
+    text = "\n".join(lines.get(n, "") for n in range(1, max(lines, default=0) + 1))
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    if not lines:
+        raise DataError(f"{place}: the file is empty")
+    if (whole := _published_form(place, text, lines)) is not None:
         about = {key: value for key, value in whole.items() if key != "problems"}
-        return Record(Path(path).name, digest, about, _published(path, whole["problems"]))
-    return Record(Path(path).name, digest, {}, _lines(path, text))
+        return Record(place.name, digest, about, _published(place, whole["problems"]))
+    return Record(place.name, digest, {}, _lines(place, lines))
 
 
-def _content(path: str | Path) -> bytes:
+def _published_form(path: Path, text: str, lines: Mapping[int, str]) -> dict[str, Json] | None:
+    """The whole file as one object with "problems"; None where it is JSONL."""
     try:
-        raw = Path(path).read_bytes()
-        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "broken gzip"
-        raise DataError(f"{path}: cannot be read ({reason})") from None
-
-
-def _whole(text: str) -> Json:
-    """The text as one JSON value; None where it is none (JSONL of more than one line)."""
-    try:
-        return json.loads(text)
+        first = json.loads(next(iter(lines.values())))
     except ValueError:
-        return None
+        pass
+    else:
+        if len(lines) > 1 or not (isinstance(first, dict) and "problems" in first):
+            return None
+    try:
+        whole = json.loads(text)
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise DataError(f"{path}, line {line}: not JSON ({getattr(error, 'msg', error)})") from None
+    problems = _key(path, "the file", whole, "problems")
+    return {**whole, "problems": problems}
 
 
-def _published(path: str | Path, problems: Json) -> dict[str, tuple[Answer, ...]]:
+def _published(path: Path, problems: Json) -> dict[str, tuple[Answer, ...]]:
     found: dict[str, tuple[Answer, ...]] = {}
     for p, problem in enumerate(_list(path, "problems", problems)):
         at = f"problems[{p}]"
         identity = str(_key(path, at, problem, "idx"))
         if identity in found:
-            raise DataError(f"{path}: {at}.idx: problem {identity!r} stands twice")
+            raise DataError(f"{path}, {at}.idx: problem {identity!r} stands twice")
         turns = _list(path, f"{at}.turns", _key(path, at, problem, "turns"))
         rules = _list(path, f"{at}.chosen_rules", problem.get("chosen_rules", []))
         if rules and len(rules) != len(turns):
-            raise DataError(f"{path}: {at}.chosen_rules: {len(rules)} for {len(turns)} turns")
+            raise DataError(f"{path}, {at}.chosen_rules: {len(rules)} for {len(turns)} turns")
         answers: list[Answer] = []
         for t, turn in enumerate(turns):
             here = f"{at}.turns[{t}]"
@@ -145,39 +146,32 @@ def _published(path: str | Path, problems: Json) -> dict[str, tuple[Answer, ...]
                 fields["published_test_accs"] = problem["published_test_accs"]
             for r, text in enumerate(texts):
                 if not isinstance(text, str):
-                    raise DataError(f"{path}: {here}.responses[{r}]: {text!r} is no text")
+                    raise DataError(f"{path}, {here}.responses[{r}]: {text!r} is no text")
             answers.extend(_turn(texts, fields))
         found[identity] = tuple(answers)
     return found
 
 
-def _lines(path: str | Path, text: str) -> dict[str, tuple[Answer, ...]]:
+def _lines(path: Path, lines: Mapping[int, str]) -> dict[str, tuple[Answer, ...]]:
     turns: dict[str, dict[int, tuple[list[str], dict[str, Json]]]] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in lines.items():
         at = f"line {number}"
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"{path}: {at}: not JSON ({error})") from None
+        row = parse_json(line, f"{path}, {at}")
         problem, step = _key(path, at, row, "problem"), _key(path, at, row, "step")
         answer, fields = _key(path, at, row, "answer"), row.get("fields") or {}
         if not isinstance(problem, str | int) or isinstance(problem, bool):
-            raise DataError(f"{path}: {at}: field 'problem': {problem!r} is no id")
+            raise DataError(f"{path}, {at}, problem: {problem!r:.60} is no id")
         if not isinstance(step, int) or isinstance(step, bool):
-            raise DataError(f"{path}: {at}: field 'step': {step!r} is no whole number")
+            raise DataError(f"{path}, {at}, step: {step!r:.60} is no whole number")
         if not isinstance(answer, str):
-            raise DataError(f"{path}: {at}: field 'answer': {answer!r} is no text")
+            raise DataError(f"{path}, {at}, answer: {answer!r:.60} is no text")
         if not isinstance(fields, dict):
-            raise DataError(f"{path}: {at}: field 'fields': {fields!r} is no object")
+            raise DataError(f"{path}, {at}, fields: {fields!r:.60} is no object")
         texts, merged = turns.setdefault(str(problem), {}).setdefault(step, ([], {}))
         texts.append(answer)
         merged.update(fields)
     return {
-        problem: tuple(
-            a for _, (texts, fields) in sorted(steps.items()) for a in _turn(texts, fields)
-        )
+        problem: tuple(a for _, turn in sorted(steps.items()) for a in _turn(*turn))
         for problem, steps in turns.items()
     }
 
@@ -187,15 +181,15 @@ def _turn(texts: Sequence[str], fields: Mapping[str, Json]) -> list[Answer]:
     return [Answer(text, n == last, fields if n == last else {}) for n, text in enumerate(texts)]
 
 
-def _key(path: str | Path, at: str, value: Json, key: str) -> Json:
+def _key(path: Path, at: str, value: Json, key: str) -> Json:
     if not isinstance(value, dict):
-        raise DataError(f"{path}: {at}: {value!r:.60} is no object")
+        raise DataError(f"{path}, {at}: {value!r:.60} is no object")
     if key not in value:
-        raise DataError(f"{path}: {at}: field {key!r} is missing")
+        raise DataError(f"{path}, {at}, {key}: the field is missing")
     return value[key]
 
 
-def _list(path: str | Path, at: str, value: Json) -> list[Json]:
+def _list(path: Path, at: str, value: Json) -> list[Json]:
     if not isinstance(value, list):
-        raise DataError(f"{path}: {at}: {value!r:.60} is no list")
+        raise DataError(f"{path}, {at}: {value!r:.60} is no list")
     return value

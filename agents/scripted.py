@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 from ..records import (
@@ -25,6 +24,7 @@ from ..records import (
     View,
     digest_of,
 )
+from ..tasks.files import locate, read_json
 from . import given_settings
 
 SCHEMES = ("scripted",)
@@ -58,7 +58,8 @@ class Scripted:
             return Reply(finish="exhausted")
         item = replies[len(view.earlier)]
         turns = [item] if isinstance(item, str | Reply | Unavailable) else list(item)
-        said = turns[min(rounds(messages), len(turns) - 1)] if tools else turns[-1]
+        turn = rounds(messages)
+        said = turns[min(turn, len(turns) - 1)] if tools or turn else turns[-1]
         if isinstance(said, Unavailable):
             raise said
         return Reply(said) if isinstance(said, str) else said
@@ -101,9 +102,9 @@ class Mender:
     ) -> Reply:
         if view.earlier:
             return Reply(finish="exhausted")
-        if not any(tool.name == self._tool for tool in tools):
-            return Reply(self._answer(self._wrong))
         if rounds(messages) == 0:
+            if not any(tool.name == self._tool for tool in tools):
+                return Reply(self._answer(self._wrong))
             call = ToolCall("call_0", self._tool, {self._argument: self._wrong})
             return Reply(tool_calls=(call,), finish="tool_calls")
         failing = self._failing(messages)
@@ -141,12 +142,7 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     path = spec.partition(":")[2]
     if not path:
         raise UsageError(f"model {spec!r} names no file: write scripted:FILE")
-    try:
-        data = json.loads(Path(path).read_text("utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:  # not UTF-8, or not JSON
-        raise DataError(f"{path}: not JSON ({error})") from None
+    data = read_json(locate(path, ("answers.json",)))
     if not isinstance(data, dict):
         raise DataError(f'{path}: must be one object, {{"ID or *": [answers]}}')
     return Scripted({key: _items(path, key, value) for key, value in data.items()})

@@ -1,0 +1,152 @@
+"""What an OpenAI-compatible endpoint sends back: a chat completion as a `Reply`, what it says
+about waiting, what it says went wrong. Pure functions; `openai_chat` is what asks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from ..records import Json, Reply, ToolCall, Usage
+
+REASONING_BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
+
+
+class Fault(Exception):
+    """One request that gave no answer. again: whether asking again may help; refused: whether
+    every other request will fail alike; asked_s: how long the endpoint asked to wait."""
+
+    def __init__(
+        self, text: str, *, again: bool, refused: bool = False, asked_s: float | None = None
+    ) -> None:
+        super().__init__(text)
+        self.again = again
+        self.refused = refused
+        self.asked_s = asked_s
+
+
+def first_choice(response: Any) -> dict[str, Json]:
+    """The first choice of a chat completion's body. Raises Fault where there is none."""
+    body = response.model_dump(warnings=False) if hasattr(response, "model_dump") else response
+    if not isinstance(body, dict):
+        raise Fault("the body of the answer is malformed", again=True)
+    if body.get("error"):
+        raise Fault("the body of the answer holds an error", again=True)
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise Fault("the answer holds no choices", again=True)
+    choice = choices[0]
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        raise Fault("the body of the answer is malformed", again=True)
+    return choice
+
+
+def reply_of(message: Any, retries: int) -> Reply:
+    """The reply in a LangChain message that keeps its first choice in `additional_kwargs`."""
+    choice: dict[str, Json] = message.additional_kwargs["choice"]
+    said: dict[str, Json] = choice["message"]
+    content, told = _content(said.get("content"))
+    text, thought = split_reasoning(content)
+    field = said.get("reasoning_content") or said.get("reasoning") or ""
+    reasoning = "\n\n".join(part for part in (str(field), told, thought) if part)
+    finish = choice.get("finish_reason") or "stop"
+    calls = tuple(_tool_call(n, call) for n, call in enumerate(said.get("tool_calls") or ()))
+    meta: dict[str, Json] = {}
+    if reasoning:
+        meta["reasoning"] = reasoning
+    if said.get("refusal"):
+        meta["refusal"] = said["refusal"]
+    if finish not in ("stop", "length", "tool_calls"):
+        meta["finish_reason"] = finish
+    if finish == "length":  # the last call was cut; its arguments say so by being a text
+        calls = tuple(call for call in calls if not isinstance(call.arguments, str))
+    ended = "length" if finish == "length" else "tool_calls" if calls else "stop"
+    return Reply(text, calls, ended, _usage(message), retries, meta)
+
+
+def _content(content: Json) -> tuple[str, str]:
+    """Text and reasoning of a message's content, which may be a list of typed blocks."""
+    if content is None or isinstance(content, str):
+        return content or "", ""
+    blocks = [block for block in content if isinstance(block, dict)]
+    text = "".join(str(b.get("text") or "") for b in blocks if b.get("type") == "text")
+    thought = [str(b.get("thinking") or b.get("reasoning") or b.get("text") or "")
+               for b in blocks if b.get("type") in ("thinking", "reasoning")]  # fmt: skip
+    return text, "\n\n".join(thought)
+
+
+def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
+    function = call.get("function") or {}
+    raw = function.get("arguments") or "{}"  # some models leave them out where there are none
+    try:
+        arguments = json.loads(raw) if isinstance(raw, str) else raw
+    except ValueError:
+        arguments = raw
+    if not isinstance(arguments, dict):
+        arguments = raw if isinstance(raw, str) else json.dumps(raw)
+    return ToolCall(str(call.get("id") or f"call_{number}"), str(function.get("name")), arguments)
+
+
+def _usage(message: Any) -> Usage:
+    told = message.usage_metadata or {}
+    return Usage(
+        told.get("input_tokens") or 0,
+        told.get("output_tokens") or 0,
+        (told.get("input_token_details") or {}).get("cache_read") or 0,
+        (told.get("output_token_details") or {}).get("reasoning") or 0,
+    )
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """The answer, and the reasoning that stood in it as <think> blocks.
+
+    A block that never closes runs to the end (it was cut); a closing tag without an opening one
+    ends reasoning that began in the prompt's template.
+    """
+    parts: list[str] = []
+    if (closing := re.search(r"</(think|thinking)>", text)) is not None and not re.search(
+        rf"<{closing[1]}>", text[: closing.start()]
+    ):
+        parts.append(text[: closing.start()])
+        text = text[closing.end() :]
+    parts.extend(match[0] for match in REASONING_BLOCK.finditer(text))
+    text = REASONING_BLOCK.sub("", text)
+    if (opening := re.search(r"<(think|thinking)>", text)) is not None:
+        parts.append(text[opening.start() :])
+        text = text[: opening.start()]
+    if not parts:
+        return text, ""
+    told = (re.sub(r"</?(think|thinking)>", "", part).strip() for part in parts)
+    return text.strip(), "\n\n".join(part for part in told if part)
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds that an endpoint asks to wait: `retry-after-ms`, or `retry-after` as seconds or as
+    a date; None where it does not say."""
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            return max(0.0, float(value) * unit_s)
+        except ValueError:
+            pass
+        try:
+            until = parsedate_to_datetime(value)
+        except ValueError:
+            continue
+        until = until if until.tzinfo else until.replace(tzinfo=UTC)
+        return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    return None
+
+
+def error_detail(body: Json) -> str:
+    """What an error's body says in words, where it does."""
+    if isinstance(body, dict):
+        inner = body.get("message") or body.get("detail") or body.get("error")
+        return error_detail(inner) if isinstance(inner, dict) else str(inner or "")
+    return body if isinstance(body, str) else ""
