@@ -1,0 +1,238 @@
+"""When two predictions are equal, and the 64-bit code that stands for one.
+
+One rule, used by every consistency check and every diversity score, here in the parent and inside
+the sandboxed child: numbers by value (True, 1 and 1.0 are one; -0.0 is 0; NaN equals NaN), strings
+exactly, lists and tuples alike and elementwise, dicts by items whatever their order, None itself.
+Sets, bytes, objects, instances of subclasses and circular values have no such form.
+
+The form is written as the version 2 bytes of `marshal` of the value so normalised: a documented,
+self-delimiting format without references, hence injective, and written by C code for the flat lists
+that most hypotheses return. It is only ever written and hashed, never read back.
+
+Standard library only: the harness loads this file inside the sandbox.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any
+
+EQUALITY_VERSION = 1
+MAX_DEPTH = 100  # containers within containers
+MAX_BYTES = 100_000
+LONG_INT_BITS = 4_096  # `plain` writes longer integers in hexadecimal
+
+UNREPRESENTABLE = "unrepresentable"
+TOO_LARGE = "too_large"
+
+_FLAT = frozenset({int, str, type(None)})  # exact types that marshal writes in canonical form
+_NAN = b"g" + bytes.fromhex("000000000000f87f")
+_MEMO_BYTES = 256  # longer forms are hashed anew, so a memo stays small
+
+
+class Unrepresentable(ValueError):
+    """A value without canonical form; `reason` is "unrepresentable" or "too_large"."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def canonical_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
+    """An injective image of `value` under the equality rule, at most `max_bytes` long.
+
+    Types are compared by identity, so no method of an untrusted object runs. Raises
+    Unrepresentable("unrepresentable") for types without a form and for circular values,
+    Unrepresentable("too_large") beyond `max_bytes` or `MAX_DEPTH` containers deep.
+    """
+    parts: list[bytes] = []
+    _write(value, parts.append, [max_bytes], ())
+    return b"".join(parts)
+
+
+def code_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
+    """The code as 8 bytes, little endian: BLAKE2b of the canonical form."""
+    return blake2b(canonical_bytes(value, max_bytes), digest_size=8).digest()
+
+
+def code_of(value: Any, max_bytes: int = MAX_BYTES) -> int:
+    """The code as a signed 64-bit integer; equal values have equal codes, unequal ones collide
+    with probability 2**-64. Raises Unrepresentable."""
+    return int.from_bytes(code_bytes(value, max_bytes), "little", signed=True)
+
+
+def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
+    """`code_bytes` for one batch: the same bytes, with flat lists written in one C call and the
+    hashes of short forms remembered (outputs of one hypothesis repeat)."""
+    memo: dict[bytes, bytes] = {}
+    known = memo.get
+    dumps, is_flat = marshal.dumps, _FLAT.issuperset
+    longest = min(max_bytes, _MEMO_BYTES) // 5
+
+    def code(value: Any) -> bytes:
+        if type(value) is list and len(value) <= longest and is_flat(map(type, value)):
+            try:
+                form = dumps(value, 2)
+            except MemoryError:  # the same huge string often
+                form = canonical_bytes(value, max_bytes)
+            if len(form) > max_bytes:
+                raise Unrepresentable(TOO_LARGE)
+        else:
+            form = canonical_bytes(value, max_bytes)
+        found = known(form)
+        if found is None:
+            found = blake2b(form, digest_size=8).digest()
+            if len(form) <= _MEMO_BYTES:
+                memo[form] = found
+        return found
+
+    return code
+
+
+def equal(first: Any, second: Any) -> bool:
+    """Whether two values are one prediction; what has no canonical form equals nothing."""
+    try:
+        return canonical_bytes(first) == canonical_bytes(second)
+    except Unrepresentable:
+        return False
+
+
+def _write(
+    value: Any, put: Callable[[bytes], None], left: list[int], path: tuple[int, ...]
+) -> None:
+    kind = type(value)
+    if kind in (list, tuple):
+        if len(value) + 5 > left[0]:  # no element takes less than a byte
+            raise Unrepresentable(TOO_LARGE)
+        if len(value) * 5 + 5 <= left[0] and _FLAT.issuperset(map(type, value)) and _small(value):
+            form = marshal.dumps(value if kind is list else list(value), 2)
+            _spend(len(form), left)
+            put(form)
+            return
+        path = _deeper(value, path)
+        _spend(5, left)
+        put(b"[" + len(value).to_bytes(4, "little"))
+        for element in value:
+            _write(element, put, left, path)
+    elif kind is dict:
+        path = _deeper(value, path)
+        _spend(2, left)
+        put(b"{")
+        for pair in sorted(_pairs(value, left, path)):
+            put(b"".join(pair))
+        put(b"0")
+    elif kind is float:
+        _write_float(value, put, left)
+    elif kind is bool or kind is int:
+        if value.bit_length() // 8 > left[0]:
+            raise Unrepresentable(TOO_LARGE)
+        _emit(marshal.dumps(int(value), 2), put, left)
+    elif kind is str:
+        if len(value) > left[0]:
+            raise Unrepresentable(TOO_LARGE)
+        _emit(marshal.dumps(value, 2), put, left)
+    elif value is None:
+        _emit(b"N", put, left)
+    else:
+        raise Unrepresentable(UNREPRESENTABLE)
+
+
+def _pairs(
+    value: dict[Any, Any], left: list[int], path: tuple[int, ...]
+) -> list[tuple[bytes, bytes]]:
+    pairs = []
+    for key, item in value.items():
+        key_parts: list[bytes] = []
+        item_parts: list[bytes] = []
+        _write(key, key_parts.append, left, path)
+        _write(item, item_parts.append, left, path)
+        pairs.append((b"".join(key_parts), b"".join(item_parts)))
+    return pairs
+
+
+def _small(value: Any) -> bool:
+    """No element that would make one C call write without bound (the same huge integer often)."""
+    return all(
+        element.bit_length() <= 256 if type(element) is int else not element or len(element) <= 64
+        for element in value
+    )
+
+
+def _write_float(value: float, put: Callable[[bytes], None], left: list[int]) -> None:
+    if value != value:
+        _emit(_NAN, put, left)
+    elif value.is_integer():
+        _emit(marshal.dumps(int(value), 2), put, left)
+    else:
+        _emit(marshal.dumps(value, 2), put, left)
+
+
+def _emit(form: bytes, put: Callable[[bytes], None], left: list[int]) -> None:
+    _spend(len(form), left)
+    put(form)
+
+
+def _spend(size: int, left: list[int]) -> None:
+    left[0] -= size
+    if left[0] < 0:
+        raise Unrepresentable(TOO_LARGE)
+
+
+def _deeper(value: Any, path: tuple[int, ...]) -> tuple[int, ...]:
+    if id(value) in path:
+        raise Unrepresentable(UNREPRESENTABLE)
+    if len(path) >= MAX_DEPTH:
+        raise Unrepresentable(TOO_LARGE)
+    return (*path, id(value))
+
+
+# --- values as JSON ----------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON that the store can keep: tuples become lists, and what JSON lacks is tagged.
+
+    {"$float": "nan" | "inf" | "-inf"}, {"$int": "0x..."} beyond 4,096 bits, and
+    {"$dict": [[key, value], ...]} where a key is no string or begins with "$". The value must have
+    a canonical form; `restore` gives back one equal to it.
+    """
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return [plain(element) for element in value]
+    if kind is dict:
+        if all(type(key) is str and not key.startswith("$") for key in value):
+            return {key: plain(item) for key, item in value.items()}
+        return {"$dict": [[plain(key), plain(item)] for key, item in value.items()]}
+    if kind is float and (value != value or value in (float("inf"), float("-inf"))):
+        return {"$float": repr(value)}
+    if kind is int and value.bit_length() > LONG_INT_BITS:
+        return {"$int": hex(value)}
+    return value
+
+
+def restore(value: Any) -> Any:
+    """The inverse of `plain`, up to equality: for codes of stored values.
+
+    A dict key that was a tuple comes back as a tuple. Raises ValueError for an unknown tag.
+    """
+    if type(value) is list:
+        return [restore(element) for element in value]
+    if type(value) is not dict:
+        return value
+    if len(value) == 1:
+        ((tag, body),) = value.items()
+        if tag == "$float" and body in ("nan", "inf", "-inf"):
+            return float(body)
+        if tag == "$int" and type(body) is str:
+            return int(body, 16)
+        if tag == "$dict" and type(body) is list:
+            return {_as_key(restore(key)): restore(item) for key, item in body}
+        if tag.startswith("$"):
+            raise ValueError(f"{tag!r} is no tag of a stored value ($float, $int, $dict)")
+    return {key: restore(item) for key, item in value.items()}
+
+
+def _as_key(value: Any) -> Any:
+    return tuple(_as_key(element) for element in value) if type(value) is list else value
