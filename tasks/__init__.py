@@ -1,0 +1,113 @@
+"""Tasks and families: where problems come from, and what a hypothesis about them is.
+
+A module in this folder that defines `TASK` (records.Task) is a task, one that defines `FAMILY`
+(records.Family) is a family; nothing else registers them. `load_problems` is what the api calls.
+
+A task may define two more functions than `records.Task` asks for:
+- `spaces(problems, seed) -> list[InputSet]`, where S is drawn from the inputs of all the problems
+  of the data (grids, a user's examples) and not from one;
+- `observe(problems, observations, seed) -> list[Problem]`, where its observations are not drawn
+  by `observations.apply`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
+
+from ..records import Family, InputSet, Problem, Task, UsageError
+from . import observations as observations_
+from .files import nearest, read_space
+
+SPACE_SEED = 0  # of every sample space unless asked: sessions of different seeds compare
+GENERATED = 12  # problems of a run without data
+
+
+@cache
+def _modules() -> tuple[ModuleType, ...]:
+    names = sorted(info.name for info in pkgutil.iter_modules(__path__))
+    return tuple(importlib.import_module(f".{name}", __name__) for name in names)
+
+
+def tasks() -> list[Task]:
+    """All tasks, by name."""
+    found: list[Task] = [module.TASK for module in _modules() if hasattr(module, "TASK")]
+    return sorted(found, key=lambda task: task.name)
+
+
+def task(name: str) -> Task:
+    """Raises `UsageError` naming the nearest task."""
+    found = {task.name: task for task in tasks()}
+    if name not in found:
+        raise UsageError(f"no task {name!r}{nearest(name, found)}")
+    return found[name]
+
+
+def family(name: str) -> Family:
+    """Raises `UsageError` naming the families."""
+    found: dict[str, Family] = {m.FAMILY.name: m.FAMILY for m in _modules() if hasattr(m, "FAMILY")}
+    if name not in found:
+        raise UsageError(f"no family {name!r}{nearest(name, found)}")
+    return found[name]
+
+
+def load_problems(
+    task_name: str,
+    data: str | None = None,
+    *,
+    observations: str | None = None,
+    problems: int | None = None,
+    ids: Sequence[str] = (),
+    seed: int = 0,
+    space_file: str | None = None,
+    space_seed: int = SPACE_SEED,
+) -> list[tuple[Problem, InputSet]]:
+    """The problems of a session, each with its sample space S.
+
+    data: published or user's files; without it the task's own generator makes `problems`
+    (default 12) from `seed`. observations: N drawn for each problem, or a file in GEAR's form
+    (tasks/observations.py); without it the original split. ids: these problems, in this order;
+    problems: the first so many of what is left. space_file: JSONL of inputs, S for all problems;
+    without it the task's own from `space_seed`, which is not the session's seed, so that sessions
+    of different seeds are scored on one S.
+
+    Raises UsageError (an unknown task, id or path, a count below 1), DataError (a bad file).
+    What a loader leaves out it tells by `files.DataWarning`.
+    """
+    source = task(task_name)
+    if problems is not None and problems < 1:
+        raise UsageError(f"--problems {problems}: at least 1 problem is needed")
+    if data is None:
+        everything = source.generate(problems or GENERATED, seed)
+    else:
+        everything = source.load(data, None, seed)
+    spaces = _spaces(source, everything, space_file, space_seed)
+    chosen = everything
+    if observations is not None:
+        observe = getattr(source, "observe", observations_.apply)
+        chosen = observe(everything, observations, seed)
+    by_id = {problem.id: problem for problem in chosen}
+    for wanted in ids:
+        if wanted not in by_id:
+            raise UsageError(
+                f"no problem {wanted!r} in {data or task_name}{nearest(wanted, by_id)}"
+            )
+    if ids:
+        chosen = [by_id[wanted] for wanted in dict.fromkeys(ids)]
+    return [(problem, spaces[problem.id]) for problem in chosen[:problems]]
+
+
+def _spaces(
+    source: Task, problems: Sequence[Problem], space_file: str | None, seed: int
+) -> dict[str, InputSet]:
+    if space_file is not None:
+        shared = read_space(space_file)
+        return {problem.id: shared for problem in problems}
+    spaces = getattr(source, "spaces", None)
+    if spaces is None:
+        return {problem.id: source.space(problem, seed) for problem in problems}
+    of_all = spaces(problems, seed)
+    return {problem.id: space for problem, space in zip(problems, of_all, strict=True)}

@@ -1,0 +1,241 @@
+"""Reading what users and publishers hand over: text, plain or gzip, with errors that say where.
+
+A path that is not there is a `UsageError` (exit 2); a file that cannot be read as what it should
+be is a `DataError` naming file, line and field. Nothing is returned from a file with an error in
+it: loaders read all of a file before they hand over a problem.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import difflib
+import gzip
+import io
+import json
+import os
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from ..records import DataError, InputSet, Json, UsageError, canonical_json
+
+LINE_CHARACTERS = 16_000_000  # one record; the largest published ARC task has 60,000
+FILE_BYTES = 2_000_000_000  # unpacked
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class DataWarning(UserWarning):
+    """What a loader left out and why, one sentence; given by `warnings.warn`."""
+
+
+def warn(sentence: str) -> None:
+    warnings.warn(sentence, DataWarning, stacklevel=3)
+
+
+def shorten(value: object, limit: int = 80) -> str:
+    """A value as an error message shows it."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def nearest(given: str, valid: Iterable[str], shown: int = 8) -> str:
+    """`; did you mean …` with close matches, else the first valid choices: ends an error."""
+    choices = list(valid)
+    near = difflib.get_close_matches(given, choices, n=3, cutoff=0.6)
+    if near:
+        return f"; did you mean {' or '.join(near)}?"
+    if not choices:
+        return ""
+    more = f" … ({len(choices)} in all)" if len(choices) > shown else ""
+    return f"; there are {', '.join(choices[:shown])}{more}"
+
+
+def locate(path: str | Path, names: Sequence[str]) -> Path:
+    """The file at `path`, or in the folder `path` under one of its usual names."""
+    place = Path(path).expanduser()
+    if place.is_dir():
+        for name in names:
+            if (place / name).is_file():
+                return place / name
+        raise UsageError(f"{place}: no data here; looked for {', '.join(names)}")
+    if not place.exists():
+        beside = place.parent
+        there = sorted(p.name for p in beside.iterdir()) if beside.is_dir() else []
+        raise UsageError(f"{place}: no such file{nearest(place.name, there)}")
+    if not place.is_file():
+        raise UsageError(f"{place}: neither a file nor a folder")
+    return place
+
+
+def open_text(path: Path) -> IO[str]:
+    """UTF-8 text, unpacked where the bytes are gzip, whatever the file is called."""
+    try:
+        with open(path, "rb") as start:
+            packed = start.read(2) == GZIP_MAGIC
+        raw = gzip.open(path, "rb") if packed else open(path, "rb")  # noqa: SIM115
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """(line number from 1, line without its end) for each line that is not blank."""
+    number = size = 0
+    with open_text(path) as lines:
+        while True:
+            number += 1
+            try:
+                line = lines.readline(LINE_CHARACTERS + 1)
+            except UnicodeDecodeError as error:
+                raise DataError(f"{path}, line {number} or after: not UTF-8 text") from error
+            except (OSError, EOFError, zlib.error) as error:
+                raise DataError(
+                    f"{path}, line {number} or after: cannot be read: {error}"
+                ) from error
+            if not line:
+                return
+            size += len(line)
+            if len(line) > LINE_CHARACTERS:
+                raise DataError(
+                    f"{path}, line {number}: longer than {LINE_CHARACTERS:,} characters"
+                )
+            if size > FILE_BYTES:
+                raise DataError(f"{path}: larger than {FILE_BYTES:,} characters")
+            if line.strip():
+                yield number, line.rstrip("\r\n")
+
+
+def parse_json(text: str, where: str) -> Json:
+    """JSON from untrusted text; `where` (file and line) starts the error."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{where}: not JSON: {error.msg} at column {error.colno}") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: not JSON that can be used: {shorten(str(error))}") from error
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
+    """(line number, value) of each line; raises `DataError` at the first that is not JSON."""
+    for number, line in read_lines(path):
+        yield number, parse_json(line, f"{path}, line {number}")
+
+
+def read_json(path: Path) -> Json:
+    """A file that is one JSON value."""
+    with open_text(path) as text:
+        try:
+            content = text.read(FILE_BYTES)
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}: not UTF-8 text") from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path}: cannot be read: {error}") from error
+    if not content.strip():
+        raise DataError(f"{path}: the file is empty")
+    return parse_json(content, str(path))
+
+
+def read_csv(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """(line number, cells by column) of each row under a header line."""
+    with open_text(path) as text:
+        rows = csv.reader(text, strict=True)
+        try:
+            header = [name.strip() for name in next(rows, [])]
+            if not any(header):
+                raise DataError(f"{path}: the file is empty")
+            if len(set(header)) < len(header):
+                raise DataError(f"{path}, line 1: a column name stands twice")
+            for row in rows:
+                if not any(cell.strip() for cell in row):
+                    continue
+                if len(row) != len(header):
+                    raise DataError(
+                        f"{path}, line {rows.line_num}: {len(row)} cells under"
+                        f" {len(header)} columns ({', '.join(header)})"
+                    )
+                yield rows.line_num, dict(zip(header, row, strict=True))
+        except csv.Error as error:
+            raise DataError(f"{path}, line {rows.line_num}: not CSV: {error}") from error
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}, line {rows.line_num} or after: not UTF-8 text") from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path}, line {rows.line_num} or after: {error}") from error
+
+
+def literal(text: str, where: str) -> Json:
+    """The JSON value that a Python literal in `text` stands for: `"[3, 4]"` gives `[3, 4]`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "\d" in the text warns, and is no concern of the user
+            value = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise DataError(f"{where}: not a Python literal: {shorten(text)}") from error
+    return as_json(value, where)
+
+
+def as_json(value: object, where: str) -> Json:
+    """Tuples to lists; raises `DataError` for what JSON has no form for."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [as_json(item, where) for item in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: as_json(item, where) for key, item in value.items()}
+    raise DataError(f"{where}: a value that JSON cannot hold: {shorten(value)}")
+
+
+def read_space(path: str | Path) -> InputSet:
+    """A sample space from JSONL, an input a line; where every line is an object with the key
+    `input` and at most a `weight` beside it, those are the inputs and weights."""
+    place = locate(path, ("space.jsonl", "space.jsonl.gz"))
+    rows = list(read_jsonl(place))
+    if not rows:
+        raise DataError(f"{place}: the file is empty")
+    wrapped = all(
+        isinstance(row, dict) and "input" in row and set(row) <= {"input", "weight"}
+        for _, row in rows
+    )
+    if not wrapped:
+        return InputSet(place.name, tuple(row for _, row in rows))
+    weights: list[float] = []
+    for number, row in rows:
+        weight = row.get("weight", 1.0)
+        if type(weight) not in (int, float) or not 0 <= weight < float("inf"):
+            raise DataError(f"{place}, line {number}, weight: not a number from 0: {weight!r}")
+        weights.append(float(weight))
+    plain = all(weight == 1.0 for weight in weights)
+    return InputSet(
+        place.name, tuple(row["input"] for _, row in rows), None if plain else tuple(weights)
+    )
+
+
+def write_space(space: InputSet, path: str | Path) -> None:
+    """The file that `read_space` reads back to the same inputs and weights."""
+    weights = space.weights
+    bare = weights is None and not any(isinstance(i, dict) and "input" in i for i in space.inputs)
+    if bare:
+        rows: Iterable[Json] = space.inputs
+    elif weights is None:
+        rows = ({"input": i} for i in space.inputs)
+    else:
+        rows = ({"input": i, "weight": w} for i, w in zip(space.inputs, weights, strict=True))
+    write_lines(path, map(canonical_json, rows))
+
+
+def write_lines(path: str | Path, lines: Iterable[str]) -> None:
+    """Written under a temporary name, synced and renamed: a reader sees all of it or nothing."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with open(draft, "w", encoding="utf-8", newline="\n") as out:
+            for line in lines:
+                out.write(line + "\n")
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,288 @@
+"""Reading a model's answer: the tuple of two strings, or the fenced function, among what it says.
+
+Tolerant where the meaning is plain, and it says so (`meta["leniency"]`); malformed with a short
+stable reason where not. `ast.literal_eval` comes first, on the answer, on the answer without its
+Markdown fences, and on each tuple of two literals in it; then a scanner that bears real line
+breaks and unescaped quotes within a string, closing it where what follows fits a tuple. Where an
+answer holds several tuples (drafts before a last word), the last that is a hypothesis counts.
+
+Never raises and never executes, and its work is bounded: the number of places looked at and of
+parses tried is fixed, whatever the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..records import Hypothesis, Malformed
+from .program_source import read_source, unescape
+
+ANSWER_CHARACTERS = 200_000
+STARTS = 40  # places where a tuple may begin; the last ones, as drafts come first
+SPLITS = 4  # places where a description may end
+CLOSINGS = 12  # places where a source may end
+
+Read = Hypothesis | Malformed
+
+
+def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
+    """The hypothesis of an answer in the format `tuple` or `fenced_function`.
+
+    Malformed reasons beside those of `read_source`: no_tuple, not_two_strings, cut (the answer
+    ends within the source), no_code.
+    """
+    if not text.strip():
+        return Malformed("empty", "the answer is empty")
+    if len(text) > ANSWER_CHARACTERS:
+        return Malformed("too_long", f"answer of {len(text):,} characters, over 200,000")
+    readers = {"tuple": _read_tuple, "fenced_function": _read_fenced}
+    return readers[answer_format](text)
+
+
+# --- tuple ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A description and a source as literals gave them."""
+
+    description: str
+    source: str
+    leniency: tuple[str, ...]
+
+
+def _read_tuple(text: str) -> Read:
+    failures: list[Malformed] = []
+    for read in (_whole, _spans, _scanned):
+        found = read(text)
+        if isinstance(found, Hypothesis):
+            return found
+        failures += found
+    return min(
+        failures, key=lambda failure: _TELLING.get(failure.reason, 0), default=_no_tuple(text)
+    )
+
+
+# A proper tuple with a bad source tells more than the lack of a tuple.
+_TELLING = {"cut": 1, "not_two_strings": 2, "no_tuple": 3}
+
+
+def _no_tuple(text: str) -> Malformed:
+    holds = "a function outside of one" if re.search(r"\bdef\s+\w+\s*\(", text) else "no function"
+    return Malformed("no_tuple", f"no tuple of two strings in the answer; it holds {holds}")
+
+
+def _whole(text: str) -> Hypothesis | list[Malformed]:
+    failures: list[Malformed] = []
+    bare, fenced = _without_fences(text)
+    for candidate, leniency in ((text.strip(), ()), (bare.strip(), ("fence",) if fenced else ())):
+        value = _literal(candidate)
+        if isinstance(value, str) or value is None:
+            continue
+        pair = _pair(value, candidate, leniency)
+        if isinstance(pair, Malformed):
+            failures.append(pair)
+            continue
+        read = read_source(pair.source, pair.description, pair.leniency)
+        if isinstance(read, Hypothesis):
+            return read
+        failures.append(read)
+    return failures
+
+
+def _pair(value: object, written: str, leniency: tuple[str, ...]) -> _Pair | Malformed:
+    if not isinstance(value, (tuple, list)):
+        return Malformed("no_tuple", f"the answer is a {type(value).__name__}")
+    if len(value) != 2 or not all(isinstance(item, str) for item in value):
+        kinds = ", ".join(type(item).__name__ for item in value[:5])
+        return Malformed("not_two_strings", f"a tuple of {len(value)}: {kinds}")
+    if isinstance(value, list):
+        leniency = (*leniency, "brackets")
+    elif not written.startswith("("):
+        leniency = (*leniency, "no_parentheses")
+    return _Pair(value[0], value[1], leniency)
+
+
+def _literal(text: str) -> object:
+    """The value of a Python literal, None where `text` is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value: object = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    return value
+
+
+# Groups are atomic and repeats possessive, so matching takes linear time from each start.
+_STRING = (
+    r"(?>[rRuU]?(?>\"\"\"(?>[^\"\\]|\\[\s\S]|\"(?!\"\"))*+\"\"\""
+    r"|'''(?>[^'\\]|\\[\s\S]|'(?!''))*+'''"
+    r"|\"(?>[^\"\\\n]|\\[\s\S])*+\"|'(?>[^'\\\n]|\\[\s\S])*+'))"
+)
+_STRINGS = rf"(?>{_STRING}(?>\s*+{_STRING})*+)"
+_SPAN = re.compile(rf"[(\[]\s*+{_STRINGS}\s*+,\s*+{_STRINGS}\s*+,?+\s*+[)\]]")
+_START = re.compile(r"[(\[]\s*+[rRuU]?[\"']")
+_BARE_START = re.compile(r"^\s*[rRuU]?[\"']")
+
+
+def _spans(text: str) -> Hypothesis | list[Malformed]:
+    """Each tuple of two literals within the answer; the last that is a hypothesis."""
+    bare, fenced = _without_fences(text)
+    found: list[Read] = []
+    end = 0
+    outside = len(bare.strip())
+    for start in [match.start() for match in _START.finditer(bare)][-STARTS:]:
+        match = _SPAN.match(bare, start) if start >= end else None
+        if match is None:
+            continue
+        end = match.end()
+        pair = _pair(_literal(match[0]), match[0], ("fence",) if fenced else ())
+        if isinstance(pair, _Pair):
+            prose = ("prose",) if len(match[0]) < outside else ()
+            found.append(read_source(pair.source, pair.description, (*pair.leniency, *prose)))
+    hypotheses = [read for read in found if isinstance(read, Hypothesis)]
+    if hypotheses:
+        return hypotheses[-1]
+    return [read for read in found if isinstance(read, Malformed)]
+
+
+def _scanned(text: str) -> Hypothesis | list[Malformed]:
+    """The tolerant scanner: strings with real line breaks, unescaped quotes, missing brackets."""
+    bare, fenced = _without_fences(text)
+    leniency = ("fence",) if fenced else ()
+    starts = [match.end() - 1 for match in _START.finditer(bare)][-STARTS:]
+    if not starts and (match := _BARE_START.match(bare)):
+        starts = [match.end() - 1]
+        leniency = (*leniency, "no_parentheses")
+    failures: list[Malformed] = []
+    found: Hypothesis | None = None
+    end = 0
+    for start in starts:
+        if start < end:
+            continue
+        for description, source_at in _first_strings(bare, start):
+            read, end_of_it = _second_string(bare, source_at, description, (*leniency, "scanned"))
+            if isinstance(read, Hypothesis):
+                found, end = read, end_of_it
+                break
+            failures.append(read)
+    return found or failures
+
+
+def _delimiter(text: str, at: int) -> str:
+    return text[at : at + 3] if text[at : at + 3] == text[at] * 3 else text[at]
+
+
+def _first_strings(text: str, start: int) -> Iterator[tuple[str, int]]:
+    """(description, index of the opening quote of the second string), the nearest first."""
+    delimiter = _delimiter(text, start)
+    body = start + len(delimiter)
+    closing = re.compile(rf"(?<!\\){delimiter}\s*+,\s*+[rRuU]?(?=[\"'])")
+    for count, match in enumerate(closing.finditer(text, body)):
+        if count == SPLITS:
+            return
+        yield unescape(text[body : match.start()]), match.end()
+
+
+def _second_string(
+    text: str, start: int, description: str, leniency: tuple[str, ...]
+) -> tuple[Read, int]:
+    delimiter = _delimiter(text, start)
+    body = start + len(delimiter)
+    closing = re.compile(rf"(?<!\\){delimiter}(?=\s*+,?+\s*+(?:[)\]]|\Z))")
+    failure: Malformed | None = None
+    for count, match in enumerate(closing.finditer(text, body)):
+        if count == CLOSINGS:
+            break
+        read = read_source(text[body : match.start()], description, leniency)
+        if isinstance(read, Hypothesis):
+            return read, match.end()
+        failure = failure or read
+    if failure is None:
+        return Malformed("cut", "the source string does not end"), start
+    return failure, start
+
+
+# --- fences -----------------------------------------------------------------------------
+
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*([\w+#.-]*)[ \t]*$")
+
+
+@dataclass(frozen=True)
+class _Block:
+    language: str
+    body: str
+    closed: bool
+
+
+def _blocks(text: str) -> tuple[list[_Block], str]:
+    """The fenced blocks of a text, and the prose around them."""
+    blocks: list[_Block] = []
+    prose: list[str] = []
+    language: str | None = None
+    body: list[str] = []
+    for line in text.split("\n"):
+        fence = _FENCE.match(line.rstrip("\r"))
+        if fence and language is None:
+            language, body = fence[1].lower(), []
+        elif fence and language is not None:
+            blocks.append(_Block(language, "\n".join(body), True))
+            language = None
+        elif language is None:
+            prose.append(line)
+        else:
+            body.append(line)
+    if language is not None:
+        blocks.append(_Block(language, "\n".join(body), False))
+    return blocks, "\n".join(prose)
+
+
+def _without_fences(text: str) -> tuple[str, bool]:
+    """The text without the lines and ends that are Markdown fences, and whether there were any."""
+    if "```" not in text:
+        return text, False
+    return re.sub(r"```[ \t]*(?:[Pp]ython3?|py)?[ \t]*(?=\n|\Z|[(\[])|```", "", text), True
+
+
+def _read_fenced(text: str) -> Read:
+    blocks, prose = _blocks(text)
+    if not blocks:
+        return _read_bare(text)
+    failure: Malformed | None = None
+    for block in blocks:
+        leniency = () if block.closed else ("unclosed_fence",)
+        read = read_source(block.body, prose, leniency)
+        if isinstance(read, Hypothesis):
+            return read
+        if not block.closed and read.reason in ("syntax", "empty"):
+            read = Malformed("cut", f"the answer ends within its code: {read.detail}")
+        failure = failure or read
+    return failure or Malformed("no_code", "no block of code in the answer")
+
+
+_TOP_LEVEL = re.compile(r"^(?:def|import|from|@)\b|^@", re.MULTILINE)
+
+
+def _read_bare(text: str) -> Read:
+    """A function without fence: from its first line as far as the lines parse."""
+    start = _TOP_LEVEL.search(text)
+    if start is None or "def " not in text:
+        return Malformed("no_code", "no block of code in the answer")
+    lines = text[start.start() :].split("\n")
+    first: Malformed | None = None
+    ends = [
+        i
+        for i in range(len(lines), 0, -1)
+        if i == len(lines) or not lines[i].startswith((" ", "\t"))
+    ]
+    for end in ends[:CLOSINGS]:
+        read = read_source("\n".join(lines[:end]), text[: start.start()], ("no_fence",))
+        if isinstance(read, Hypothesis):
+            return read
+        first = first or read
+    return first or Malformed("no_code", "no block of code in the answer")

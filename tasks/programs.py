@@ -1,0 +1,210 @@
+"""Family `programs`: a hypothesis is a description and a Python function of one argument.
+
+The oracle is `execute`, the sandbox; inputs alone go there. What comes back is compared here, by
+the equality rule of sandbox/canonical.py. Answer formats:
+
+- `tuple`, the default: one Python tuple of two strings, description and source (the contract of
+  GEAR's appendix E, in our words);
+- `fenced_function`: a ```python block that holds the function, prose around it being the
+  description (how earlier work asked for it, and how its recorded answers come).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..records import (
+    Agreement,
+    Batch,
+    Hypothesis,
+    InputSet,
+    Json,
+    Malformed,
+    Observation,
+    Oracles,
+    Predictions,
+    Unavailable,
+    View,
+)
+from ..sandbox.canonical import equal, restore
+from ..tools.execute import execute_tool, trial
+from .program_answers import read_answer
+from .program_source import read_source
+
+ANSWER_FORMATS = ("tuple", "fenced_function")
+
+_RULES = """\
+The function
+- takes one argument, the input, and returns the output with `return`;
+- is the only top-level definition, and uses Python's builtins alone: nothing is imported;
+- prints nothing and comes without tests, examples or a second function;
+- is indented by four spaces, with a new line after every header such as `if` or `for`;
+- compiles and runs exactly as written;
+- states a rule that carries over to inputs that are not shown: no table of the shown pairs, no
+  branch for one of them."""
+
+_TUPLE = f"""\
+Answer with one Python tuple of two strings and nothing else: no prose around it, no Markdown.
+First string: the hypothesis in one sentence.
+Second string: the complete source of the function, line breaks written as \\n.
+{_RULES}
+The form of an answer, for another problem:
+("The list without its first element.", "def f(x):\\n    return x[1:]")"""
+
+_FENCED = f"""\
+Answer with one sentence that says the hypothesis, then one block of code that holds the function.
+{_RULES}
+The form of an answer, for another problem:
+The list without its first element.
+```python
+def fn(x):
+    return x[1:]
+```"""
+
+
+class ProgramWords:
+    """What a prompt says of programs. Values are shown as Python writes them."""
+
+    instructions = (
+        "A hypothesis is one rule that turns every input into its output: a Python function of"
+        " one argument, with a sentence that says what it does. It must give exactly the shown"
+        " output for each shown input, and it will be run on many inputs that are not shown, so"
+        " it should be defined on as many of them as makes sense."
+    )
+
+    def contract(self, answer_format: str) -> str:
+        return {"tuple": _TUPLE, "fenced_function": _FENCED}[answer_format]
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        return f"Pair {number}: ({observation.input!r}, {observation.output!r})"
+
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        return hypothesis.description or hypothesis.text
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
+        if found["consistent"]:
+            return f"The function is right on all {found['of']} pairs."
+        lines = [f"The function is right on {found['passed']} of {found['of']} pairs."]
+        if "verdict" in found:
+            lines.append(f"It could not be run: {found['verdict']}.")
+        else:
+            lines += [
+                f"Input {case['input']!r}: expected {case['expected']!r}, got {_said(case['got'])}"
+                for case in found["failing"]
+            ]
+        return "\n".join(lines)
+
+
+def _said(got: Json) -> str:
+    return got if isinstance(got, str) and got.startswith("undefined: ") else repr(got)
+
+
+class Programs:
+    name = "programs"
+    words = ProgramWords()
+    answer_formats = ANSWER_FORMATS
+    opens_hidden = True
+
+    def parse(
+        self, view: View, answer: str, answer_format: str
+    ) -> Sequence[Hypothesis | Malformed]:
+        return [read_answer(answer, answer_format)]
+
+    def read(self, text: str) -> Hypothesis | Malformed:
+        """A hypothesis that a user brings: the source of a function, fenced or not."""
+        return read_source(text)
+
+    async def agree(
+        self,
+        hypothesis: Hypothesis,
+        observations: Sequence[Observation],
+        view: View,
+        oracles: Oracles,
+    ) -> Agreement:
+        """None where the function is undefined, with the reason; all None where the run as a
+        whole failed (`verdict`). Raises Unavailable."""
+        inputs = InputSet("observations", tuple(pair.input for pair in observations))
+        batch = await _run(hypothesis, inputs, oracles, "values")
+        if batch.verdict != "ok" or batch.values is None:
+            nothing = {"undefined": batch.verdict}
+            return Agreement(
+                (None,) * len(inputs), (nothing,) * len(inputs), batch.verdict, _detail(batch)
+            )
+        marks = tuple(
+            _mark(came, pair.output) for came, pair in zip(batch.values, observations, strict=True)
+        )
+        return Agreement(marks, batch.values, "ok", _detail(batch))
+
+    async def predict(
+        self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
+    ) -> Sequence[Predictions]:
+        """Codes over `inputs`; the hypotheses run side by side. Raises Unavailable."""
+        batches = await asyncio.gather(
+            *(_run(hypothesis, inputs, oracles, "codes") for hypothesis in hypotheses)
+        )
+        return [_predictions(batch, len(inputs)) for batch in batches]
+
+    def consistent(self, agreement: Agreement) -> bool:
+        return all(mark is True for mark in agreement.marks)
+
+    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+        """`execute`, on the shown observations; nothing where the session has no sandbox."""
+        if oracles.execute is None:
+            return ()
+
+        async def attempt(code: str) -> str:
+            return await self.attempt(code, view, oracles)
+
+        return (execute_tool(attempt),)
+
+    async def attempt(self, code: str, view: View, oracles: Oracles) -> str:
+        """What the tool `execute` answers, as JSON text: a function of (code, view) alone."""
+        read = read_source(code)
+        if isinstance(read, Malformed):
+            said = {"consistent": False, "passed": 0, "of": len(view.shown), "failing": []}
+            return json.dumps({**said, "error": f"{read.reason}: {read.detail}"})
+        agreement = await self.agree(read, view.shown, view, oracles)
+        found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
+        return json.dumps(found, ensure_ascii=False)
+
+
+async def _run(hypothesis: Hypothesis, inputs: InputSet, oracles: Oracles, keep: Any) -> Batch:
+    if oracles.execute is None:
+        raise Unavailable("this session has no sandbox to run programs in")
+    return await oracles.execute(hypothesis.text, hypothesis.meta["entry"], inputs, keep)
+
+
+def _mark(came: Mapping[str, Json], expected: Json) -> bool | None:
+    if "value" not in came:
+        return None
+    try:
+        value = restore(came["value"])
+    except (ValueError, TypeError):  # tags that no honest run writes: its own prediction, and wrong
+        return False
+    return equal(value, expected)
+
+
+def _detail(batch: Batch) -> dict[str, Json]:
+    detail: dict[str, Json] = {"message": batch.detail} if batch.detail else {}
+    return {**detail, "limited": True} if batch.limited else detail
+
+
+def _predictions(batch: Batch, count: int) -> Predictions:
+    if batch.verdict == "ok":
+        return Predictions(batch.codes, batch.reasons, batch.reason_names, "ok", batch.limited)
+    return Predictions(
+        np.zeros(count, np.int64),
+        np.ones(count, np.uint8),
+        (batch.verdict,),
+        batch.verdict,
+        batch.limited,
+    )
+
+
+FAMILY = Programs()
