@@ -1,13 +1,27 @@
-"""What an evaluation is. A module of this room that defines `EVALUATION` is one: it turns the
-stored steps of a problem into numbers, and never calls a model or a tool."""
+"""What an evaluation is, the registry of them, and the scores of a stored session.
+
+An evaluation turns the stored steps of a problem into numbers and never calls a model or a tool.
+A module of this room that defines `EVALUATION` is one, found by looking, so that a new one is
+one file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+import importlib
+import pkgutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
-from ..records import InputSet, Problem, StepRecord
+from ..records import InputSet, Json, Problem, StepRecord, UsageError, Verdict
+from .statistics import RESAMPLES, Interval, summary
+
+if TYPE_CHECKING:
+    from ..store import Store
 
 
 @dataclass(frozen=True)
@@ -49,3 +63,144 @@ class Evaluation:
     @property
     def metric_names(self) -> tuple[str, ...]:
         return tuple(metric.name for metric in self.metrics)
+
+
+StepsOf = Callable[[Problem], Iterable[StepRecord]]
+
+
+class Scores(TypedDict):
+    """metrics: intervals over problems; by_problem: {"problem": id, metric: value, …} each."""
+
+    evaluation: str
+    problems: int
+    metrics: dict[str, Interval]
+    by_problem: list[dict[str, Json]]
+
+
+@cache
+def _all() -> Mapping[str, Evaluation]:
+    found = {}
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        one = getattr(importlib.import_module(f".{module.name}", __package__), "EVALUATION", None)
+        if isinstance(one, Evaluation):
+            found[one.name] = one
+    return dict(sorted(found.items()))
+
+
+def evaluations() -> list[Evaluation]:
+    """All evaluations, by name."""
+    return list(_all().values())
+
+
+def find_evaluation(name: str) -> Evaluation:
+    """Raises UsageError where there is none of this name."""
+    known = _all()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, 1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    raise UsageError(f"no evaluation {name!r}: there are {', '.join(known)}{meant}")
+
+
+def default_evaluation(family: str) -> str:
+    """The name of the evaluation that fits a family when none is asked for.
+
+    Raises UsageError where none can score it.
+    """
+    able = [e for e in evaluations() if family in e.families]
+    own = [e for e in able if family in e.default_for]
+    if not able:
+        raise UsageError(f"no evaluation scores the family {family!r}")
+    return (own or able)[0].name
+
+
+def evaluate(
+    name: str,
+    problems: Sequence[Problem],
+    steps: StepsOf | Iterable[StepRecord],
+    *,
+    spaces: Mapping[str, InputSet] | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Scores:
+    """Scores problems by the evaluation `name`, from their steps alone.
+
+    problems: those that ended; who has problems that failed (an outage is no score) leaves them
+    out and counts them. steps: a function from a problem to its steps, so that predictions of one
+    problem at a time are in memory, or all steps in any order. spaces: by problem id, where
+    inputs have weights. Raises UsageError where the evaluation does not fit a problem's family.
+    """
+    chosen = find_evaluation(name)
+    for family in sorted({p.family for p in problems} - chosen.families):
+        fit = [e.name for e in evaluations() if family in e.families]
+        raise UsageError(
+            f"evaluation {name} does not score the family {family!r}: {', '.join(fit) or 'none'} would"
+        )
+    steps_of = steps if callable(steps) else _grouped(steps)
+    results = []
+    for problem in problems:
+        ordered = sorted(steps_of(problem), key=lambda record: record.step)
+        results.append(chosen.of_problem(problem, ordered, (spaces or {}).get(problem.id)))
+    return {
+        "evaluation": name,
+        "problems": len(problems),
+        "metrics": summary(results, chosen.metric_names, seed=seed, resamples=resamples),
+        "by_problem": [
+            {"problem": p.id, **result} for p, result in zip(problems, results, strict=True)
+        ],
+    }
+
+
+def evaluate_session(
+    store: Store,
+    session: str,
+    name: str | None = None,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> dict[str, Json]:
+    """One entry of `peirce eval`: {session, task, method, model, evaluation, problems, left_out,
+    metrics, by_problem}, from the store alone.
+
+    name: of the evaluation; by default the one that fits the family. Scored are the problems that
+    are done: those that failed or are still open are in `left_out`, counted by status.
+    """
+    settings = store.session(session)["settings"]
+    rows = store.problems(session)
+    done = [row for row in rows if row.status == "done"]
+    family = rows[0].problem.family if rows else "programs"
+    spaces = {digest: store.space(digest) for digest in {row.space for row in done}}
+    scores = evaluate(
+        name or default_evaluation(family),
+        [row.problem for row in done],
+        lambda problem: store.steps(session, problem.id),
+        spaces={row.problem.id: spaces[row.space] for row in done},
+        seed=seed,
+        resamples=resamples,
+    )
+    return {
+        "session": session,
+        **{field: settings.get(field) for field in ("task", "method", "model")},
+        "evaluation": scores["evaluation"],
+        "problems": scores["problems"],
+        "left_out": dict(sorted(Counter(r.status for r in rows if r.status != "done").items())),
+        "metrics": scores["metrics"],
+        "by_problem": scores["by_problem"],
+    }
+
+
+def verdict_counts(steps: Iterable[StepRecord]) -> tuple[dict[str, int], int]:
+    """How often each verdict was given, all four named, and the number of steps."""
+    counts: Counter[Verdict] = Counter()
+    number = 0
+    for number, record in enumerate(steps, 1):
+        counts.update(judged.verdict for answer in record.answers for judged in answer.judged)
+    order = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
+    return {verdict.value: counts[verdict] for verdict in order}, number
+
+
+def _grouped(steps: Iterable[StepRecord]) -> StepsOf:
+    by_problem: dict[str, list[StepRecord]] = {}
+    for record in steps:
+        by_problem.setdefault(record.problem, []).append(record)
+    return lambda problem: by_problem.get(problem.id, [])
