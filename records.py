@@ -467,6 +467,10 @@ class Family(Protocol):
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]: ...
 
+    def read(self, text: str) -> Hypothesis | Malformed:
+        """A hypothesis that a user brings bare (`check`): the source, the formula, the sentence."""
+        ...
+
     async def agree(
         self,
         hypothesis: Hypothesis,

@@ -1,0 +1,420 @@
+"""The verbs of Peirce as functions; the command line only calls them.
+
+    import peirce
+    session = peirce.run("list_functions", problems=12, model="search")
+    print(session.metrics["gamma"]["mean"])
+
+A session is named by its id, a unique prefix of it, or "last"; a store by its file (default
+$PEIRCE_STORE, else peirce.duckdb here). What a verb returns holds the keys of the command line's
+`--json`. Expected ends are raised as `records.PeirceError`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .checking import check
+from .diagnosis import doctor
+from .driving import OnEvent, complete, drive
+from .problems import choose, tasks_generate, tasks_list, tasks_show, tasks_space
+from .records import Json, Limits, Problem, Proposer, StepRecord, UsageError
+from .settings import at_least, course, given, model_args_of, model_name, one_of
+from .store import Store
+
+__all__ = [
+    "Session", "Trace", "bank", "check", "doctor", "evaluate", "export", "import_recorded", "load",
+    "replay", "resume", "run", "sessions", "show", "store_path", "tasks_generate", "tasks_list",
+    "tasks_show", "tasks_space",
+]  # fmt: skip
+
+CONCURRENCY = 8  # problems side by side
+DEFAULT_STORE = "peirce.duckdb"
+
+
+def store_path(store: str | Path | None = None) -> Path:
+    return Path(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE).expanduser()
+
+
+# --- run, resume, import -------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a session came to.
+
+    status: done, interrupted, budget or failed. problems, steps: counts. verdicts: how many
+    hypotheses (or malformed answers) got each. metrics: {name: {mean, low, high, n}}. failed: the
+    sentence of each failed problem. ends: how many problems ended why.
+    """
+
+    session: str
+    status: str
+    digest: str
+    store: str
+    task: str
+    method: str
+    model: str
+    seed: int
+    problems: int
+    steps: int
+    verdicts: Mapping[str, int]
+    metrics: Mapping[str, Json]
+    usage: Mapping[str, Json]
+    seconds: float
+    failed: Mapping[str, str] = field(default_factory=dict)
+    ends: Mapping[str, int] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Json]:
+        """The object that `peirce run --json` prints."""
+        whole = asdict(self)
+        return {key: value for key, value in whole.items() if key not in ("failed", "ends")}
+
+
+def run(
+    task: str,
+    *,
+    data: str | Path | None = None,
+    problems: int | None = None,
+    problem: Sequence[str] = (),
+    observations: int | str | Path | None = None,
+    space: str | Path | None = None,
+    method: str = "abduce",
+    model: str | Proposer = "search",
+    seed: int = 0,
+    answer_format: str | None = None,
+    history: str = "descriptions",
+    max_answers: int = 25,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    max_tokens: int | None = None,
+    model_arg: Sequence[str] | Mapping[str, Json] = (),
+    budget_expansions: int | None = None,
+    preset: str | None = None,
+    store: str | Path | None = None,
+    sandbox: str = "process",
+    strict_sandbox: bool = False,
+    workers: int | None = None,
+    concurrency: int | None = None,
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+) -> Session:
+    """Runs a session on the problems of `task` and returns what it came to.
+
+    `model` is a model string or a Proposer of your own (`resume` then needs it again). `on_event`
+    is told what happens (see reports/screen.py); `callbacks` are LangChain's, for tracing.
+    """
+    at_least(1, max_answers=max_answers, workers=workers, concurrency=concurrency)
+    chosen = choose(
+        task, data=data, problems=problems, problem=problem,
+        observations=observations, space=space, seed=seed,
+    )  # fmt: skip
+    options = given(
+        temperature=temperature, top_p=top_p, max_tokens=max_tokens,
+        model_args=model_args_of(model_arg) or None,
+        budget_expansions=budget_expansions, preset=preset,
+    )  # fmt: skip
+    if options and not isinstance(model, str):
+        raise UsageError(
+            f"a proposer object brings its own settings: leave out {', '.join(options)}"
+        )
+    if method == "imported" and isinstance(model, str) and not model.startswith("recorded:"):
+        raise UsageError(
+            f"method imported reads a record: model must be recorded:FILE, not {model!r}"
+        )
+    settings = course(chosen, method, answer_format, history) | {
+        "seed": seed,
+        "max_answers": max_answers,
+        "max_bad": 3,
+        "tool_calls": 4,
+        "limits": asdict(Limits()),
+    }
+    path = store_path(store)
+    operational: dict[str, Json] = {
+        "model": model if isinstance(model, str) else None,
+        "model_options": options,
+        "sandbox": sandbox,
+        "strict_sandbox": strict_sandbox,
+        "workers": workers,
+        "concurrency": concurrency or CONCURRENCY,
+        "store": str(path),
+    }
+
+    def begin(opened: Store, model_settings: Json, layers: Mapping[str, bool]) -> str:
+        whole = settings | {
+            "model": model_name(model, model_settings),
+            "model_settings": model_settings,
+            "operational": operational | {"layers": dict(layers)},
+        }
+        return opened.create_session(whole, chosen.pairs)
+
+    return _outcome(path, complete(drive(path, begin, model, operational, on_event, callbacks)))
+
+
+def resume(
+    session: str = "last",
+    *,
+    model: Proposer | None = None,
+    store: str | Path | None = None,
+    sandbox: str | None = None,
+    strict_sandbox: bool | None = None,
+    workers: int | None = None,
+    concurrency: int | None = None,
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+) -> Session:
+    """Goes on where `session` stopped, with the settings that it recorded."""
+    at_least(1, workers=workers, concurrency=concurrency)
+    path = store_path(store)
+    with _reading(path) as opened:
+        found = opened.find(session)
+        settings = opened.session(found)["settings"]
+    operational = settings["operational"] | given(
+        sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers, concurrency=concurrency
+    )
+    spec = model or operational["model"]
+    if spec is None:
+        raise UsageError(
+            f"session {found} ran with a proposer object: resume it from Python, with"
+            " peirce.resume(session, model=...)"
+        )
+
+    def again(opened: Store, model_settings: Json, layers: Mapping[str, bool]) -> str:
+        if model_settings != settings["model_settings"]:
+            raise UsageError(
+                f"session {found} was begun with the model {settings['model_settings']}, not"
+                f" {model_settings}: begin a new session for another one"
+            )
+        return found
+
+    return _outcome(path, complete(drive(path, again, spec, operational, on_event, callbacks)))
+
+
+def import_recorded(
+    file: str | Path,
+    *,
+    data: str | Path | None = None,
+    task: str | None = None,
+    observations: int | str | Path | None = None,
+    answer_format: str = "fenced_function",
+    **options: Any,
+) -> Session:
+    """Judges every recorded answer of `file` on the problems of `data`; nothing is decided.
+
+    The task is guessed from the record's "dataset" unless it is named; problems without a
+    recorded answer are left out. Other options are `run`'s.
+    """
+    from .agents.recorded import read_record
+
+    record = read_record(file)
+    name = task or _task_of(str(record.about.get("dataset", "")), file)
+    if data is None:
+        raise UsageError(
+            f"{file} holds answers and no problems: name their file, as in"
+            f" `peirce import {file} --data {name}.jsonl`"
+        )
+    here = choose(name, data=data, observations=observations, seed=options.get("seed", 0)).problems
+    answered = [problem.id for problem in here if problem.id in record.answers]
+    if not answered:
+        raise UsageError(f"no problem of {data} has an answer in {file}")
+    return run(
+        name, data=data, problem=answered, observations=observations, method="imported",
+        model=f"recorded:{file}", answer_format=answer_format, **options,
+    )  # fmt: skip
+
+
+def _task_of(dataset: str, file: str | Path) -> str:
+    """The task whose name is nearest to the data set that a record names."""
+    names = [row["task"] for row in tasks_list()]
+    near = difflib.get_close_matches(dataset, names, 1, 0.8)
+    if not near:
+        raise UsageError(f"{file} names no task: give one with --task ({', '.join(names)})")
+    return str(near[0])
+
+
+# --- reading -------------------------------------------------------------------
+
+
+@contextmanager
+def _reading(store: str | Path | None) -> Iterator[Store]:
+    with closing(Store.open(store_path(store), write=False)) as opened:
+        yield opened
+
+
+def _outcome(path: Path, session: str) -> Session:
+    """A session as the store holds it, scored by the evaluation that fits its task."""
+    from .scoring import score
+
+    with _reading(path) as store:
+        record = store.session(session)
+        rows = store.problems(session)
+        scored = score(store, session)
+        return Session(
+            session=session,
+            status=record["status"],
+            digest=store.digest(session),
+            store=str(path),
+            task=scored["task"],
+            method=scored["method"],
+            model=scored["model"],
+            seed=record["settings"]["seed"],
+            problems=len(rows),
+            steps=scored["steps"],
+            verdicts=scored["verdicts"],
+            metrics=scored["metrics"],
+            usage=store.usage(session),
+            seconds=record.get("seconds") or 0.0,
+            failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
+            ends=dict(Counter(row.cause for row in rows if row.status == "done")),
+        )
+
+
+def replay(
+    session: str = "last",
+    *,
+    live: bool = False,
+    store: str | Path | None = None,
+    sandbox: str = "process",
+    workers: int | None = None,
+) -> dict[str, Json]:
+    """Drives the session's graph with its journal alone: {session, steps, differences}.
+
+    With `live` the tools are executed again, the models' answers still come from the journal.
+    """
+    from .graphs.replay import replay_session
+    from .sandbox import open_sandbox
+
+    async def again(opened: Store) -> dict[str, Json]:
+        found = opened.find(session)
+        if not live:
+            return await replay_session(opened, found)
+        executing = await open_sandbox(sandbox, workers)
+        try:
+            return await replay_session(opened, found, sandbox=executing, live=True)
+        finally:
+            await executing.close()
+
+    with _reading(store) as opened:
+        return complete(again(opened))
+
+
+def evaluate(
+    *sessions: str,
+    name: str | None = None,
+    by_problem: bool = False,
+    store: str | Path | None = None,
+    out: str | Path | None = None,
+) -> dict[str, Json]:
+    """{"sessions": [{session, task, method, model, problems, metrics}]} from the store alone.
+
+    name: gear or t3; without it the one that fits the task of the first session. out: a folder or
+    file for the tables (see `scoring.write_tables`).
+    """
+    from .reports import default_evaluation
+    from .scoring import score, write_tables
+
+    with _reading(store) as opened:
+        found = [opened.find(session) for session in sessions or ("last",)]
+        family = opened.session(found[0])["settings"]["family"]
+        chosen = name or default_evaluation(family)
+        scored = [score(opened, session, chosen) for session in found]
+    written = {"files": write_tables(scored, out)} if out is not None else {}
+    if not by_problem:
+        scored = [{k: v for k, v in one.items() if k != "by_problem"} for one in scored]
+    return {"sessions": scored, **written}
+
+
+def sessions(*, store: str | Path | None = None) -> list[dict[str, Json]]:
+    """Every session of the store, oldest first."""
+    with _reading(store) as opened:
+        return opened.sessions()
+
+
+def show(
+    session: str = "last", problem: str | None = None, *, store: str | Path | None = None
+) -> list[dict[str, Json]]:
+    """One object a problem of the session, or one a hypothesis of the problem."""
+    from .scoring import show_problem, show_session
+
+    with _reading(store) as opened:
+        found = opened.find(session)
+        if problem is None:
+            return show_session(opened, found)
+        _known_problem(opened, found, problem)
+        return show_problem(opened, found, problem)
+
+
+def bank(
+    session: str = "last",
+    problem: str | None = None,
+    *,
+    alpha: float = 0.5,
+    store: str | Path | None = None,
+) -> list[dict[str, Json]]:
+    """The session's bank, best first; alpha weighs exploration in the reward."""
+    with _reading(store) as opened:
+        found = opened.find(session)
+        if problem is not None:
+            _known_problem(opened, found, problem)
+        return opened.bank(found, problem, alpha)
+
+
+def _known_problem(store: Store, session: str, problem: str) -> None:
+    from .tasks.files import nearest
+
+    ids = [row.problem.id for row in store.problems(session)]
+    if problem not in ids:
+        raise UsageError(f"no problem {problem!r} in session {session}{nearest(problem, ids)}")
+
+
+def export(
+    session: str = "last",
+    out: str | Path = "export",
+    *,
+    format: str = "parquet",
+    store: str | Path | None = None,
+) -> dict[str, Json]:
+    """Writes the session as Parquet or JSONL files or as a Hugging Face dataset folder."""
+    one_of("format", format, ("parquet", "jsonl", "huggingface"))
+    with _reading(store) as opened:
+        return opened.export(opened.find(session), out, format)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A stored session, opened by `load`: each part is read from the store when first asked for."""
+
+    session: str
+    store: str
+
+    @cached_property
+    def settings(self) -> Mapping[str, Json]:
+        with _reading(self.store) as opened:
+            return dict(opened.session(self.session)["settings"])
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        with _reading(self.store) as opened:
+            return [row.problem for row in opened.problems(self.session)]
+
+    @cached_property
+    def steps(self) -> list[StepRecord]:
+        with _reading(self.store) as opened:
+            return list(opened.steps(self.session))
+
+    @cached_property
+    def digest(self) -> str:
+        with _reading(self.store) as opened:
+            return opened.digest(self.session)
+
+
+def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
+    with _reading(store) as opened:
+        return Trace(opened.find(session), str(store_path(store)))

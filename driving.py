@@ -1,0 +1,133 @@
+"""Drives a session: opens store, model and sandbox, runs what is open, closes them in any case.
+
+Ctrl-C once lets the steps in flight finish and saves them; a second one leaves at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from .records import Interrupted, Json, Proposer
+from .store import Store
+
+T = TypeVar("T")
+OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
+Begin: TypeAlias = Callable[[Store, Json, Mapping[str, bool]], str]
+
+
+async def drive(
+    path: Path,
+    begin: Begin,
+    model: str | Proposer,
+    operational: Mapping[str, Json],
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+) -> str:
+    """Runs the session that `begin(store, the proposer's settings, the sandbox's layers)` names,
+    and returns its id. operational: model_options, sandbox, workers, strict_sandbox, concurrency.
+    """
+    from .agents import open_model
+    from .graphs.runner import run_session
+    from .sandbox import open_sandbox
+
+    emit = on_event or (lambda event: None)
+    async with AsyncExitStack() as stack:
+        store = stack.enter_context(closing(Store.open(path, write=True)))
+        if isinstance(model, str):
+            proposer = await open_model(model, operational["model_options"])
+            stack.push_async_callback(proposer.close)
+        else:
+            proposer = model
+        sandbox = await open_sandbox(
+            operational["sandbox"], operational["workers"], operational["strict_sandbox"]
+        )
+        stack.push_async_callback(sandbox.close)
+        session = begin(store, proposer.settings(), sandbox.layers())
+        before = store.session(session).get("seconds") or 0.0
+        start = time.monotonic()
+        with interruptible(emit) as stopping:
+            outcome = await run_session(
+                store, session, proposer=proposer, sandbox=sandbox, stopping=stopping,
+                concurrency=operational["concurrency"], on_event=emit, callbacks=callbacks,
+            )  # fmt: skip
+        seconds = round(before + time.monotonic() - start, 3)
+        store.set_session(session, status=outcome["status"], seconds=seconds)
+        return session
+
+
+@contextlib.contextmanager
+def interruptible(emit: OnEvent) -> Iterator[asyncio.Event]:
+    """Yields the event that a first Ctrl-C or SIGTERM sets; a second one cancels the task.
+
+    Outside the main thread signals are not ours, and nothing is installed.
+    """
+    stopping = asyncio.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopping
+        return
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def interrupt() -> None:
+        if stopping.is_set():
+            _leave_soon()
+            if task is not None:
+                task.cancel()
+            return
+        stopping.set()
+        emit({"type": "stopping"})
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, interrupt)
+    try:
+        yield stopping
+    except asyncio.CancelledError:
+        if not stopping.is_set():
+            raise
+        raise Interrupted("Left at once; what was in flight is not saved.") from None
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+def _leave_soon(seconds: float = 2.0) -> None:
+    """Ends the process even where closing hangs; its children see their pipes close."""
+    timer = threading.Timer(seconds, os._exit, [Interrupted.exit_code])
+    timer.daemon = True
+    timer.start()
+
+
+@contextlib.contextmanager
+def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
+    """Yields what runs coroutines, one after the other on one loop, to their ends: here, or in a
+    thread where a loop is running already, as in a notebook."""
+    runner = asyncio.Runner()
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        with runner:
+            yield runner.run
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            yield lambda work: thread.submit(runner.run, work).result()
+        finally:
+            thread.submit(runner.close).result()
+
+
+def complete(work: Coroutine[Any, Any, T]) -> T:
+    """What `work` returns."""
+    with loop_runner() as run:
+        result: T = run(work)
+        return result

@@ -1,0 +1,143 @@
+"""Which problems a verb works on, how a session names their data, and the verb `tasks`.
+
+`peirce run`, `check`, `import` and `tasks` share these rules, so that a problem, its observations
+and its sample space are the same whichever verb asks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .records import InputSet, Json, Problem, Task, UsageError, canonical_json
+from .tasks import load_problems
+from .tasks import task as task_named
+from .tasks import tasks as all_tasks
+from .tasks.files import locate, write_lines, write_space
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The problems of one verb with their sample spaces. identity: what names their source in a
+    session's record: names and hashes, no paths."""
+
+    task: Task
+    pairs: tuple[tuple[Problem, InputSet], ...]
+    identity: dict[str, Json]
+
+    @property
+    def problems(self) -> list[Problem]:
+        return [problem for problem, _ in self.pairs]
+
+
+def choose(
+    task: str,
+    *,
+    data: str | Path | None = None,
+    problems: int | None = None,
+    problem: Sequence[str] = (),
+    observations: int | str | Path | None = None,
+    space: str | Path | None = None,
+    seed: int = 0,
+) -> Chosen:
+    """The problems that the options name; see `tasks.load_problems` for the rules and errors."""
+    shown = None if observations is None else str(observations)
+    pairs = load_problems(
+        task,
+        None if data is None else str(data),
+        observations=shown,
+        problems=problems,
+        ids=tuple(problem),
+        seed=seed,
+        space_file=None if space is None else str(space),
+    )
+    if not pairs:
+        raise UsageError(f"{data or task} leaves no problem to work on.")
+    identity = {
+        "data": None if data is None else identity_of(data),
+        "observations": _observed(shown),
+        "space": None if space is None else identity_of(space),
+    }
+    return Chosen(task_named(task), tuple(pairs), identity)
+
+
+def _observed(observations: str | None) -> Json:
+    if observations is None or observations.strip().isdecimal():
+        return None if observations is None else int(observations)
+    return identity_of(observations)
+
+
+def identity_of(path: str | Path) -> dict[str, Json]:
+    """{"name", "sha256"} of a file, or of a folder's files with their names inside it."""
+    found = locate(path, ()) if not Path(path).expanduser().is_dir() else Path(path).expanduser()
+    if found.is_file():
+        return {"name": found.name, "sha256": _sha256(found)}
+    inside = sorted(file for file in found.rglob("*") if file.is_file())
+    listed = [[file.relative_to(found).as_posix(), _sha256(file)] for file in inside]
+    whole = hashlib.sha256(canonical_json(listed).encode()).hexdigest()
+    return {"name": found.resolve().name, "sha256": whole}
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+# --- the verb `tasks` ----------------------------------------------------------
+
+
+def tasks_list() -> list[dict[str, Json]]:
+    """Every task: its name, its family, one line about it."""
+    return [{"task": one.name, "family": one.family, "about": one.about} for one in all_tasks()]
+
+
+def tasks_show(
+    task: str,
+    problem: str | None = None,
+    *,
+    data: str | Path | None = None,
+    problems: int | None = None,
+    observations: int | str | Path | None = None,
+    seed: int = 0,
+) -> list[dict[str, Json]]:
+    """Problems whole, hidden parts too: all that the options name, or the one asked for."""
+    wanted = () if problem is None else (problem,)
+    chosen = choose(
+        task, data=data, problems=problems, problem=wanted, observations=observations, seed=seed
+    )
+    return [{**one.as_json(), "space": len(space)} for one, space in chosen.pairs]
+
+
+def tasks_generate(
+    task: str, out: str | Path, *, problems: int = 100, seed: int = 0
+) -> dict[str, Json]:
+    """Writes new problems from `seed` as JSONL that `--data` reads back, whole or not at all."""
+    made = choose(task, problems=problems, seed=seed).problems
+    write_lines(out, (canonical_json(_published(problem)) for problem in made))
+    return {"task": task, "problems": len(made), "path": str(out), **_digest(out)}
+
+
+def _published(problem: Problem) -> Json:
+    """The form in which the benchmarks are published: an id, train and test pairs."""
+    sides = {"train": problem.shown, "test": problem.hidden}
+    pairs = {
+        side: [{"input": pair.input, "output": pair.output} for pair in some]
+        for side, some in sides.items()
+    }
+    return {"idx": problem.id, **pairs, **({"secret": problem.secret} if problem.secret else {})}
+
+
+def tasks_space(
+    task: str, out: str | Path, *, data: str | Path | None = None, problem: str | None = None
+) -> dict[str, Json]:
+    """Writes the sample space of a task (or of one problem) as JSONL that `--space` reads back."""
+    wanted = () if problem is None else (problem,)
+    space = choose(task, data=data, problem=wanted, problems=None if problem else 1).pairs[0][1]
+    write_space(space, out)
+    return {"task": task, "inputs": len(space), "digest": space.digest, "path": str(out)}
+
+
+def _digest(path: str | Path) -> dict[str, Json]:
+    return {"sha256": _sha256(Path(path))}

@@ -1,0 +1,77 @@
+"""What a session records of how it is run, and the checks of it that need no store.
+
+What shapes results stands at the top level of a session's settings; what does not (concurrency,
+paths, the sandbox's backend) stands under "operational", which the session's digest leaves out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .problems import Chosen
+from .records import Json, Proposer, UsageError
+
+
+def course(chosen: Chosen, method: str, answer_format: str | None, history: str) -> dict[str, Json]:
+    """The part of a session's settings that says what is done on what, in which words."""
+    from . import graphs
+    from .agents import prompts
+    from .sandbox.canonical import EQUALITY_VERSION
+    from .tasks import family as family_named
+
+    family = family_named(chosen.task.family)
+    graphs.method(method, family.name)
+    form = answer_format or family.answer_formats[0]
+    one_of("answer_format", form, family.answer_formats)
+    one_of("history", history, prompts.HISTORIES)
+    return {
+        "task": chosen.task.name,
+        "family": family.name,
+        "method": method,
+        "answer_format": form,
+        "history": history,
+        **chosen.identity,
+        "equality": EQUALITY_VERSION,
+        "prompt": prompts.prompt_hash(family.words, form),
+    }
+
+
+def model_name(model: str | Proposer, model_settings: Json) -> str:
+    """What tables call the model: the model string, a file in it without its folder."""
+    if not isinstance(model, str):
+        return str(model_settings.get("model", type(model).__name__))
+    scheme, _, rest = model.partition(":")
+    return f"{scheme}:{Path(rest).name}" if scheme in ("recorded", "scripted") else model
+
+
+def model_args_of(given: Sequence[str] | Mapping[str, Json]) -> dict[str, Json]:
+    """K=V pairs; V is JSON where it parses as such, else text."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    pairs = {}
+    for pair in given:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise UsageError(f"--model-arg {pair!r}: it must be K=V, as in reasoning_effort=low")
+        try:
+            pairs[key] = json.loads(value)
+        except json.JSONDecodeError:
+            pairs[key] = value
+    return pairs
+
+
+def given(**options: Json) -> dict[str, Json]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def at_least(least: int, **counts: int | None) -> None:
+    for name, count in counts.items():
+        if count is not None and count < least:
+            raise UsageError(f"{name} is {count}: it must be at least {least}")
+
+
+def one_of(name: str, value: str, valid: Sequence[str]) -> None:
+    if value not in valid:
+        raise UsageError(f"{name} is {value!r}: it must be one of {', '.join(valid)}")
