@@ -1,0 +1,156 @@
+"""A server for tests that speaks the OpenAI chat protocol over real HTTP, tool calls included.
+
+    with ChatServer([status(429, retry_after="0"), says("hello")]) as server:
+        ... server.url, server.requests
+
+Each request takes the next behaviour of the list; the last one repeats. A behaviour is a function
+from the request's body to what goes back, so a server can also answer by what it was asked.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What goes back: a status and a body as it is written. cut: bytes sent of it before the
+    connection breaks; delay_s: before anything is sent."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    kind: str = "application/json"
+    cut: int | None = None
+    delay_s: float = 0.0
+
+
+Behaviour = Callable[[dict[str, Any]], Answer]
+
+
+def completion(message: dict[str, Any], finish: str = "stop", **more: Any) -> Answer:
+    """A chat completion with one choice."""
+    usage = {
+        "prompt_tokens": 11,
+        "completion_tokens": 7,
+        "total_tokens": 18,
+        "prompt_tokens_details": {"cached_tokens": 3},
+        "completion_tokens_details": {"reasoning_tokens": 2},
+    }
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": None, **message},
+        "finish_reason": finish,
+    }
+    body = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+        **more,
+    }
+    return Answer(json.dumps(body).encode())
+
+
+def says(text: str, finish: str = "stop", **message: Any) -> Behaviour:
+    return lambda request: completion({"content": text, **message}, finish)
+
+
+def calls(name: str, arguments: str, finish: str = "tool_calls", content: str = "") -> Behaviour:
+    """Calls one tool; `arguments` as the text that a model wrote."""
+    function = {"name": name, "arguments": arguments}
+    call = {"id": "call_a", "type": "function", "function": function}
+    return lambda request: completion({"content": content, "tool_calls": [call]}, finish)
+
+
+def status(code: int, message: str = "no", retry_after: str = "", **error: Any) -> Behaviour:
+    headers = {"Retry-After": retry_after} if retry_after else {}
+    body = json.dumps({"error": {"message": message, "type": "t", **error}}).encode()
+    return lambda request: Answer(body, code, headers)
+
+
+def raw(body: bytes, kind: str = "application/json", code: int = 200) -> Behaviour:
+    return lambda request: Answer(body, code, kind=kind)
+
+
+def cut(at: int) -> Behaviour:
+    """Breaks the connection after `at` bytes of the body (0: before the status line)."""
+    whole = completion({"content": "never read"})
+    return lambda request: Answer(whole.body, cut=at)
+
+
+def slow(seconds: float) -> Behaviour:
+    whole = completion({"content": "late"})
+    return lambda request: Answer(whole.body, delay_s=seconds)
+
+
+class ChatServer:
+    """Listens on a free port of the loopback while the context is open.
+
+    requests: the bodies in the order of arrival, with "headers" and "path" added.
+    """
+
+    def __init__(self, behaviours: Sequence[Behaviour]) -> None:
+        self._behaviours = list(behaviours)
+        self._lock = threading.Lock()
+        self.requests: list[dict[str, Any]] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> ChatServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def _answer(self, request: dict[str, Any]) -> Answer:
+        with self._lock:
+            self.requests.append(request)
+            number = min(len(self.requests), len(self._behaviours)) - 1
+        return self._behaviours[number](request)
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                request = {**json.loads(body), "headers": dict(self.headers), "path": self.path}
+                answer = server._answer(request)
+                time.sleep(answer.delay_s)
+                if answer.cut == 0:
+                    self.close_connection = True
+                    return
+                self.send_response(answer.status)
+                self.send_header("Content-Type", answer.kind)
+                self.send_header("Content-Length", str(len(answer.body)))
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(answer.body[: answer.cut])
+                self.close_connection = answer.cut is not None
+
+            def log_message(self, *_: object) -> None:
+                return None
+
+        return Handler

@@ -1,0 +1,169 @@
+"""Checks what prompts hold and what they leave out: structure, not wording."""
+
+import copy
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from peirce.agents.prompts import HISTORIES, TOOLS, messages, prompt_hash, tool_messages
+from peirce.records import (
+    Earlier,
+    Hypothesis,
+    InputSet,
+    Observation,
+    Reply,
+    ToolCall,
+    UsageError,
+    Verdict,
+    View,
+)
+
+
+class Words:
+    """A family whose words are marks that a test can look for."""
+
+    instructions = "<instructions>"
+
+    def contract(self, answer_format):
+        return f"<contract {answer_format}>"
+
+    def show_observation(self, number, observation):
+        return f"<observation {number} {observation.input}>"
+
+    def show_hypothesis(self, hypothesis):
+        return f"<shown {hypothesis.description}>"
+
+    def show_feedback(self, view, agreement):
+        return "<feedback>"
+
+
+SHOWN = (Observation([1], [2]), Observation([5], [6]))
+SPACE = InputSet("S", ([987654],))
+ACCEPTED = Earlier("raw-1", (Hypothesis("code-1", "first"),), Verdict.ACCEPTED)
+WRONG = Earlier("raw-2", (Hypothesis("code-2", "second"),), Verdict.INCONSISTENT, "got 7 for [1]")
+UNREAD = Earlier("raw-3", (), Verdict.MALFORMED)
+
+
+def view(*earlier):
+    return View("p", "t", "f", SHOWN, {}, SPACE, earlier)
+
+
+def ask(*earlier, **options):
+    return messages(view(*earlier), Words(), answer_format="tuple", **options)
+
+
+def test_the_first_prompt_is_one_user_message_with_task_contract_and_all_observations_in_order():
+    (message,) = ask()
+    assert message["role"] == "user"
+    text = message["content"]
+    parts = ["<instructions>", "<contract tuple>", "<observation 1 [1]>", "<observation 2 [5]>"]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_the_sample_space_is_in_no_prompt():
+    for history in HISTORIES:
+        assert "987654" not in json.dumps(ask(ACCEPTED, history=history))
+
+
+def test_descriptions_number_the_earlier_hypotheses_and_show_no_answer_as_it_came():
+    (message,) = ask(ACCEPTED, WRONG)
+    text = message["content"]
+    assert "1. <shown first>\n2. <shown second>" in text
+    assert "raw-" not in text and "code-" not in text
+
+
+def test_descriptions_count_malformed_answers_and_do_not_show_them():
+    (one,) = ask(ACCEPTED, UNREAD)
+    (two,) = ask(UNREAD, ACCEPTED, UNREAD)
+    assert "1 earlier answer " in one["content"] and "2 earlier answers " in two["content"]
+    assert "raw-3" not in two["content"] and "2. " not in two["content"]
+
+
+def test_only_malformed_answers_so_far_list_no_hypotheses():
+    (message,) = ask(UNREAD)
+    assert "1. " not in message["content"] and "1 earlier answer " in message["content"]
+
+
+def test_feedback_stands_under_its_hypothesis_in_descriptions():
+    (message,) = ask(WRONG, ACCEPTED)
+    text = message["content"]
+    assert text.index("second") < text.index("got 7 for [1]") < text.index("<shown first>")
+
+
+def test_feedback_of_a_malformed_answer_is_shown():
+    (message,) = ask(Earlier("raw", (), Verdict.MALFORMED, "no closing bracket"))
+    assert "no closing bracket" in message["content"]
+
+
+def test_chat_repeats_each_answer_as_it_came_and_asks_again_after_it():
+    turns = ask(ACCEPTED, WRONG, UNREAD, history="chat")
+    assert [turn["role"] for turn in turns] == ["user", "assistant"] * 3 + ["user"]
+    assert [turn["content"] for turn in turns[1::2]] == ["raw-1", "raw-2", "raw-3"]
+    assert "got 7 for [1]" in turns[4]["content"] and "got 7" not in turns[2]["content"]
+    assert turns[6]["content"] != turns[2]["content"]  # says that the answer was not read
+
+
+def test_chat_grows_at_its_end_so_that_a_cached_beginning_stays_valid():
+    short, long = ask(ACCEPTED, history="chat"), ask(ACCEPTED, WRONG, history="chat")
+    assert long[: len(short)] == short
+
+
+def test_an_empty_answer_makes_no_empty_turn():
+    turns = ask(Earlier(" \n", (), Verdict.MALFORMED), history="chat")
+    assert turns[1]["content"].strip()
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_tools_are_spoken_of_only_where_they_are_offered(history):
+    assert TOOLS in ask(ACCEPTED, history=history, tools=True)[-1]["content"]
+    assert "tool" not in json.dumps(ask(ACCEPTED, history=history, tools=False))
+
+
+def test_an_unknown_history_is_refused_with_the_valid_ones():
+    with pytest.raises(UsageError, match="'chats'.*descriptions, chat"):
+        ask(history="chats")
+
+
+EARLIER = st.lists(st.sampled_from([ACCEPTED, WRONG, UNREAD]), max_size=4)
+
+
+@given(EARLIER, st.sampled_from(HISTORIES), st.booleans())
+def test_prompts_are_pure(earlier, history, tools):
+    seen = view(*earlier)
+    before = copy.deepcopy(seen)
+    first = messages(seen, Words(), answer_format="a", history=history, tools=tools)
+    second = messages(seen, Words(), answer_format="a", history=history, tools=tools)
+    assert first == second and seen == before
+    assert all(turn["content"] and turn["role"] in ("user", "assistant") for turn in first)
+    assert first[-1]["role"] == "user"
+
+
+def test_the_hash_is_stable_and_depends_on_template_and_words(monkeypatch):
+    plain, tuples = prompt_hash(), prompt_hash(Words(), "tuple")
+    assert plain == prompt_hash() and tuples == prompt_hash(Words(), "tuple")
+    assert len({plain, tuples, prompt_hash(Words(), "fenced")}) == 3
+    monkeypatch.setattr("peirce.agents.prompts.FOLLOWING", "another wording")
+    assert plain != prompt_hash() and tuples != prompt_hash(Words(), "tuple")
+
+
+def test_tool_turns_name_each_call_and_carry_its_result():
+    calls = (ToolCall("a", "execute", {"code": "x\ny"}), ToolCall("b", "execute", {"code": "z"}))
+    turn, first, second = tool_messages(Reply("thinking", calls, "tool_calls"), ["one", "two"])
+    assert turn["role"] == "assistant" and turn["content"] == "thinking"
+    assert [call["id"] for call in turn["tool_calls"]] == ["a", "b"]
+    assert json.loads(turn["tool_calls"][0]["function"]["arguments"]) == {"code": "x\ny"}
+    assert first == {"role": "tool", "tool_call_id": "a", "content": "one"}
+    assert second == {"role": "tool", "tool_call_id": "b", "content": "two"}
+
+
+def test_arguments_that_were_no_object_go_back_as_an_object():
+    turn, _ = tool_messages(Reply("", (ToolCall("a", "execute", "{code: "),)), ["no"])
+    assert json.loads(turn["tool_calls"][0]["function"]["arguments"]) == {"unreadable": "{code: "}
+
+
+def test_results_that_do_not_match_the_calls_are_a_bug():
+    with pytest.raises(ValueError, match="1 tool calls but 0 results"):
+        tool_messages(Reply("", (ToolCall("a", "execute", {}),)), [])
