@@ -210,8 +210,7 @@ class PooledSandbox:
                 raise
             except (Lost, TimeoutError, OSError) as error:
                 self._discard(slot)
-                if self._closed:
-                    raise SandboxUnavailable("the sandbox was closed") from error
+                self._refuse_when_closed()
                 raise Lost(str(error) or type(error).__name__) from error
             return checked_batch(header, body, count, keep, limits)
         finally:
@@ -225,8 +224,7 @@ class PooledSandbox:
                 return header, body
 
     async def _linked(self, slot: Slot) -> Link:
-        if self._closed:
-            raise SandboxUnavailable("the sandbox was closed")
+        self._refuse_when_closed()
         if slot.link is not None:
             return slot.link
         link = await self._start_link()
@@ -244,11 +242,20 @@ class PooledSandbox:
         if hello.get("protocol") != PROTOCOL or type(hello.get("layers")) is not dict:
             link.kill()
             raise SandboxUnavailable(f"the sandbox's worker speaks another protocol: {hello}")
+        try:
+            self._refuse_when_closed()
+        except SandboxUnavailable:
+            link.kill()
+            raise
         found = {str(name): active is True for name, active in hello["layers"].items()}
         # a layer counts where every zygote has it
         self._layers = {n: on and self._layers.get(n, True) for n, on in found.items()}
         slot.link = link
         return link
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise SandboxUnavailable("the sandbox was closed")
 
     def _discard(self, slot: Slot) -> None:
         if slot.link is not None:
@@ -302,10 +309,11 @@ def checked_batch(
     """The batch that a frame tells of, or verdict "protocol" where anything is out of order."""
     verdict, detail = header.get("verdict"), header.get("detail", "")
     cpu = header.get("cpu_s")
-    cpu_s = min(max(float(cpu), 0.0), limits.wall_s) if type(cpu) in (int, float) else 0.0
+    cpu_s = cpu if type(cpu) is float and 0.0 <= cpu <= limits.wall_s else 0.0
     limited = header.get("limited") is True
     if verdict not in VERDICTS or type(detail) is not str:
         return failed("protocol", count, "a verdict or detail out of order", cpu_s=cpu_s)
+    detail = detail.encode("utf-8", "replace").decode()  # no lone surrogates
     if verdict != "ok":
         return failed(verdict, count, detail, limited, cpu_s)
     names = header.get("reason_names")

@@ -19,7 +19,7 @@ from .pool import Link, PooledSandbox
 
 HARNESS = Path(__file__).with_name("harness.py")
 # -I would ignore the hash seed; -s -S -P with an environment of ours isolates as much.
-COMMAND = (sys.executable, "-s", "-S", "-P", "-B", "-X", "utf8", str(HARNESS))
+COMMAND: list[str] = [sys.executable, "-s", "-S", "-P", "-B", "-X", "utf8", str(HARNESS)]
 ENVIRONMENT = {"PYTHONHASHSEED": "0"}
 
 
@@ -57,8 +57,8 @@ async def start_zygote() -> ProcessLink:
     try:
         process = subprocess.Popen(
             COMMAND,
-            stdin=theirs,
-            stdout=theirs,
+            stdin=theirs.fileno(),
+            stdout=theirs.fileno(),
             stderr=subprocess.DEVNULL,
             env=ENVIRONMENT,
             cwd="/",

@@ -1,0 +1,244 @@
+"""One hypothesis over one input set: compile once, then copy, call and code for each input.
+
+This runs inside the sandboxed child, in no protected way by itself; bench/sandbox.py also runs it in
+its own process as the loop that a sandbox is measured against. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import marshal
+import random
+import signal
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or __package__:
+    from . import canonical
+else:
+    import canonical  # loaded by harness.py
+
+TICK = "__peirce_tick__"  # ends in underscores: a class body does not mangle it
+DETAIL_CHARACTERS = 500
+
+STEPS, TIMEOUT, EXIT = "steps", "timeout", "exit"
+LIMIT_REASONS = frozenset({STEPS, TIMEOUT, "MemoryError", "RecursionError", canonical.TOO_LARGE})
+_BUILTIN_EXCEPTIONS: dict[type, str] = {
+    kind: kind.__name__
+    for kind in vars(builtins).values()
+    if isinstance(kind, type) and issubclass(kind, Exception)
+}
+_IMMUTABLE = frozenset({int, float, str, bool, type(None)})
+
+
+class Steps(BaseException):
+    """An input used up its passes of `while` loops."""
+
+
+class InputTimeout(BaseException):
+    """An input used up its CPU time."""
+
+
+class OutputTooLarge(BaseException):
+    """The batch's values together are beyond `output_bytes`."""
+
+
+class Inputs:
+    """A parsed input set with the cheapest way to a fresh copy of each input."""
+
+    def __init__(self, text: bytes) -> None:
+        values = json.loads(text)
+        self.size = len(text)
+        self.stored: list[Any] = values
+        self.fresh: Callable[[Any], Any] = list.copy  # deep enough for a flat list
+        if not all(type(v) is list and _IMMUTABLE.issuperset(map(type, v)) for v in values):
+            self.stored, self.fresh = [marshal.dumps(v, 2) for v in values], marshal.loads
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+
+class Trial:
+    """One hypothesis with what became of each input so far.
+
+    results: for each finished input its code (keep "codes") or its value as JSON (keep "values");
+    undefined: index to reason where there is none. limits: the fields of records.Limits.
+    """
+
+    def __init__(self, source: str, entry: str, keep: str, limits: Mapping[str, Any]) -> None:
+        self.source, self.entry, self.keep, self.limits = source, entry, keep, limits
+        self.results: list[bytes] = []
+        self.undefined: dict[int, str] = {}
+        self.overrun: dict[int, str] = {}  # inputs that a limit touched, though they swallowed it
+        self._nothing = bytes(8) if keep == "codes" else b"null"
+        self._tick, self._new_budget = self._counter(int(limits["loop_steps"]))
+        self._input_cpu_s = float(limits["input_cpu_s"])
+        self._clock_at, self._clock_since = -1, 0.0
+
+    def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
+        """The hypothesis' function, or (verdict, detail) where there is none."""
+        try:
+            code = compile_source(self.source)
+        except SyntaxError as error:
+            return "syntax", f"{type(error).__name__}: {error.msg} (line {error.lineno})"
+        except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+            return "syntax", describe(error)
+        namespace: dict[str, Any] = {"__name__": "hypothesis", TICK: self._tick}
+        try:
+            exec(code, namespace)
+        except (Steps, InputTimeout):
+            pass
+        except MemoryError:
+            return "memory", "the module's top level took too much memory"
+        except BaseException as error:  # noqa: BLE001 - untrusted code raises what it likes
+            return "no_function", f"the module's top level raised {describe(error)}"
+        if self.overrun:
+            return "too_slow", "the module's top level does not end"
+        function = namespace.get(self.entry)
+        if not callable(function):
+            return "no_function", f"no function named {self.entry[:80]!r} at the top level"
+        return function  # type: ignore[no-any-return]
+
+    def run(self, function: Callable[[Any], Any], inputs: Inputs) -> None:
+        """Calls `function` with a fresh copy of each input. Raises OutputTooLarge."""
+        fresh, image, before = inputs.fresh, self._image(), self._before_each()
+        append = self.results.append
+        pending = iter(inputs.stored)
+        while len(self.results) < len(inputs):
+            try:  # around the loop, not the call: each input taken appends once, here or below
+                if before is None:
+                    for stored in pending:
+                        append(image(function(fresh(stored))))
+                else:
+                    for stored in pending:
+                        before()
+                        append(image(function(fresh(stored))))
+            except OutputTooLarge:
+                raise
+            except BaseException as error:  # noqa: BLE001 - untrusted code raises what it likes
+                self.undefined[len(self.results)] = reason_of(error)
+                append(self._nothing)
+
+    def outcome(self) -> tuple[dict[str, Any], bytes]:
+        """Header and body: a byte for each input, 0 or 1 + an index into the sorted
+        `reason_names`; then 8 bytes of code each, or the values as a JSON list."""
+        for index, reason in self.overrun.items():
+            if index < len(self.results):
+                self.undefined[index] = reason
+                self.results[index] = self._nothing
+        names = sorted(set(self.undefined.values()))
+        number = {name: place + 1 for place, name in enumerate(names)}
+        reasons = bytearray(len(self.results))
+        for index, reason in self.undefined.items():
+            reasons[index] = number[reason]
+        if self.keep == "codes":
+            body = b"".join(self.results)
+        else:
+            body = b"[" + b",".join(self.results) + b"]"
+        header = {
+            "verdict": "ok",
+            "reason_names": names,
+            "limited": bool(LIMIT_REASONS.intersection(names)),
+            "cpu_s": time.process_time(),
+        }
+        return header, bytes(reasons) + body
+
+    # --- limits of one input ---
+
+    def _counter(self, budget: int) -> tuple[Callable[[], None], Callable[[], None]]:
+        """The tick at the top of each pass of a `while` loop, and what gives a new budget."""
+        left = budget
+
+        def tick() -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:  # at every later pass too, so that no loop can swallow it
+                self.overrun[len(self.results)] = STEPS
+                raise Steps
+
+        def new_budget() -> None:
+            nonlocal left
+            left = budget
+
+        return tick, new_budget
+
+    def _before_each(self) -> Callable[[], None] | None:
+        if "random" in self.source:
+
+            def reseed() -> None:
+                self._new_budget()
+                random.seed(0)
+
+            return reseed
+        return self._new_budget if "while" in self.source else None
+
+    def watch_clock(self) -> None:
+        """A repeating timer of CPU time notices the input that runs on: no call costs a syscall."""
+        signal.signal(signal.SIGPROF, self._check_clock)
+        signal.setitimer(signal.ITIMER_PROF, self._input_cpu_s / 4, self._input_cpu_s / 4)
+
+    def _check_clock(self, _signal: int, interrupted: Any) -> None:
+        if interrupted is not None and interrupted.f_code is Trial.run.__code__:
+            return  # between two calls
+        at, now = len(self.results), time.process_time()
+        if at != self._clock_at:
+            self._clock_at, self._clock_since = at, now
+        elif now - self._clock_since >= self._input_cpu_s:
+            self.overrun[at] = TIMEOUT
+            raise InputTimeout
+
+    # --- what is kept of an output ---
+
+    def _image(self) -> Callable[[Any], bytes]:
+        max_bytes, left = int(self.limits["value_bytes"]), int(self.limits["output_bytes"])
+        if self.keep == "codes":
+            return canonical.coder(max_bytes)
+
+        def text(value: Any) -> bytes:
+            nonlocal left
+            canonical.canonical_bytes(value, max_bytes)
+            written = json.dumps(canonical.plain(value)).encode()
+            left -= len(written)
+            if left < 0:
+                raise OutputTooLarge
+            return written
+
+        return text
+
+
+def compile_source(source: str) -> Any:
+    """Code of the module, with a tick at the top of each pass of a `while` loop. Raises
+    SyntaxError, ValueError, RecursionError, MemoryError."""
+    if "while" not in source:
+        return compile(source, "<hypothesis>", "exec", dont_inherit=True)
+    tree = ast.parse(source, "<hypothesis>")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While):
+            call = ast.Expr(ast.Call(ast.Name(TICK, ast.Load()), [], []))
+            ast.copy_location(call, node)
+            node.body.insert(0, ast.fix_missing_locations(call))
+    return compile(tree, "<hypothesis>", "exec", dont_inherit=True)
+
+
+def reason_of(error: BaseException) -> str:
+    """A short stable name, by exact type: a custom class is "Exception", an exit is "exit"."""
+    if type(error) is Steps:
+        return STEPS
+    if type(error) is InputTimeout:
+        return TIMEOUT
+    if type(error) is canonical.Unrepresentable:
+        return error.reason
+    if type(error) in (SystemExit, KeyboardInterrupt, GeneratorExit):
+        return EXIT
+    return _BUILTIN_EXCEPTIONS.get(type(error), "Exception")
+
+
+def describe(error: BaseException) -> str:
+    """For people: type and text, whatever the text's own code does."""
+    try:
+        return f"{type(error).__name__}: {error}"[:DETAIL_CHARACTERS]
+    except BaseException:  # noqa: BLE001 - __str__ of an untrusted class
+        return "an exception that cannot be shown"
