@@ -1,0 +1,231 @@
+"""Task `examples`: a user's own input/output pairs, from JSONL or CSV, plain or gzip.
+
+JSONL, a pair a line:     {"problem": "p1", "input": [3, 1], "output": [1, 3], "split": "hidden"}
+JSONL, a problem a line:  {"id": "p1", "train": [{"input": …, "output": …}, …], "test": […]}
+CSV with a header:        problem,input,output[,split]
+
+`split` is shown (the default) or hidden, and the train and test pairs of a problem are just
+these; `idx` is read as `id`. Values are JSON; a CSV cell is read as JSON, else as a Python
+literal, else it is a string. A file is taken whole or not at all: an error names file, line and
+field.
+
+The sample space of a problem comes from the inputs of all problems of the data whose inputs are
+of one type with its own, and always begins with those inputs themselves, each once:
+
+| inputs | then |
+|---|---|
+| lists of integers | distinct lists of each length from 0 to 1.5 times the longest, at least 5: 500 a length, elements uniform between the smallest (at most 0) and the largest (at least 9) |
+| integers | all, or 5,000 distinct ones, of a range as wide again as what was seen, on either side |
+| strings | 500 distinct strings of each length as for lists, of the characters seen |
+| anything else | nothing more |
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from ..records import DataError, InputSet, Json, Observation, Problem, UsageError, canonical_json
+from . import observations as observations_
+from .files import literal, locate, parse_json, read_csv, read_jsonl, shorten
+from .list_functions import stratum
+
+FILES = tuple(f"examples.{kind}{end}" for kind in ("jsonl", "csv") for end in ("", ".gz"))
+COLUMNS = ("problem", "input", "output", "split")
+SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False}
+PER_LENGTH = 500
+INTEGERS = 5_000
+
+Pair = tuple[str, bool, Observation]  # problem, shown, pair
+
+
+class Examples:
+    name = "examples"
+    family = "programs"
+    about = "your own input/output pairs, from JSONL or CSV (needs --data)"
+
+    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        place = locate(path, FILES)
+        loaded = _problems(place, _pairs_of(place))
+        return loaded if observations is None else self.observe(loaded, observations, seed)
+
+    def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        return observations_.apply(problems, observations, seed)
+
+    def generate(self, count: int, seed: int) -> list[Problem]:
+        raise UsageError("task 'examples' has no generator: give your pairs with --data FILE")
+
+    def space(self, problem: Problem, seed: int) -> InputSet:
+        return self.spaces([problem], seed)[0]
+
+    def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
+        """S for each problem, one for all whose inputs are of one type."""
+        kinds = [_kind(_inputs([problem])) for problem in problems]
+        spaces: dict[str, InputSet] = {}
+        for kind in dict.fromkeys(kinds):
+            alike = [p for p, of in zip(problems, kinds, strict=True) if of == kind]
+            rows = _space(kind, _inputs(alike), seed)
+            spaces[kind] = InputSet(f"examples space of {kind}, seed {seed}", tuple(rows))
+        return [spaces[kind] for kind in kinds]
+
+
+# --- files ------------------------------------------------------------------------
+
+
+def _pairs_of(path: Path) -> Iterator[tuple[str, Pair]]:
+    """(where, pair) for each pair of the file."""
+    if path.name.removesuffix(".gz").endswith(".csv"):
+        return _csv_pairs(path)
+    return _jsonl_pairs(path)
+
+
+def _problems(path: Path, pairs: Iterable[tuple[str, Pair]]) -> list[Problem]:
+    shown: dict[str, list[Observation]] = {}
+    hidden: dict[str, list[Observation]] = {}
+    for _, (name, is_shown, pair) in pairs:
+        shown.setdefault(name, [])
+        (shown if is_shown else hidden).setdefault(name, []).append(pair)
+    if not shown:
+        raise DataError(f"{path}: the file is empty")
+    for name, some in shown.items():
+        if not some:
+            raise DataError(f"{path}, problem {name!r}, split: all its pairs are hidden")
+    return [
+        Problem(
+            id=name,
+            task=Examples.name,
+            family=Examples.family,
+            shown=tuple(some),
+            hidden=tuple(hidden.get(name, ())),
+            group=name,
+        )
+        for name, some in shown.items()
+    ]
+
+
+def _jsonl_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
+    whole: set[str] = set()
+    for number, row in read_jsonl(path):
+        where = f"{path}, line {number}"
+        if not isinstance(row, dict):
+            raise DataError(f"{where}: not an object: {shorten(row)}")
+        if "train" in row:
+            name = _name(row.get("id", row.get("idx")), f"{where}, id")
+            if name in whole:
+                raise DataError(f"{where}, id: {name!r} stands there twice")
+            whole.add(name)
+            for part in ("train", "test"):
+                yield from _part(row.get(part, []), name, part, where)
+            continue
+        unknown = [key for key in row if key not in COLUMNS]
+        if unknown:
+            raise DataError(
+                f"{where}, {unknown[0]}: unknown field; there are {', '.join(COLUMNS)}, or"
+                " id, train and test"
+            )
+        for field in ("problem", "input", "output"):
+            if field not in row:
+                raise DataError(f"{where}, {field}: missing")
+        name = _name(row["problem"], f"{where}, problem")
+        is_shown = _is_shown(row.get("split", "shown"), f"{where}, split")
+        yield where, (name, is_shown, Observation(row["input"], row["output"]))
+
+
+def _part(pairs: Json, name: str, part: str, where: str) -> Iterator[tuple[str, Pair]]:
+    if not isinstance(pairs, list) or (part == "train" and not pairs):
+        raise DataError(f"{where}, {part}: not a list of pairs: {shorten(pairs)}")
+    for i, pair in enumerate(pairs):
+        for field in ("input", "output"):
+            if not isinstance(pair, dict) or field not in pair:
+                raise DataError(f"{where}, {part}[{i}].{field}: missing")
+        yield where, (name, part == "train", Observation(pair["input"], pair["output"]))
+
+
+def _csv_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
+    for number, row in read_csv(path):
+        where = f"{path}, line {number}"
+        for field in ("problem", "input", "output"):
+            if field not in row:
+                raise DataError(
+                    f"{path}, line 1: no column {field!r}; the columns are {', '.join(row)}"
+                )
+        name = _name(row["problem"].strip(), f"{where}, problem")
+        is_shown = _is_shown(row.get("split", "").strip(), f"{where}, split")
+        for field in ("input", "output"):
+            if not row[field].strip():
+                raise DataError(f"{where}, {field}: missing")
+        pair = Observation(
+            *(_cell(row[field], f"{where}, {field}") for field in ("input", "output"))
+        )
+        yield where, (name, is_shown, pair)
+
+
+def _cell(text: str, where: str) -> Json:
+    for read in (parse_json, literal):
+        try:
+            return read(text, where)
+        except DataError:
+            continue
+    return text
+
+
+def _name(value: Json, where: str) -> str:
+    if type(value) not in (str, int) or value == "":
+        raise DataError(f"{where}: not a name or a number: {shorten(value)}")
+    return str(value)
+
+
+def _is_shown(value: Json, where: str) -> bool:
+    if not isinstance(value, str) or value not in SPLITS:
+        raise DataError(f"{where}: neither shown nor hidden: {shorten(value)}")
+    return SPLITS[value]
+
+
+# --- sample spaces -------------------------------------------------------------------
+
+
+def _inputs(problems: Sequence[Problem]) -> list[Json]:
+    """The inputs of the problems, each once, in order."""
+    pairs = (pair for problem in problems for pair in problem.shown + problem.hidden)
+    return list({canonical_json(pair.input): pair.input for pair in pairs}.values())
+
+
+def _kind(inputs: Sequence[Json]) -> str:
+    if all(type(value) is int for value in inputs):
+        return "integers"
+    if all(type(value) is str for value in inputs):
+        return "strings"
+    if all(isinstance(v, list) and all(type(item) is int for item in v) for v in inputs):
+        return "lists of integers"
+    return "the inputs themselves"
+
+
+def _space(kind: str, inputs: list[Json], seed: int) -> list[Json]:
+    rng = random.Random(f"examples space {seed}")
+    more: Iterable[Json] = ()
+    if kind == "integers":
+        low, high = min(inputs), max(inputs)
+        reach = max(high - low, 10)
+        more = (row[0] for row in stratum(rng, 1, low - reach, high + reach, INTEGERS))
+    elif kind == "lists of integers":
+        items = [item for row in inputs for item in row]
+        low, high = min(items, default=0), max(items, default=9)
+        more = _by_length(rng, inputs, min(low, 0), max(high, 9))
+    elif kind == "strings":
+        letters = sorted({letter for text in inputs for letter in text})
+        if letters:
+            rows = _by_length(rng, inputs, 0, len(letters) - 1)
+            more = ("".join(letters[i] for i in row) for row in rows)
+    return list({canonical_json(value): value for value in [*inputs, *more]}.values())
+
+
+def _by_length(
+    rng: random.Random, inputs: Sequence[Json], low: int, high: int
+) -> Iterator[list[int]]:
+    longest = max(5, min(100, max(map(len, inputs)) * 3 // 2))
+    for length in range(longest + 1):
+        yield from stratum(rng, length, low, high, PER_LENGTH)
+
+
+TASK = Examples()
