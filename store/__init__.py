@@ -1,0 +1,166 @@
+"""The store: sessions, their journal, steps, bank and predictions in one DuckDB file.
+
+One process writes it at a time; any number read it, from the file or, while it is owned, through
+the owner's socket. `schema.py` documents the tables, `digest.py` says what makes two sessions
+equal.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..records import Digest, InputSet, Json, Problem, StepRecord, StoreError
+from . import bank as _bank
+from . import digest as _digest
+from . import journal as _journal
+from . import ledger as _ledger
+from . import sessions as _sessions
+from .connection import Reading, Row
+from .journal import JournalMismatch, SessionJournal
+from .ledger import SessionLedger
+from .owner import Owner
+from .reader import Reader, take
+from .sessions import ProblemRow
+from .writing import Change, Writer
+
+__all__ = ["JournalMismatch", "ProblemRow", "Store"]
+
+
+class Store:
+    """A store, open for writing (this process owns the file) or for reading. Every method raises
+    StoreError where the file cannot be read or written or lacks what was asked for."""
+
+    def __init__(
+        self, path: Path, reading: Reading, writer: Writer | None = None, owner: Owner | None = None
+    ) -> None:
+        self.path = path
+        self._reading = reading
+        self._writer = writer
+        self._owner = owner
+        # An interpreter that ends with DuckDB's objects alive in other threads reports leaks.
+        atexit.register(self.close)
+
+    @staticmethod
+    def open(path: str | Path, *, write: bool) -> Store:
+        """write: takes the file, makes it where there is none, and serves readers; sessions that
+        a killed run left running become interrupted. A second writer is told the owner's pid."""
+        place = Path(path).expanduser().resolve()
+        if not write:
+            return Store(place, Reader(place))
+        database = take(place)
+        try:
+            store = Store(place, database, Writer(database), Owner(database))
+        except StoreError:
+            database.close()
+            raise
+        store._write(
+            Change({}, [("UPDATE session SET status = 'interrupted' WHERE status = 'running'", ())])
+        )
+        return store
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Waits for what is being written. May be called twice."""
+        atexit.unregister(self.close)
+        if self._writer is not None:
+            self._writer.close()
+        if self._owner is not None:
+            self._owner.close()
+        self._reading.close()
+
+    def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        """Rows of one SELECT, from the file or through its owner."""
+        return self._reading.query(sql, params)
+
+    # --- sessions
+
+    def create_session(self, settings: Json, problems: Sequence[tuple[Problem, InputSet]]) -> str:
+        """The new session's id; its status is running."""
+        session = _sessions.new_id()
+        self._write(_sessions.creation(self._reading, session, settings, problems))
+        return session
+
+    def set_session(self, session: str, *, status: str, **fields: Json) -> None:
+        """status: running, done, interrupted, budget, failed. fields (seconds, metrics, …) are
+        kept beside it and stand in `session()`."""
+        self._write(_sessions.status_change(self._reading, session, status, fields))
+
+    def find(self, name: str) -> str:
+        """The id of a session by id, unique prefix or `last`."""
+        return _sessions.find(self._reading, name)
+
+    def session(self, session: str) -> dict[str, Any]:
+        """session, created, status, settings, versions, problems, problems_done,
+        problems_failed, and the fields given to `set_session`."""
+        return _sessions.sessions(self._reading, self._is_owned, session)[0]
+
+    def sessions(self) -> list[dict[str, Any]]:
+        return _sessions.sessions(self._reading, self._is_owned)
+
+    def problems(self, session: str) -> list[ProblemRow]:
+        return _sessions.problems(self._reading, session)
+
+    def space(self, digest: Digest) -> InputSet:
+        return _sessions.input_set(self._reading, digest)
+
+    # --- calls and steps
+
+    def journal(self, session: str) -> SessionJournal:
+        """In a store open for reading it looks up alone."""
+        return SessionJournal(session, self._reading, self._writer)
+
+    def ledger(self, session: str) -> SessionLedger:
+        return SessionLedger(session, self._reading, self._writing())
+
+    def calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
+        return _journal.calls(self._reading, session, problem)
+
+    def steps(
+        self, session: str, problem: str | None = None, *, spaces: bool = True
+    ) -> Iterator[StepRecord]:
+        """By problem and step. spaces=False leaves the predictions over S unread (None)."""
+        return _ledger.steps(self._reading, session, self._ids(session, problem), spaces)
+
+    def bank(
+        self, session: str, problem: str | None = None, alpha: float = 0.5
+    ) -> list[dict[str, Any]]:
+        """problem, rank, hypothesis, text, description, accuracy, visits, reward, t, right."""
+        return [
+            {"problem": name, **entry}
+            for name in self._ids(session, problem)
+            for entry in _bank.fold(
+                (event for _, event in _ledger.events(self._reading, session, name)), alpha
+            )
+        ]
+
+    def usage(self, session: str) -> dict[str, Any]:
+        return _journal.usage(self._reading, session)
+
+    # --- the session as a whole
+
+    def digest(self, session: str) -> Digest:
+        return _digest.digest(self._reading, session)
+
+    # --- inside
+
+    def _is_owned(self) -> bool:
+        return not isinstance(self._reading, Reader) or self._reading.owned
+
+    def _ids(self, session: str, problem: str | None) -> list[str]:
+        return _sessions.problem_ids(self._reading, session, problem)
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise StoreError(f"{self.path} is open for reading")
+        return self._writer
+
+    def _write(self, change: Change) -> None:
+        self._writing().submit(change).result()

@@ -1,0 +1,134 @@
+"""The DuckDB file of a store: one process writes it, or many read it.
+
+POSIX locks belong to a process: opening and closing the file by any other means in a process that
+holds it open drops DuckDB's lock. So nothing else here ever opens the file.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..records import StoreError
+from . import schema
+
+if TYPE_CHECKING:
+    import duckdb
+
+Row = tuple[Any, ...]
+
+# Checkpoints rewrite the row groups they touch, a blob of 100 kB a row: small groups and few
+# checkpoints keep the work linear (2 bytes written for each stored one at 600 MB).
+ROW_GROUP = 2_048
+CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "checkpoint_threshold": "128MB",
+    "threads": "2",
+}
+
+
+class Reading(Protocol):
+    """All reading of a store goes through this."""
+
+    def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]: ...
+
+    def close(self) -> None: ...
+
+
+class Locked(StoreError):
+    """Another process holds the file. pid: its number, 0 where unknown."""
+
+    def __init__(self, message: str, pid: int) -> None:
+        super().__init__(message)
+        self.pid = pid
+
+
+class Database:
+    """The file, open in this process; `query` may be called from any thread."""
+
+    def __init__(self, path: Path, *, write: bool) -> None:
+        """Raises StoreError; `Locked` where another process holds the file."""
+        self.path = path
+        self.connection = _attached(path, write)
+        self._local = threading.local()
+        self._closed = False
+        try:
+            if write and schema.is_empty(self.query):
+                self._create()
+            schema.check(self.query, str(path))
+        except StoreError:
+            self.close()
+            raise
+
+    def _create(self) -> None:
+        self.connection.execute("BEGIN TRANSACTION")
+        for statement in schema.statements():
+            self.connection.execute(statement)
+        self.connection.execute("COMMIT")
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """This thread's own connection to the same database."""
+        cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
+        if cursor is None:
+            if self._closed:
+                raise StoreError(f"the store {self.path} is closed")
+            cursor = self.connection.cursor()
+            cursor.execute("USE store")  # a cursor does not inherit it
+            self._local.cursor = cursor
+        return cursor
+
+    def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        import duckdb
+
+        if self._closed:
+            raise StoreError(f"the store {self.path} is closed")
+        try:
+            return self.cursor().execute(sql, list(params)).fetchall()
+        except duckdb.Error as error:
+            raise StoreError(f"{self.path} cannot be read: {first_line(error)}") from error
+
+    def close(self) -> None:
+        self._closed = True
+        self.connection.close()
+
+
+def first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _attached(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    connection = duckdb.connect(":memory:", config=CONFIG)
+    place = str(path).replace("'", "''")
+    options = f"ROW_GROUP_SIZE {ROW_GROUP}" if write else "READ_ONLY"
+    try:
+        connection.execute(f"ATTACH '{place}' AS store (TYPE duckdb, {options})")
+        connection.execute("USE store")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+    except duckdb.Error as error:
+        connection.close()
+        raise _why(path, first_line(error)) from error
+    return connection
+
+
+def _why(path: Path, message: str) -> StoreError:
+    """DuckDB's reason as a sentence for the user."""
+    if "Could not set lock" in message:
+        found = re.search(r"PID (\d+)", message)
+        pid = int(found[1]) if found else 0
+        who = f"process {pid}" if pid else "another process"
+        return Locked(f"{path} is in use by {who}; wait for it or name another store", pid)
+    if "already attached" in message:
+        return StoreError(f"{path} is open in this process already; close that store first")
+    if "not a valid DuckDB database" in message or "Could not read enough bytes" in message:
+        return StoreError(f"{path} is no DuckDB database; name another store")
+    if "storage version" in message or "newer version of DuckDB" in message:
+        return StoreError(f"{path} was written by another version of DuckDB: {message}")
+    return StoreError(f"{path} cannot be opened as a store: {message}")

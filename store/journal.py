@@ -1,0 +1,249 @@
+"""The journal: every model and tool call by its place in the session, made once.
+
+Resuming a session is looking its calls up until the journal ends. A call whose key is there with
+another request is a `JournalMismatch`: the code, the settings or the data have changed since.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, Literal
+
+from ..records import CallKey, Digest, Json, Outcome, StoreError, Usage, digest_of
+from .cells import json_cell, json_of, text_cell, text_of
+from .connection import Reading, Row
+from .vectors import Vector, decode, is_intact
+from .writing import Change, Writer
+
+COLUMNS = (
+    "problem, path, kind, request_digest, request, response, vectors, tokens_in, tokens_out, "
+    "tokens_cached, tokens_reasoning, seconds, retries, started"
+)
+
+
+class JournalMismatch(StoreError):
+    """The journal holds another request under this key."""
+
+    def __init__(self, key: CallKey) -> None:
+        super().__init__(
+            f"the journal of session {key.session} holds another request for problem "
+            f"{key.problem} at {key.path}: its settings, data or code have changed since; "
+            "start a new session"
+        )
+        self.key = key
+
+
+class SessionJournal:
+    """`records.Journal` of one session. Safe to use from several event loops and threads."""
+
+    def __init__(self, session: str, reading: Reading, writer: Writer | None) -> None:
+        self._session = session
+        self._reading = reading
+        self._writer = writer
+        self._lock = threading.Lock()
+        self._paths: dict[str, dict[str, Digest]] = {}  # of each problem seen: path, request
+        self._making: dict[tuple[str, str], Future[None]] = {}
+
+    async def once(
+        self,
+        key: CallKey,
+        kind: Literal["model", "tool"],
+        request: Json,
+        make: Callable[[], Awaitable[Outcome]],
+    ) -> Outcome:
+        """The recorded outcome of `key`, or that of `make`, durable before this returns.
+
+        Raises JournalMismatch, StoreError, and what `make` raises (then nothing is written).
+        """
+        digest = digest_of(request)
+        place = (key.problem, key.path)
+        while True:
+            found = self._recorded(key, digest)
+            if found is not None:
+                return found
+            with self._lock:
+                other = self._making.get(place)
+                if other is None:
+                    mine = self._making[place] = Future()
+                    mine.set_running_or_notify_cancel()  # a waiter that gives up stops nobody
+                    break
+            await asyncio.wrap_future(other)
+        try:
+            return await self._make(key, kind, request, digest, make)
+        finally:
+            with self._lock:
+                del self._making[place]
+            mine.set_result(None)
+
+    def recorded(self, key: CallKey, request: Json) -> Outcome | None:
+        """What the journal holds for `key`, or None. Raises JournalMismatch."""
+        return self._recorded(key, digest_of(request))
+
+    async def _make(
+        self,
+        key: CallKey,
+        kind: Literal["model", "tool"],
+        request: Json,
+        digest: Digest,
+        make: Callable[[], Awaitable[Outcome]],
+    ) -> Outcome:
+        started = time.time()
+        outcome = await make()
+        if self._writer is None:
+            raise StoreError(
+                f"the journal of session {self._session} has no call {key.path} of problem "
+                f"{key.problem}, and the store is open for reading"
+            )
+        vectors: list[Row] = []
+        digests = self._writer.vector_rows(outcome.vectors.values(), vectors)
+        names = dict(zip(outcome.vectors, digests, strict=True))
+        row = (
+            *(self._session, text_cell(key.problem), text_cell(key.path), kind),
+            *(digest, json_cell(request), json_cell(outcome.response), json_cell(names)),
+            *(outcome.usage.tokens_in, outcome.usage.tokens_out),
+            *(outcome.usage.tokens_cached, outcome.usage.tokens_reasoning),
+            *(outcome.seconds, outcome.retries, started),
+        )
+        await self._writer.write(Change({"vector": vectors, "call": [row]}))
+        with self._lock:
+            self._known(key.problem)[key.path] = digest
+        return outcome
+
+    def _known(self, problem: str) -> dict[str, Digest]:
+        """Paths and request digests of the problem's calls; the lock is held."""
+        known = self._paths.get(problem)
+        if known is None:
+            rows = self._reading.query(
+                "SELECT path, request_digest FROM call WHERE session = ? AND problem = ?",
+                (self._session, text_cell(problem)),
+            )
+            known = self._paths[problem] = {text_of(path): digest for path, digest in rows}
+        return known
+
+    def _recorded(self, key: CallKey, digest: Digest) -> Outcome | None:
+        with self._lock:
+            known = self._known(key.problem).get(key.path)
+        if known is None:
+            return None
+        if known != digest:
+            raise JournalMismatch(key)
+        ((response, names, *usage, seconds, retries),) = self._reading.query(
+            "SELECT response, vectors, tokens_in, tokens_out, tokens_cached, tokens_reasoning, "
+            "seconds, retries FROM call WHERE session = ? AND problem = ? AND path = ?",
+            (self._session, text_cell(key.problem), text_cell(key.path)),
+        )
+        digests: dict[str, Digest] = json_of(names)
+        arrays = vectors_of(self._reading, digests.values())
+        return Outcome(
+            json_of(response),
+            {name: arrays[digest] for name, digest in digests.items()},
+            Usage(*usage),
+            seconds,
+            retries,
+        )
+
+
+def vectors_of(reading: Reading, digests: Any) -> dict[Digest, Vector]:
+    """Arrays by digest. Raises StoreError where one is missing or cannot be read."""
+    wanted = sorted(set(digests))
+    found: dict[Digest, Vector] = {}
+    for start in range(0, len(wanted), 64):
+        part = wanted[start : start + 64]
+        places = ",".join("?" * len(part))
+        rows = reading.query(f"SELECT digest, data FROM vector WHERE digest IN ({places})", part)
+        found.update((digest, decode(data)) for digest, data in rows)
+    missing = [digest for digest in wanted if digest not in found]
+    if missing:
+        raise StoreError(f"the store has lost the vector {missing[0]}")
+    return found
+
+
+def calls(reading: Reading, session: str, problem: str | None) -> list[dict[str, Any]]:
+    """The calls of a session by problem and path, vectors as digests."""
+    where, params = "session = ?", [session]
+    if problem is not None:
+        where, params = where + " AND problem = ?", [session, text_cell(problem)]
+    rows = reading.query(
+        f"SELECT {COLUMNS} FROM call JOIN (SELECT session, problem, ordinal FROM problem) USING "
+        f"(session, problem) WHERE {where} ORDER BY ordinal, path",
+        params,
+    )
+    return [_call(row) for row in rows]
+
+
+def _call(row: Sequence[Any]) -> dict[str, Any]:
+    problem, path, kind, digest, request, response, vectors, *numbers = row
+    names = (
+        *("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning"),
+        *("seconds", "retries", "started"),
+    )
+    return {
+        "problem": text_of(problem),
+        "path": text_of(path),
+        "kind": kind,
+        "request_digest": digest,
+        "request": json_of(request),
+        "response": json_of(response),
+        "vectors": json_of(vectors),
+        **dict(zip(names, numbers, strict=True)),
+    }
+
+
+def usage(reading: Reading, session: str) -> dict[str, Any]:
+    """Calls, tokens, retries and seconds: in all, by kind and by role.
+
+    The role is the name in a call's path: `propose` in step/3/propose/0.
+    """
+    rows = reading.query(
+        "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) ELSE path END, "
+        "count(*), sum(tokens_in)::BIGINT, sum(tokens_out)::BIGINT, sum(tokens_cached)::BIGINT, "
+        "sum(tokens_reasoning)::BIGINT, sum(retries)::BIGINT, sum(seconds) "
+        "FROM call WHERE session = ? GROUP BY 1, 2 ORDER BY 1, 2",
+        (session,),
+    )
+    by_kind: dict[str, dict[str, Any]] = {}
+    by_role: dict[str, dict[str, Any]] = {}
+    total = _nothing()
+    for kind, role, *numbers in rows:
+        for sums in (
+            total,
+            by_kind.setdefault(kind, _nothing()),
+            by_role.setdefault(text_of(role), _nothing()),
+        ):
+            for name, number in zip(sums, numbers, strict=True):
+                sums[name] += number
+    return {**total, "by_kind": by_kind, "by_role": by_role}
+
+
+def _nothing() -> dict[str, Any]:
+    tokens = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
+    return {"calls": 0, **dict.fromkeys(tokens, 0), "retries": 0, "seconds": 0.0}
+
+
+def altered_calls(reading: Reading, session: str) -> list[dict[str, Any]]:
+    """Calls whose request is not what its digest names."""
+    rows = reading.query(
+        "SELECT problem, path, request_digest, request FROM call WHERE session = ? "
+        "ORDER BY problem, path",
+        (session,),
+    )
+    return [
+        {"problem": text_of(problem), "path": text_of(path), "field": "request"}
+        for problem, path, digest, request in rows
+        if digest_of(json_of(request)) != digest
+    ]
+
+
+def altered_vectors(reading: Reading, digests: Sequence[Digest]) -> set[Digest]:
+    """Those of the digests whose vector is missing or holds something else."""
+    intact: set[Digest] = set()
+    for start in range(0, len(digests), 64):
+        part = digests[start : start + 64]
+        places = ",".join("?" * len(part))
+        rows = reading.query(f"SELECT digest, data FROM vector WHERE digest IN ({places})", part)
+        intact.update(digest for digest, data in rows if is_intact(digest, data))
+    return set(digests) - intact

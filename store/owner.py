@@ -1,0 +1,242 @@
+"""The owner's socket: reading a store while a run owns its file.
+
+The owner listens on a Unix socket beside the store (`peirce.duckdb.sock`, mode 0600). A frame is
+a length (4 bytes, big-endian) and that much JSON. The visitor sends {"sql", "params"} or
+{"who": true}; the owner answers with frames {"rows": […], "more": bool}, {"pid": n} or
+{"error": sentence}. A blob travels as {"b": base64}. Nothing can be written through it: DuckDB's
+own parser must find one SELECT, and that runs in a read-only transaction, since a SELECT may
+hold an INSERT in its WITH.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+import socket
+import struct
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..records import Json, StoreError
+from .connection import Database, Row, first_line
+
+LENGTH = struct.Struct(">I")
+FRAME_BYTES = 1 << 30
+ROWS = 64  # a frame; rows may hold blobs
+ADDRESS_BYTES = 100  # AF_UNIX takes 104 to 108
+PATIENCE_S = 60.0
+
+
+def socket_path(store: Path) -> Path:
+    return store.with_name(store.name + ".sock")
+
+
+def _encode(value: Any) -> Json:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {"b": base64.b64encode(value).decode("ascii")}
+    if isinstance(value, list | tuple):
+        return [_encode(part) for part in value]
+    return str(value)
+
+
+def _decode(value: Json) -> Any:
+    if isinstance(value, list):
+        return [_decode(part) for part in value]
+    if isinstance(value, dict):
+        return base64.b64decode(value["b"])
+    return value
+
+
+def _send(link: socket.socket, message: Json) -> None:
+    data = json.dumps(message).encode("ascii")
+    link.sendall(LENGTH.pack(len(data)) + data)
+
+
+def _receive(link: socket.socket) -> Json | None:
+    """The next message; None where the other side has ended."""
+    head = _exactly(link, LENGTH.size)
+    if head is None:
+        return None
+    (length,) = LENGTH.unpack(head)
+    if length > FRAME_BYTES:
+        raise ConnectionError(f"a frame of {length} bytes")
+    body = _exactly(link, length)
+    return None if body is None else json.loads(body)
+
+
+def _exactly(link: socket.socket, count: int) -> bytes | None:
+    parts = bytearray()
+    while len(parts) < count:
+        part = link.recv(min(count - len(parts), 1 << 20))
+        if not part:
+            return None
+        parts += part
+    return bytes(parts)
+
+
+class Owner:
+    """Answers readers from threads of its own until closed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._path = socket_path(database.path)
+        self._links: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._closing = False
+        self._listener = _listen(self._path)
+        self._accepting = threading.Thread(target=self._accept, name="store-owner", daemon=True)
+        self._accepting.start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                link, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                if self._closing:
+                    link.close()
+                    return
+                self._links.add(link)
+            threading.Thread(
+                target=self._serve, args=(link,), name="store-visitor", daemon=True
+            ).start()
+
+    def _serve(self, link: socket.socket) -> None:
+        try:
+            while (message := _receive(link)) is not None:
+                self._answer(link, message)
+        except (OSError, ValueError, KeyError, TypeError):
+            pass  # the visitor has gone or does not speak this language
+        finally:
+            with self._lock:
+                self._links.discard(link)
+            link.close()
+
+    def _answer(self, link: socket.socket, message: Json) -> None:
+        import duckdb
+
+        if message.get("who"):
+            return _send(link, {"pid": os.getpid()})
+        cursor = self._database.cursor()
+        try:
+            found = cursor.extract_statements(message["sql"])
+            if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
+                raise StoreError("the owner's socket takes one SELECT at a time, nothing else")
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            try:
+                cursor.execute(found[0], [_decode(part) for part in message["params"]])
+                while rows := cursor.fetchmany(ROWS):
+                    _send(link, {"rows": _encode(rows), "more": True})
+            finally:
+                cursor.execute("ROLLBACK")
+        except (duckdb.Error, StoreError) as error:
+            return _send(link, {"error": first_line(error)})
+        _send(link, {"rows": [], "more": False})
+
+    def close(self) -> None:
+        with self._lock:
+            self._closing = True
+            links = list(self._links)
+        _remove(self._path)
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
+        self._listener.close()
+        for link in links:
+            with contextlib.suppress(OSError):
+                link.shutdown(socket.SHUT_RDWR)
+        self._accepting.join(timeout=5)
+
+
+def _listen(place: Path) -> socket.socket:
+    """A listening socket at `place`; what stands there is a dead owner's, for we hold the file.
+
+    Where the path is longer than an address may be, the socket stands in a private folder of the
+    temporary directory and `place` is a link to it.
+    """
+    _remove(place)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        address = place
+        if len(os.fsencode(place)) > ADDRESS_BYTES:
+            address = Path(tempfile.mkdtemp(prefix="peirce-")) / "socket"
+            os.symlink(address, place)
+        listener.bind(str(address))
+        os.chmod(address, 0o600)  # before listen(): nobody can have connected
+        listener.listen(16)
+    except OSError as error:
+        listener.close()
+        _remove(place)
+        raise StoreError(f"no socket can stand beside the store at {place}: {error}") from error
+    return listener
+
+
+def _remove(place: Path) -> None:
+    with contextlib.suppress(OSError):
+        if place.is_symlink():
+            target = Path(os.readlink(place))
+            if target.parent.name.startswith("peirce-") and target.name == "socket":
+                shutil.rmtree(target.parent, ignore_errors=True)
+        place.unlink(missing_ok=True)
+
+
+class Visitor:
+    """Reads through the owner's socket. Raises ConnectionError where the owner has ended."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self._link = link
+        self._lock = threading.Lock()
+
+    @staticmethod
+    def reach(store: Path) -> Visitor | None:
+        """None where no owner lives."""
+        place = socket_path(store)
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        link.settimeout(PATIENCE_S)
+        try:
+            link.connect(os.readlink(place) if place.is_symlink() else str(place))
+        except OSError:
+            link.close()
+            return None
+        return Visitor(link)
+
+    def owner(self) -> int:
+        """The owner's pid."""
+        with self._lock:
+            return int(self._ask({"who": True})["pid"])
+
+    def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        with self._lock:
+            rows: list[Row] = []
+            answer = self._ask({"sql": sql, "params": _encode(list(params))})
+            while True:
+                rows.extend(tuple(_decode(row)) for row in answer["rows"])
+                if not answer["more"]:
+                    return rows
+                answer = self._next()
+
+    def _ask(self, message: Json) -> Json:
+        _send(self._link, message)
+        return self._next()
+
+    def _next(self) -> Json:
+        try:
+            answer = _receive(self._link)
+        except TimeoutError as error:
+            raise StoreError("the owner of the store does not answer") from error
+        if answer is None:
+            raise ConnectionResetError("the owner of the store has ended")
+        if "error" in answer:
+            raise StoreError(answer["error"])
+        return answer
+
+    def close(self) -> None:
+        self._link.close()

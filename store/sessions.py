@@ -1,0 +1,187 @@
+"""Sessions and their problems: making, naming and listing them."""
+
+from __future__ import annotations
+
+import difflib
+import secrets
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ..records import Digest, InputSet, Json, Problem, StoreError
+from .cells import json_cell, json_of, text_cell, text_of
+from .connection import Reading, Row
+from .writing import Change
+
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # no i, l, o, 0, 1: they look alike
+STATUSES = ("running", "done", "interrupted", "budget", "failed")
+
+
+@dataclass(frozen=True)
+class ProblemRow:
+    """A problem of a session. space: the digest of its `InputSet`; status: open, done, failed."""
+
+    problem: Problem
+    space: Digest
+    status: str
+    cause: str
+
+
+def new_id() -> str:
+    return "".join(secrets.choice(LETTERS) for _ in range(8))
+
+
+def creation(
+    reading: Reading, session: str, settings: Json, problems: Sequence[tuple[Problem, InputSet]]
+) -> Change:
+    """The rows of a new session. Raises StoreError where two problems have one id."""
+    ids = [problem.id for problem, _ in problems]
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise StoreError(f"problem {twice} stands twice in one session; ids must differ")
+    here = {digest for (digest,) in reading.query("SELECT digest FROM input_set")}
+    spaces = {space.digest: space for _, space in problems if space.digest not in here}
+    created = datetime.now(UTC).isoformat(timespec="microseconds")
+    ordinal = "(SELECT coalesce(max(ordinal), -1) + 1 FROM session)"
+    return Change(
+        {
+            "input_set": [_input_set(digest, space) for digest, space in spaces.items()],
+            "problem": [
+                _problem(session, place, problem, space.digest)
+                for place, (problem, space) in enumerate(problems)
+            ],
+        },
+        [
+            (
+                f"INSERT INTO session VALUES (?, {ordinal}, ?, 'running', ?, '{{}}')",
+                (session, created, json_cell(settings)),
+            )
+        ],
+    )
+
+
+def _input_set(digest: Digest, space: InputSet) -> Row:
+    inputs = zlib.compress(json_cell(space.inputs).encode("utf-8"), 6)
+    weights = None if space.weights is None else json_cell(space.weights)
+    return (digest, text_cell(space.name), len(space), inputs, weights)
+
+
+def _problem(session: str, ordinal: int, problem: Problem, space: Digest) -> Row:
+    return (
+        *(session, text_cell(problem.id), ordinal, problem.task, problem.family),
+        *(problem.digest, json_cell(problem.as_json()), space, "open", ""),
+    )
+
+
+def input_set(reading: Reading, digest: Digest) -> InputSet:
+    rows = reading.query("SELECT name, inputs, weights FROM input_set WHERE digest = ?", (digest,))
+    if not rows:
+        raise StoreError(f"the store has no input set {digest}")
+    ((name, inputs, weights),) = rows
+    values = json_of(zlib.decompress(inputs).decode("utf-8"))
+    return InputSet(
+        text_of(name), tuple(values), None if weights is None else tuple(json_of(weights))
+    )
+
+
+def find(reading: Reading, name: str) -> str:
+    """The id of a session by id, unique prefix or `last`. Raises StoreError."""
+    ids = [row[0] for row in reading.query("SELECT session FROM session ORDER BY ordinal")]
+    if not ids:
+        raise StoreError("the store holds no session yet")
+    if name == "last":
+        return str(ids[-1])
+    if name in ids:
+        return name
+    found = [session for session in ids if name and session.startswith(name)]
+    if len(found) == 1:
+        return str(found[0])
+    if found:
+        raise StoreError(f"session {name!r} is ambiguous: {', '.join(found[:8])}")
+    near = difflib.get_close_matches(name, ids, 1) or ids[-1:]
+    raise StoreError(f"no session {name!r}; did you mean {near[0]}, or last?")
+
+
+def sessions(
+    reading: Reading, is_owned: Callable[[], bool], session: str | None = None
+) -> list[dict[str, Any]]:
+    """Sessions in order of creation. is_owned: whether a living process writes the store, asked
+    after reading; if none does, a session that says it is running has been killed."""
+    where = "" if session is None else "WHERE session.session = ?"
+    rows = reading.query(
+        "SELECT session.session, created, session.status, settings, fields, "
+        "count(problem), count(problem) FILTER (problem.status = 'done'), "
+        "count(problem) FILTER (problem.status = 'failed') "
+        f"FROM session LEFT JOIN problem ON problem.session = session.session {where} "
+        "GROUP BY session.session, session.ordinal, created, session.status, settings, fields "
+        "ORDER BY session.ordinal",
+        () if session is None else (session,),
+    )
+    if session is not None and not rows:
+        raise StoreError(f"the store has no session {session}")
+    owned = is_owned()
+    return [_session(row, owned) for row in rows]
+
+
+def _session(row: Row, owned: bool) -> dict[str, Any]:
+    session, created, status, settings, fields, problems, done, failed = row
+    held = json_of(settings)
+    return {
+        **json_of(fields),
+        "session": session,
+        "created": created,
+        "status": "interrupted" if status == "running" and not owned else status,
+        "settings": held,
+        "versions": held.get("versions", {}) if isinstance(held, dict) else {},
+        "problems": problems,
+        "problems_done": done,
+        "problems_failed": failed,
+    }
+
+
+def problems(reading: Reading, session: str) -> list[ProblemRow]:
+    """In the session's order."""
+    rows = reading.query(
+        "SELECT data, space, status, cause FROM problem WHERE session = ? ORDER BY ordinal",
+        (session,),
+    )
+    return [
+        ProblemRow(Problem.from_json(json_of(data)), space, status, text_of(cause))
+        for data, space, status, cause in rows
+    ]
+
+
+def status_change(reading: Reading, session: str, status: str, fields: dict[str, Json]) -> Change:
+    """Raises StoreError where the session or the status is unknown."""
+    if status not in STATUSES:
+        raise StoreError(f"a session's status is one of {', '.join(STATUSES)}, not {status!r}")
+    rows = reading.query("SELECT fields FROM session WHERE session = ?", (session,))
+    if not rows:
+        raise StoreError(f"the store has no session {session}")
+    held = {**json_of(rows[0][0]), **fields}
+    return Change(
+        {},
+        [
+            (
+                "UPDATE session SET status = ?, fields = ? WHERE session = ?",
+                (status, json_cell(held), session),
+            )
+        ],
+    )
+
+
+def problem_ids(reading: Reading, session: str, problem: str | None) -> list[str]:
+    """Of all problems of the session, in order, or of the one named."""
+    rows = reading.query(
+        "SELECT problem FROM problem WHERE session = ? ORDER BY ordinal", (session,)
+    )
+    ids = [text_of(name) for (name,) in rows]
+    if problem is None:
+        return ids
+    if problem not in ids:
+        near = difflib.get_close_matches(problem, ids, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise StoreError(f"session {session} has no problem {problem!r}{hint}")
+    return [problem]
