@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from ..records import Json, Reply, ToolCall, Usage
+from ..records import Json, Reply, ToolCall, Usage, canonical_json
 
 REASONING_BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
 
@@ -29,8 +29,8 @@ class Fault(Exception):
         self.asked_s = asked_s
 
 
-def first_choice(response: Any) -> dict[str, Json]:
-    """The first choice of a chat completion's body. Raises Fault where there is none."""
+def completion_body(response: Any) -> dict[str, Json]:
+    """The body of a chat completion that has a choice. Raises Fault for any other body."""
     body = response.model_dump(warnings=False) if hasattr(response, "model_dump") else response
     if not isinstance(body, dict):
         raise Fault("the body of the answer is malformed", again=True)
@@ -39,10 +39,21 @@ def first_choice(response: Any) -> dict[str, Json]:
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise Fault("the answer holds no choices", again=True)
-    choice = choices[0]
-    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+    if not isinstance(choices[0], dict) or not isinstance(choices[0].get("message"), dict):
         raise Fault("the body of the answer is malformed", again=True)
-    return choice
+    return body
+
+
+def with_readable_arguments(choice: Mapping[str, Json]) -> dict[str, Json]:
+    """The choice with {"unreadable": text} for tool arguments that are no JSON object."""
+    said = choice["message"]
+    calls = [dict(call) for call in said.get("tool_calls") or ()]
+    for number, call in enumerate(calls):
+        arguments = _tool_call(number, call).arguments
+        if isinstance(arguments, str):
+            arguments = {"unreadable": arguments}
+        call["function"] = {**call["function"], "arguments": canonical_json(arguments)}
+    return {**choice, "message": {**said, "tool_calls": calls or None}}
 
 
 def reply_of(message: Any, retries: int) -> Reply:

@@ -13,6 +13,7 @@ nothing is streamed.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import re
@@ -34,7 +35,14 @@ from ..records import (
     View,
 )
 from . import Refused, given_settings
-from .chat_replies import Fault, error_detail, first_choice, reply_of, retry_after_s
+from .chat_replies import (
+    Fault,
+    completion_body,
+    error_detail,
+    reply_of,
+    retry_after_s,
+    with_readable_arguments,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -170,7 +178,7 @@ class OpenAIChat:
         except (openai.APIConnectionError, httpx.HTTPError) as error:
             cause = type(error.__cause__ or error).__name__
             raise Fault(f"the connection failed ({cause})", again=True) from None
-        except openai.APIError:
+        except (openai.APIError, json.JSONDecodeError, UnicodeDecodeError):
             raise Fault("the body of the answer is malformed", again=True) from None
 
     def _status_fault(self, error: Any) -> Fault:
@@ -327,16 +335,18 @@ def _endpoint(spec: str, given: Mapping[str, Json]) -> Endpoint:
 @cache
 def _model_class() -> type[ChatOpenAI]:
     """ChatOpenAI that tells bodies it cannot use from bugs, and keeps the first choice as it came
-    (it drops `reasoning_content` and the order of unreadable tool calls)."""
+    (it drops `reasoning_content`, and fails on tool arguments that are JSON but no object)."""
     from langchain_openai import ChatOpenAI
 
     class Chat(ChatOpenAI):
         def _create_chat_result(
             self, response: Any, generation_info: dict[Any, Any] | None = None
         ) -> Any:
-            choice = first_choice(response)
+            body = completion_body(response)
+            choice = body["choices"][0]
             try:
-                result = super()._create_chat_result(response, generation_info)
+                tidy = {**body, "choices": [with_readable_arguments(choice)]}
+                result = super()._create_chat_result(tidy, generation_info)
             except (KeyError, TypeError, ValueError, AttributeError, IndexError):
                 raise Fault("the body of the answer is malformed", again=True) from None
             result.generations[0].message.additional_kwargs["choice"] = choice

@@ -71,10 +71,10 @@ def calls(name: str, arguments: str, finish: str = "tool_calls", content: str = 
     return lambda request: completion({"content": content, "tool_calls": [call]}, finish)
 
 
-def status(code: int, message: str = "no", retry_after: str = "", **error: Any) -> Behaviour:
+def status(number: int, message: str = "no", retry_after: str = "", **error: Any) -> Behaviour:
     headers = {"Retry-After": retry_after} if retry_after else {}
     body = json.dumps({"error": {"message": message, "type": "t", **error}}).encode()
-    return lambda request: Answer(body, code, headers)
+    return lambda request: Answer(body, number, headers)
 
 
 def raw(body: bytes, kind: str = "application/json", code: int = 200) -> Behaviour:
@@ -95,7 +95,7 @@ def slow(seconds: float) -> Behaviour:
 class ChatServer:
     """Listens on a free port of the loopback while the context is open.
 
-    requests: the bodies in the order of arrival, with "headers" and "path" added.
+    requests: the bodies in the order of arrival, with "headers" (lower-case names) and "path" added.
     """
 
     def __init__(self, behaviours: Sequence[Behaviour]) -> None:
@@ -135,7 +135,11 @@ class ChatServer:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                request = {**json.loads(body), "headers": dict(self.headers), "path": self.path}
+                request = {
+                    **json.loads(body),
+                    "headers": {name.lower(): value for name, value in self.headers.items()},
+                    "path": self.path,
+                }
                 answer = server._answer(request)
                 time.sleep(answer.delay_s)
                 if answer.cut == 0:

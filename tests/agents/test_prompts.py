@@ -6,7 +6,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from peirce.agents.prompts import HISTORIES, TOOLS, messages, prompt_hash, tool_messages
 from peirce.records import (
     Earlier,
@@ -123,7 +122,7 @@ def test_tools_are_spoken_of_only_where_they_are_offered(history):
 
 
 def test_an_unknown_history_is_refused_with_the_valid_ones():
-    with pytest.raises(UsageError, match="'chats'.*descriptions, chat"):
+    with pytest.raises(UsageError, match=r"'chats'.*descriptions, chat"):
         ask(history="chats")
 
 

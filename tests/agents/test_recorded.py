@@ -6,7 +6,6 @@ import gzip
 import json
 
 import pytest
-
 from peirce.agents import open_model
 from peirce.agents.recorded import recorded_problems
 from peirce.records import DataError, Earlier, InputSet, UsageError, Verdict, View
@@ -65,7 +64,9 @@ def test_the_published_form_gives_every_answer_of_every_turn_and_then_is_exhaust
     assert [reply.finish for reply in said] == ["stop"] * 4 + ["exhausted"] * 2
 
 
-def test_the_last_answer_of_a_turn_carries_the_chosen_rule_and_the_last_of_all_the_figures(tmp_path):
+def test_the_last_answer_of_a_turn_carries_the_chosen_rule_and_the_last_of_all_the_figures(
+    tmp_path,
+):
     said = answers(write(tmp_path / "gpt.json", PUBLISHED), "4", 4)
     assert [reply.meta["last_of_turn"] for reply in said] == [False, True, False, True]
     assert said[1].meta["fields"] == {"chosen_rule": "rule 1"}
@@ -118,7 +119,10 @@ def test_one_line_of_jsonl_is_jsonl(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"problem": "p", "step": 1, "answer": "a"}\n{"problem": "p", "step": 2}', r"line 2, answer"),
+        (
+            '{"problem": "p", "step": 1, "answer": "a"}\n{"problem": "p", "step": 2}',
+            r"line 2, answer",
+        ),
         ('{"problem": "p", "step": 1, "answer": 5}', r"line 1, answer: 5 is no text"),
         ('{"problem": "p", "step": "1", "answer": "a"}', r"line 1, step: '1' is no whole number"),
         ('{"problem": null, "step": 1, "answer": "a"}', r"line 1, problem: None is no id"),

@@ -6,7 +6,6 @@ import asyncio
 import json
 
 import pytest
-
 from peirce.agents import open_model
 from peirce.agents.prompts import tool_messages
 from peirce.agents.scripted import Mender, Scripted
