@@ -152,7 +152,7 @@ def _list(earlier: Sequence[Earlier], words: FamilyWords) -> list[str]:
             continue
         for hypothesis in answer.hypotheses:
             shown = words.show_hypothesis(hypothesis).strip() or NO_TEXT
-            lines.append(f"{len(lines) + 1}. {shown}")
+            lines.append(f"{len(lines) + 1}. " + "\n   ".join(shown.splitlines()))
         if answer.feedback.strip():
             lines[-1] += "\n" + _indented(answer.feedback)
     blocks = ["\n".join([EARLIER, *lines])] if lines else []

@@ -87,11 +87,9 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     return Recorded(read_record(path))
 
 
-def recorded_problems(path: str | Path) -> tuple[str, list[str]]:
-    """The data set that a record says it is of ("" where it does not say), and the ids of the
-    problems that it has answers to, in its order. Raises as `read_record`."""
-    record = read_record(path)
-    return str(record.about.get("dataset", "")), list(record.answers)
+def recorded_problems(path: str | Path) -> list[str]:
+    """The ids of the problems that a file has answers to, in its order. Raises as `read_record`."""
+    return list(read_record(path).answers)
 
 
 def read_record(path: str | Path) -> Record:

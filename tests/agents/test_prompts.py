@@ -74,6 +74,11 @@ def test_descriptions_number_the_earlier_hypotheses_and_show_no_answer_as_it_cam
     assert "raw-" not in text and "code-" not in text
 
 
+def test_a_description_of_several_lines_stays_one_entry():
+    (message,) = ask(Earlier("raw", (Hypothesis("c", "a\nb"),), Verdict.ACCEPTED), ACCEPTED)
+    assert "1. <shown a\n   b>\n2. <shown first>" in message["content"]
+
+
 def test_descriptions_count_malformed_answers_and_do_not_show_them():
     (one,) = ask(ACCEPTED, UNREAD)
     (two,) = ask(UNREAD, ACCEPTED, UNREAD)

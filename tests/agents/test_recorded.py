@@ -7,7 +7,7 @@ import json
 
 import pytest
 from peirce.agents import open_model
-from peirce.agents.recorded import recorded_problems
+from peirce.agents.recorded import read_record, recorded_problems
 from peirce.records import DataError, Earlier, InputSet, UsageError, Verdict, View
 
 PUBLISHED = {
@@ -85,7 +85,7 @@ def test_indented_and_packed_files_read_the_same(tmp_path):
 def test_a_problem_that_is_not_on_record_is_exhausted_at_once(tmp_path):
     path = write(tmp_path / "gpt.json", PUBLISHED)
     assert answers(path, "99", 1)[0].finish == "exhausted"
-    assert recorded_problems(path) == ("list_function", ["4", "six"])
+    assert recorded_problems(path) == ["4", "six"]
 
 
 def test_settings_name_the_content_and_not_where_it_lies(tmp_path):
@@ -172,8 +172,8 @@ def test_settings_of_a_model_are_refused(tmp_path):
 def test_the_published_gpt4_file_reads_whole(shared_data):
     path = shared_data / "recorded" / "gpt4_list_function_python.json"
     published = json.loads(path.read_text())["problems"]
-    dataset, known = recorded_problems(path)
-    assert dataset == "list_function" and known == [str(p["idx"]) for p in published]
+    assert read_record(path).about["dataset"] == "list_function"
+    assert recorded_problems(path) == [str(problem["idx"]) for problem in published]
     longest = max(published, key=lambda problem: len(problem["turns"]))
     said = answers(path, str(longest["idx"]), 16)
     told = [reply.text for reply in said if reply.finish == "stop"]
