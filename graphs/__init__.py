@@ -1,0 +1,47 @@
+"""How a session goes: one LangGraph graph a method, compiled and importable.
+
+A method is one file in this room that defines `METHOD`; nothing else lists it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..records import UsageError
+
+
+@dataclass(frozen=True)
+class Method:
+    """graph: compiled, takes `steps.State` with a `case.Case` as context, and draws itself:
+    `METHOD.graph.get_graph().draw_mermaid()`. asks: its prompts come from agents/prompts.py;
+    False where answers are only read back (imported)."""
+
+    name: str
+    about: str
+    families: tuple[str, ...]
+    graph: Any
+    asks: bool = True
+
+
+def methods() -> Mapping[str, Method]:
+    """Every method of the room by name. Imports langgraph."""
+    found = {}
+    for module in pkgutil.iter_modules(__path__):
+        member = getattr(importlib.import_module(f"{__name__}.{module.name}"), "METHOD", None)
+        if isinstance(member, Method):
+            found[member.name] = member
+    return dict(sorted(found.items()))
+
+
+def method(name: str, family: str) -> Method:
+    """Raises UsageError, which names the valid methods, for an unknown name or pair."""
+    known = methods()
+    valid = [m.name for m in known.values() if family in m.families]
+    if name not in valid:
+        problem = "is no method" if name not in known else f"is no method for {family} tasks"
+        raise UsageError(f"{name!r} {problem}; for {family} tasks: {', '.join(valid)}")
+    return known[name]

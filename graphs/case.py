@@ -1,0 +1,206 @@
+"""A case: one problem in one session, as the nodes of every graph see it.
+
+The graph's state holds counters only. What the steps so far amount to (earlier answers, what
+they cover, the bank's clock) lives here in memory and is rebuilt on resume by running the same
+graph against the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from ..records import (
+    Answered,
+    Batch,
+    CallKey,
+    Earlier,
+    Family,
+    InputSet,
+    Journal,
+    Json,
+    Judged,
+    Keep,
+    Ledger,
+    Limits,
+    Message,
+    Oracles,
+    Outcome,
+    Problem,
+    Proposer,
+    Reply,
+    Sandbox,
+    SandboxUnavailable,
+    ToolCall,
+    Usage,
+    View,
+)
+from ..tools.gear import Coverage
+
+Event = Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What shapes the course of every problem of a session; part of the session's record."""
+
+    seed: int = 0
+    answer_format: str = "tuple"
+    history: Literal["descriptions", "chat"] = "descriptions"
+    max_answers: int = 25  # the same for every model of a table
+    max_bad: int = 3  # GEAR 4.1: in total, not in a row
+    tool_calls: int = 4  # in one step; then the model is asked without tools
+    limits: Limits = Limits()
+
+    @staticmethod
+    def from_json(data: Mapping[str, Json]) -> Settings:
+        names = {"seed", "answer_format", "history", "max_answers", "max_bad", "tool_calls"}
+        known = {key: data[key] for key in names if data.get(key) is not None}
+        return Settings(**known, limits=Limits(**data.get("limits", {})))
+
+
+@dataclass
+class Case:
+    session: str
+    problem: Problem
+    space: InputSet
+    family: Family
+    settings: Settings
+    model: Json  # the proposer's settings as the session records them: part of each request
+    journal: Journal
+    ledger: Ledger
+    proposer: Proposer | None = None  # None: the journal answers alone
+    sandbox: Sandbox | None = None
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    emit: Callable[[Event], None] = lambda event: None
+
+    # memory of the problem
+    earlier: list[Earlier] = field(default_factory=list)
+    bank_clock: int = 0
+    # memory of the step under way
+    reply: Reply = field(default_factory=Reply)
+    reply_path: str = ""
+    tool_turns: list[Message] = field(default_factory=list)
+    answered: list[Answered] = field(default_factory=list)
+    step_fields: dict[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.covered = Coverage(len(self.space), self.space.weights)
+
+    def view(self) -> View:
+        return self.problem.view(self.space, self.earlier)
+
+    def seed_of(self, path: str) -> int:
+        """A seed for one call, from the session's seed and where the call stands."""
+        text = f"{self.settings.seed}|{self.problem.id}|{path}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
+
+    async def once(
+        self,
+        path: str,
+        kind: Literal["model", "tool"],
+        request: Json,
+        make: Callable[[], Awaitable[Outcome]],
+    ) -> Outcome:
+        """Every call of every graph goes through here: the journal first, then `make`."""
+        made = False
+
+        async def timed() -> Outcome:
+            nonlocal made
+            made = True
+            start = time.perf_counter()
+            self.emit({"type": "call_started", "problem": self.problem.id, "path": path})
+            outcome = await make()
+            seconds = time.perf_counter() - start
+            return Outcome(
+                outcome.response, outcome.vectors, outcome.usage, seconds, outcome.retries
+            )
+
+        key = CallKey(self.session, self.problem.id, path)
+        outcome = await self.journal.once(key, kind, request, timed)
+        self.emit(
+            {
+                "type": "call",
+                "problem": self.problem.id,
+                "path": path,
+                "kind": kind,
+                "cached": not made,
+                "usage": asdict(outcome.usage),
+                "retries": outcome.retries,
+                "seconds": outcome.seconds if made else 0.0,
+            }
+        )
+        return outcome
+
+    def oracles(self, path: str | None = None) -> Oracles:
+        """The oracles; with a path, each call of theirs is journalled under it."""
+
+        async def direct(source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
+            if self.sandbox is None:
+                raise SandboxUnavailable("This session has no sandbox, so no code can be run.")
+            digest = await self.sandbox.put(inputs)
+            return await self.sandbox.run(source, entry, digest, keep, self.settings.limits)
+
+        async def journalled(source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
+            async def make() -> Outcome:
+                return _outcome_of(await direct(source, entry, inputs, keep), keep)
+
+            request = {
+                "tool": "execute",
+                "source": source,
+                "entry": entry,
+                "inputs": inputs.digest,
+                "keep": keep,
+                "limits": asdict(self.settings.limits),
+            }
+            return _batch_of(await self.once(f"{path}/execute", "tool", request, make))
+
+        return Oracles(execute=direct if path is None else journalled)
+
+
+def _outcome_of(batch: Batch, keep: Keep) -> Outcome:
+    response = {
+        "verdict": batch.verdict,
+        "reason_names": list(batch.reason_names),
+        "detail": batch.detail,
+        "limited": batch.limited,
+    }
+    if keep == "values":
+        values = None if batch.values is None else [dict(value) for value in batch.values]
+        return Outcome({**response, "values": values})
+    return Outcome(response, {"codes": batch.codes, "reasons": batch.reasons})
+
+
+def _batch_of(outcome: Outcome) -> Batch:
+    response = outcome.response
+    values = response.get("values")
+    return Batch(
+        verdict=response["verdict"],
+        codes=outcome.vectors.get("codes", np.zeros(0, np.int64)),
+        reasons=outcome.vectors.get("reasons", np.zeros(0, np.uint8)),
+        reason_names=tuple(response["reason_names"]),
+        values=None if values is None else tuple(values),
+        detail=response["detail"],
+        limited=response["limited"],
+    )
+
+
+def reply_to_json(reply: Reply) -> Json:
+    calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
+    return {
+        "text": reply.text,
+        "tool_calls": calls,
+        "finish": reply.finish,
+        "meta": dict(reply.meta),
+    }
+
+
+def reply_from_json(data: Json, usage: Usage) -> Reply:
+    calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in data["tool_calls"])
+    return Reply(data["text"], calls, data["finish"], usage, meta=data["meta"])

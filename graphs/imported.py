@@ -1,0 +1,49 @@
+"""`imported`: recorded answers, one after the other until there are none. All are judged as in
+`abduce`; nothing is decided: no answer stops a problem. A step is one recorded turn, which may
+hold several answers (five in the records of Qiu et al.); fields of the record, such as the rule
+that was chosen in a turn, are kept with the step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from . import Method
+from .case import Case
+from .steps import State, judge, read_recorded, record
+
+
+def after_read(state: State, runtime: Runtime[Case]) -> str:
+    return "record" if state["stop"] else "judge"
+
+
+def after_judge(state: State, runtime: Runtime[Case]) -> str:
+    return "record" if runtime.context.reply.meta.get("last_of_turn", True) else "read_recorded"
+
+
+def after_record(state: State, runtime: Runtime[Case]) -> str:
+    return END if state["stop"] or runtime.context.stopping.is_set() else "read_recorded"
+
+
+def build() -> Any:
+    """read_recorded -> judge -> (read_recorded …) -> record -> read_recorded …"""
+    graph = StateGraph(State, context_schema=Case)
+    for node in (read_recorded, judge, record):
+        graph.add_node(node)
+    graph.add_edge(START, "read_recorded")
+    graph.add_conditional_edges("read_recorded", after_read, ["judge", "record"])
+    graph.add_conditional_edges("judge", after_judge, ["read_recorded", "record"])
+    graph.add_conditional_edges("record", after_record, ["read_recorded", END])
+    return graph.compile()
+
+
+METHOD = Method(
+    "imported",
+    "judge recorded answers; decide nothing",
+    ("programs", "logic", "text"),
+    build(),
+    asks=False,
+)

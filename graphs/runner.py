@@ -1,0 +1,146 @@
+"""Runs the problems of a session side by side, and goes on with a session that was stopped.
+
+Resume is the same call: each open problem's graph runs again from its start, the journal answers
+until it ends, and then the models and tools do. LangGraph therefore needs no checkpointer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ..records import Family, Json, Proposer, Sandbox, SandboxUnavailable, Unavailable
+from ..store import ProblemRow, Store
+from ..tasks import family as family_named
+from . import Method, method
+from .case import Case, Event, Settings
+from .steps import START_STATE
+
+STEPS_WITHOUT_END = 1_000_000  # LangGraph's own limit must never be what ends a problem
+
+
+async def run_session(
+    store: Store,
+    session: str,
+    *,
+    proposer: Proposer | None,
+    sandbox: Sandbox | None,
+    concurrency: int = 4,
+    on_event: Callable[[Event], None] | None = None,
+    callbacks: Sequence[Any] = (),
+    stopping: asyncio.Event | None = None,
+    retry_failed: bool = False,
+) -> dict[str, Json]:
+    """Runs what is open of `session` and returns {"status", "problems", "done", "failed"}.
+
+    status: "done" (no problem is open; some may have failed, and `failed` maps each to its
+    sentence), "failed" (every problem failed), "interrupted" (`stopping` was set: steps in flight
+    were finished and saved). Raises SandboxUnavailable: without a sandbox nothing can be judged.
+    """
+    settings = store.session(session)["settings"]
+    rows = store.problems(session)
+    stopping = stopping or asyncio.Event()
+    emit = on_event or (lambda event: None)
+    todo = [row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")]
+    store.set_session(session, status="running")
+    emit({"type": "session", "session": session, "settings": settings, "problems": len(rows),
+          "open": len(todo), "layers": dict(sandbox.layers()) if sandbox else {}})  # fmt: skip
+
+    graph = graph_of(settings, rows)
+    waiting: Iterator[ProblemRow] = iter(todo)
+    spaces = _Spaces(store)
+
+    async def worker() -> None:
+        for row in waiting:
+            if stopping.is_set():
+                return
+            case = make_case(
+                store, session, settings, row, spaces,
+                proposer=proposer, sandbox=sandbox, stopping=stopping, emit=emit,
+            )  # fmt: skip
+            await _run_problem(graph, case, callbacks)
+
+    workers = [asyncio.create_task(worker()) for _ in range(max(1, min(concurrency, len(todo))))]
+    status = "failed"
+    try:
+        await asyncio.gather(*workers)
+        ended = store.problems(session)
+        failed = {row.problem.id: row.cause for row in ended if row.status == "failed"}
+        if any(row.status == "open" for row in ended):
+            status = "interrupted"
+        else:
+            status = "failed" if failed and len(failed) == len(ended) else "done"
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        status = "interrupted"
+        raise
+    finally:
+        for task in workers:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*workers, return_exceptions=True)
+        store.set_session(session, status=status)
+        emit({"type": "ended", "status": status})
+    done = sum(row.status == "done" for row in ended)
+    return {"status": status, "problems": len(ended), "done": done, "failed": failed}
+
+
+async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> None:
+    """One problem to its end; an outage fails this problem alone and says why."""
+    problem = case.problem.id
+    case.emit({"type": "problem_started", "problem": problem})
+    config = {"recursion_limit": STEPS_WITHOUT_END, "callbacks": list(callbacks)}
+    try:
+        state = await graph.ainvoke(START_STATE, config=config, context=case)
+    except SandboxUnavailable:
+        raise
+    except Unavailable as outage:
+        await case.ledger.end(problem, "failed", str(outage))
+        case.emit({"type": "problem_ended", "problem": problem, "status": "failed", "cause": str(outage)})  # fmt: skip
+        return
+    if state["stop"]:
+        await case.ledger.end(problem, "done", state["stop"])
+        case.emit({"type": "problem_ended", "problem": problem, "status": "done", "cause": state["stop"]})  # fmt: skip
+
+
+class _Spaces:
+    """Sample spaces by digest, each read once: most problems of a task share one."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, Any] = {}
+
+    def __getitem__(self, digest: str) -> Any:
+        if digest not in self._known:
+            self._known[digest] = self._store.space(digest)
+        return self._known[digest]
+
+
+def spaces_of(store: Store) -> _Spaces:
+    return _Spaces(store)
+
+
+def graph_of(settings: Json, rows: Sequence[ProblemRow]) -> Any:
+    family = rows[0].problem.family if rows else "programs"
+    chosen: Method = method(settings["method"], family)
+    return chosen.graph
+
+
+def make_case(
+    store: Store, session: str, settings: Json, row: ProblemRow, spaces: _Spaces, **rest: Any
+) -> Case:
+    """A case as the session's record describes it. rest: what is live (proposer, sandbox, …) or
+    stands in for the store (journal, ledger)."""
+    family: Family = family_named(row.problem.family)
+    rest.setdefault("journal", store.journal(session))
+    rest.setdefault("ledger", store.ledger(session))
+    return Case(
+        session=session,
+        problem=row.problem,
+        space=spaces[row.space],
+        family=family,
+        settings=Settings.from_json(settings),
+        model=settings["model_settings"],
+        **rest,
+    )

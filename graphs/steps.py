@@ -1,0 +1,288 @@
+"""The nodes that every method is made of: ask, use_tools, judge, record.
+
+A method wires them into a graph with its own edges. Each node is idempotent: all that it asks of
+a model or tool goes through the journal under a structural path, so running it again, on resume
+or replay, gives the same step.
+
+    step/3/propose/0             the model is asked
+    step/3/propose/0/tool/1      the second tool that it called in that turn
+    step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on what was shown
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Literal, TypedDict
+
+from langgraph.runtime import Runtime
+
+from ..agents import prompts
+from ..records import (
+    Answered,
+    BankEvent,
+    Earlier,
+    Hypothesis,
+    Judged,
+    Json,
+    Malformed,
+    Message,
+    Outcome,
+    Reply,
+    StepRecord,
+    ToolCall,
+    ToolSpec,
+    Unavailable,
+    Verdict,
+    View,
+)
+from ..tools.gear import is_redundant
+from .case import Case, reply_from_json, reply_to_json
+
+
+class State(TypedDict):
+    """What moves along the edges: counters, and why the problem ended ("" while it goes on)."""
+
+    step: int
+    turn: int  # requests of this step so far
+    answers: int  # of the problem, malformed ones too
+    bad: int
+    stop: str
+
+
+START_STATE = State(step=1, turn=0, answers=0, bad=0, stop="")
+
+
+async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """One request to the proposer. Tools are offered until the step's limit of calls is used."""
+    case = runtime.context
+    path = f"step/{state['step']}/propose/{state['turn']}"
+    view = case.view()
+    tools = tool_specs(case, view) if _calls_left(case) else []
+    messages = prompts.messages(
+        view,
+        case.family.words,
+        answer_format=case.settings.answer_format,
+        history=case.settings.history,
+        tools=bool(tools),
+    )
+    return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools)
+
+
+async def read_recorded(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """The next recorded answer: asked for without a prompt, as there is nobody to read one."""
+    case = runtime.context
+    path = f"step/{state['step']}/propose/{state['turn']}"
+    return await _ask(case, state, path, case.view(), [], [])
+
+
+async def _ask(
+    case: Case,
+    state: State,
+    path: str,
+    view: View,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec],
+) -> dict[str, Json]:
+    seed = case.seed_of(path)
+    request = {
+        "role": "proposer",
+        "model": case.model,
+        "messages": [dict(message) for message in messages],
+        "tools": [asdict(tool) for tool in tools],
+        "earlier": len(view.earlier),
+        "seed": seed,
+    }
+
+    async def make() -> Outcome:
+        if case.proposer is None:
+            raise Unavailable("There is no model behind this session, only its journal.")
+        reply = await case.proposer.propose(view, messages, tools, seed)
+        return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
+
+    outcome = await case.once(path, "model", request, make)
+    case.reply = reply_from_json(outcome.response, outcome.usage)
+    case.reply_path = path
+    stop = "exhausted" if case.reply.finish == "exhausted" else ""
+    return {"turn": state["turn"] + 1, "stop": stop}
+
+
+def after_ask(state: State, runtime: Runtime[Case]) -> Literal["use_tools", "judge", "record"]:
+    case = runtime.context
+    if state["stop"]:
+        return "record"
+    return "use_tools" if case.reply.tool_calls and _calls_left(case) else "judge"
+
+
+def _calls_left(case: Case) -> int:
+    used = sum(len(turn.get("tool_calls") or ()) for turn in case.tool_turns)
+    return max(0, case.settings.tool_calls - used)
+
+
+def tool_specs(case: Case, view: View) -> list[ToolSpec]:
+    """The family's LangChain tools as the proposer is told of them."""
+    specs = []
+    for tool in case.family.tools(view, case.oracles()):
+        schema = tool.get_input_jsonschema()
+        specs.append(ToolSpec(tool.name, tool.description, schema))
+    return specs
+
+
+async def use_tools(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """Runs the tools that the reply calls and hands their results back to the model."""
+    case = runtime.context
+    path = case.reply_path
+    tools = {tool.name: tool for tool in case.family.tools(case.view(), case.oracles())}
+    results = [
+        await _use_tool(case, tools, call, f"{path}/tool/{number}")
+        for number, call in enumerate(case.reply.tool_calls)
+    ]
+    case.tool_turns += prompts.tool_messages(case.reply, results)
+    return {}
+
+
+async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str) -> str:
+    """The tool's text; a call that cannot be made is told to the model as the tool's result."""
+
+    async def make() -> Outcome:
+        tool = tools.get(call.name)
+        if tool is None:
+            said = f"There is no tool {call.name!r}; the tools are: {', '.join(sorted(tools))}."
+        elif not isinstance(call.arguments, dict):
+            said = "The arguments are not one JSON object."
+        else:
+            try:
+                return Outcome({"text": await tool.ainvoke(call.arguments)})
+            except ValueError as error:  # pydantic's ValidationError is one
+                said = f"The arguments do not fit: {str(error)[:300]}"
+        return Outcome({"text": said, "refused": True})
+
+    request = {"tool": call.name, "arguments": call.arguments}
+    outcome = await case.once(path, "tool", request, make)
+    return str(outcome.response["text"])
+
+
+async def judge(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """Parses the reply, applies each hypothesis and gives one verdict each (GEAR 4.1)."""
+    case = runtime.context
+    number = len(case.answered)
+    view = case.view()
+    judged = []
+    for ordinal, item in enumerate(_parse(case, view, case.reply)):
+        if isinstance(item, Malformed):
+            reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
+            judged.append(Judged(Verdict.MALFORMED, reason, bad=True))
+        else:
+            path = f"step/{state['step']}/judge/{number}/{ordinal}"
+            judged.append(await _examine(case, view, item, path))
+    case.answered.append(Answered(case.reply_path, case.reply.text, tuple(judged)))
+    case.earlier.append(_earlier(case, view, judged))
+    case.tool_turns.clear()
+    case.step_fields.update(case.reply.meta.get("fields", {}))
+    return {
+        "answers": state["answers"] + 1,
+        "bad": state["bad"] + sum(one.bad for one in judged),
+    }
+
+
+def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malformed]:
+    if reply.finish == "length":
+        return [Malformed("cut", "the answer was cut at the token limit")]
+    if reply.tool_calls:
+        return [Malformed("no_answer", "tools were called to the end of the step's limit")]
+    items = case.family.parse(view, reply.text, case.settings.answer_format)
+    return items or [Malformed("empty", "the answer holds no hypothesis")]
+
+
+async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) -> Judged:
+    """Consistency first: an answer both inconsistent and redundant is inconsistent. Coverage
+    counts all earlier parsable answers, and an undefined prediction is never covered."""
+    family, hidden = case.family, case.problem.hidden
+    opens = family.opens_hidden and bool(hidden)
+    shown, unseen, predicted = await asyncio.gather(
+        family.agree(hypothesis, case.problem.shown, view, case.oracles(f"{path}/shown")),
+        family.agree(hypothesis, hidden, view, case.oracles(f"{path}/hidden"))
+        if opens
+        else _nothing(),
+        family.predict([hypothesis], case.space, view, case.oracles(f"{path}/space")),
+    )
+    space = predicted[0]
+    coverage = case.covered.of(space)
+    case.covered.add(space)
+    if not family.consistent(shown):
+        verdict, reason = Verdict.INCONSISTENT, _why_inconsistent(shown.verdict, shown.marks)
+    elif is_redundant(coverage):
+        verdict, reason = Verdict.REDUNDANT, f"{coverage:.1%} of its predictions were made before"
+    else:
+        verdict, reason = Verdict.ACCEPTED, ""
+    bad = verdict is not Verdict.ACCEPTED
+    return Judged(verdict, reason, hypothesis, coverage, shown, unseen, space, bad)
+
+
+async def _nothing() -> None:
+    return None
+
+
+def _why_inconsistent(verdict: str, marks: Sequence[bool | None]) -> str:
+    if verdict != "ok":
+        return verdict
+    wrong = sum(mark is False for mark in marks)
+    undefined = sum(mark is None for mark in marks)
+    parts = [f"{wrong} wrong"] if wrong else []
+    parts += [f"{undefined} undefined"] if undefined else []
+    return f"{' and '.join(parts) or 'not consistent'} of {len(marks)} shown"
+
+
+def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
+    hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
+    feedback = next(
+        (
+            case.family.words.show_feedback(view, one.shown)
+            for one in judged
+            if one.shown is not None and one.verdict is Verdict.INCONSISTENT
+        ),
+        "",
+    )
+    return Earlier(case.reply.text, hypotheses, judged[0].verdict, feedback)
+
+
+async def record(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """Writes the finished step: answers, verdicts, predictions, and the bank's events."""
+    case = runtime.context
+    if not case.answered:  # exhausted before an answer: there is no step to write
+        return {}
+    events = _bank_events(case)
+    await case.ledger.step(
+        StepRecord(
+            case.problem.id, state["step"], tuple(case.answered), dict(case.step_fields), events
+        )
+    )
+    verdicts = [str(one.verdict) for answer in case.answered for one in answer.judged]
+    case.emit(
+        {"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": verdicts}
+    )
+    case.answered.clear()
+    case.step_fields.clear()
+    return {"step": state["step"] + 1, "turn": 0}
+
+
+def _bank_events(case: Case) -> tuple[BankEvent, ...]:
+    """An accepted hypothesis enters the bank with one event for each shown observation."""
+    events = []
+    for answer in case.answered:
+        for one in answer.judged:
+            if one.verdict is not Verdict.ACCEPTED or one.hypothesis is None or one.shown is None:
+                continue
+            for observation, mark in enumerate(one.shown.marks):
+                case.bank_clock += 1
+                event = BankEvent(
+                    one.hypothesis.digest,
+                    one.hypothesis.text,
+                    one.hypothesis.description,
+                    observation,
+                    mark is True,
+                    case.bank_clock,
+                )
+                events.append(event)
+    return tuple(events)

@@ -1,0 +1,31 @@
+"""A scripted chat model that calls `execute`, reads the counterexample and mends its answer: it is
+accepted where the same model without tools is inconsistent."""
+
+from __future__ import annotations
+
+import json
+
+from peirce.agents.scripted import Mender
+from peirce.records import Verdict
+
+SHOWN = [([3], [3]), ([5], [6])]
+WRONG = "def f(x):\n    return x"
+MENDED = "def f(x):\n    return x if x[0] < 4 else [x[0] + 1]"
+
+
+def test_a_model_that_sees_a_counterexample_mends_its_answer(play, make_problem):
+    store, session, steps = play(Mender(WRONG, MENDED), [make_problem(shown=SHOWN)], max_answers=1)
+    assert [one.verdict for one in steps[0].answers[0].judged] == [Verdict.ACCEPTED]
+    calls = {call["path"]: call for call in store.calls(session)}
+    result = json.loads(calls["step/1/propose/0/tool/0"]["response"]["text"])
+    assert result["consistent"] is False
+    assert result["failing"][0]["input"] == [5]
+    assert result["failing"][0]["expected"] == [6]
+    assert "step/1/propose/1" in calls
+
+
+def test_the_same_model_without_tools_is_inconsistent(play, make_problem):
+    _, _, steps = play(
+        Mender(WRONG, MENDED), [make_problem(shown=SHOWN)], max_answers=1, tool_calls=0
+    )
+    assert [one.verdict for one in steps[0].answers[0].judged] == [Verdict.INCONSISTENT]
