@@ -1,0 +1,164 @@
+"""The options of the command line: each means the same in every verb that takes it.
+
+A setting may also stand in the environment (PEIRCE_SEED for --seed) or in peirce.toml of the
+working directory (`seed = 1`, keys as the options, underscores or hyphens); a flag comes before
+the environment, the environment before the file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+CONFIGURATION = Path("peirce.toml")
+DATA, MODEL, RUNNING, OUTPUT = "Data", "Model and method", "Running", "Output"
+
+
+def _option(panel: str, text: str, *names: str, **rest: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, show_envvar=False, **rest)
+
+
+Task: TypeAlias = Annotated[
+    str, typer.Argument(help="A task; `peirce tasks list` has them.", show_default=False)
+]
+SessionName: TypeAlias = Annotated[
+    str, typer.Argument(help="An id, a unique prefix of one, or last.", metavar="SESSION")
+]
+
+Data: TypeAlias = Annotated[
+    str | None,
+    _option(DATA, "Published or your own file or folder, plain or gzip; else the task's generator.",
+            metavar="PATH"),
+]  # fmt: skip
+Problems: TypeAlias = Annotated[
+    int | None, _option(DATA, "The first N problems (generated ones: 12).", metavar="N")
+]
+ProblemIds: TypeAlias = Annotated[
+    list[str] | None, _option(DATA, "This problem alone; repeatable.", "--problem", metavar="ID")
+]
+Observations: TypeAlias = Annotated[
+    str | None,
+    _option(DATA, "Show N pairs drawn from each problem's, or those of a file in GEAR's form; the"
+            " rest is hidden. Else the original split.", metavar="N|FILE"),
+]  # fmt: skip
+Space: TypeAlias = Annotated[
+    str | None,
+    _option(DATA, "A sample space as JSONL, an input a line; else the task's own.", metavar="FILE"),
+]
+Seed: TypeAlias = Annotated[
+    int, _option(DATA, "Of generated problems, of drawn observations and of the model's sampling.")
+]
+
+MethodName: TypeAlias = Annotated[
+    str, _option(MODEL, "How a session goes: abduce, or imported for recorded answers.")
+]
+Model: TypeAlias = Annotated[
+    str,
+    _option(
+        MODEL, "search, openai:NAME, http://host:port/v1#NAME, recorded:FILE or scripted:FILE."
+    ),
+]
+MaxAnswers: TypeAlias = Annotated[int, _option(MODEL, "At most so many answers a problem.")]
+AnswerFormat: TypeAlias = Annotated[
+    str | None, _option(MODEL, "What an answer looks like; for programs tuple or fenced_function.")
+]
+History: TypeAlias = Annotated[
+    str, _option(MODEL, "How earlier hypotheses are shown: descriptions or chat.")
+]
+Temperature: TypeAlias = Annotated[float | None, _option(MODEL, "Of an endpoint's sampling.")]
+TopP: TypeAlias = Annotated[float | None, _option(MODEL, "Of an endpoint's sampling.")]
+MaxTokens: TypeAlias = Annotated[int | None, _option(MODEL, "Of one answer of an endpoint.")]
+ModelArg: TypeAlias = Annotated[
+    list[str] | None,
+    _option(
+        MODEL, "Any other setting of an endpoint; V is JSON or text; repeatable.", metavar="K=V"
+    ),
+]
+BudgetExpansions: TypeAlias = Annotated[
+    int | None, _option(MODEL, "How far `search` looks before each answer.")
+]
+Preset: TypeAlias = Annotated[str | None, _option(MODEL, "Named settings of `search`.")]
+
+SandboxName: TypeAlias = Annotated[str, _option(RUNNING, "Where hypotheses run.")]
+SandboxAgain: TypeAlias = Annotated[
+    str | None, _option(RUNNING, "Where hypotheses run; else as recorded.", "--sandbox")
+]
+StrictSandbox: TypeAlias = Annotated[
+    bool, _option(RUNNING, "Refuse to run where a wanted layer is missing.", "--strict-sandbox")
+]
+Workers: TypeAlias = Annotated[
+    int | None, _option(RUNNING, "Sandbox processes (default: one a core).")
+]
+Concurrency: TypeAlias = Annotated[
+    int | None, _option(RUNNING, "Problems side by side (default: 8).")
+]
+
+StoreFile: TypeAlias = Annotated[
+    str | None,
+    _option(OUTPUT, "The DuckDB file ($PEIRCE_STORE, else peirce.duckdb here).", "--store",
+            metavar="FILE"),
+]  # fmt: skip
+Quiet: TypeAlias = Annotated[bool, _option(OUTPUT, "No progress on stderr.", "--quiet", "-q")]
+AsJson: TypeAlias = Annotated[
+    bool, _option(OUTPUT, "Data on stdout as JSON, and nothing else there.", "--json")
+]
+
+
+class ConfigurationError(Exception):
+    """peirce.toml cannot be used; one sentence."""
+
+
+def configure(command: Any, path: Path = CONFIGURATION) -> dict[str, Any]:
+    """Gives every option of `command` and its verbs its environment variable, and returns what
+    the file at `path` sets, by verb, in the form of click's default_map.
+
+    Raises ConfigurationError for a file that is no TOML and for a key that is no option.
+    """
+    file = _read(path)
+    known: set[str] = set()
+    defaults = _defaults(command, file, known)
+    for key in file:
+        if key not in known:
+            raise ConfigurationError(f"{path}: unknown key {key!r}{_nearest(key, known)}")
+    return defaults
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from None
+    return {key.replace("-", "_"): value for key, value in content.items()}
+
+
+def _defaults(command: Any, file: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, verb in getattr(command, "commands", {}).items():
+        found[name] = _defaults(verb, file, known)
+    for option in _settings(command):
+        key = option.opts[0].removeprefix("--").replace("-", "_")
+        option.envvar = f"PEIRCE_{key.upper()}"
+        option.show_envvar = False
+        known.add(key)
+        if key in file:
+            found[option.name] = file[key]
+    return found
+
+
+def _settings(command: Any) -> Iterator[Any]:
+    for one in command.params:
+        if one.param_type_name == "option" and one.name != "help":
+            yield one
+
+
+def _nearest(key: str, known: set[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, known, 1)
+    return f"; did you mean {near[0]}?" if near else f"; it knows {', '.join(sorted(known))}"

@@ -1,0 +1,288 @@
+"""What a running session shows: a banner, one live picture or plain lines, the way to go on.
+
+All of it is talk and goes to stderr; data goes to stdout. Where stdout or stderr is no terminal
+there is no live picture: a line at each problem's end, at most one a second, says how far it is.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from ..records import Json
+from .readable import VERDICT_STYLES, command, console, counts, duration, one_line, visible
+
+VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
+LINES = 10  # running problems in the picture
+PLAIN_EVERY_S = 1.0
+
+
+@dataclass
+class Running:
+    """A problem under way: its step, its verdicts so far, and when it began."""
+
+    began: float
+    step: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    calls: set[str] = field(default_factory=set)  # asked and not answered yet
+
+
+class Screen:
+    """Told of a session's events, as `on_event`; a context manager around the run."""
+
+    def __init__(
+        self,
+        *,
+        quiet: bool = False,
+        out: Console | None = None,
+        live: bool | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.session = ""
+        self.store = ""
+        self._out = out or console(talk=True)
+        self._quiet = quiet
+        self._picture = (
+            Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
+            if not quiet
+            and (self._out.is_terminal and sys.stdout.isatty() if live is None else live)
+            else None
+        )
+        self._clock = clock
+        self._began = clock()
+        self._said = 0.0
+        self._total = self._ended = self._before = self._failed = 0
+        self._verdicts: Counter[str] = Counter()
+        self._causes: Counter[str] = Counter()
+        self._running: dict[str, Running] = {}
+        self._sums: Counter[str] = Counter()
+        self._stopping = False
+        self._status = ""
+
+    def __enter__(self) -> Screen:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._picture is not None:
+            self._picture.stop()
+        if self.session and self._status != "done":
+            self._out.print(
+                f"Go on with: {command('resume', self.session, self.store)}", soft_wrap=True
+            )
+
+    def __call__(self, event: Mapping[str, Json]) -> None:
+        """Takes one event of the runner; unknown types are left alone."""
+        take = getattr(self, f"_on_{event['type']}", None)
+        if take is not None:
+            take(event)
+
+    # --- events ----------------------------------------------------------------
+
+    def _on_session(self, event: Mapping[str, Json]) -> None:
+        self.session = event["session"]
+        self.store = event["settings"].get("operational", {}).get("store", "")
+        self._total = event["problems"]
+        self._ended = self._before = self._total - event.get("open", self._total)
+        self._began = self._clock()
+        if not self._quiet:
+            for line in banner(event):
+                self._out.print(line, soft_wrap=True)
+        if self._picture is not None:
+            self._picture.start()
+
+    def _on_problem_started(self, event: Mapping[str, Json]) -> None:
+        self._running[event["problem"]] = Running(self._clock())
+
+    def _on_call_started(self, event: Mapping[str, Json]) -> None:
+        if event["problem"] in self._running:
+            self._running[event["problem"]].calls.add(event["path"])
+
+    def _on_call(self, event: Mapping[str, Json]) -> None:
+        running = self._running.get(event["problem"])
+        if running is not None:
+            running.calls.discard(event["path"])
+        self._sums[f"{event['kind']} calls"] += 1
+        self._sums["cached"] += bool(event["cached"])
+        self._sums["retries"] += event.get("retries", 0)
+        for name in ("tokens_in", "tokens_out"):
+            self._sums[name] += (event.get("usage") or {}).get(name, 0)
+
+    def _on_step(self, event: Mapping[str, Json]) -> None:
+        self._verdicts.update(event["verdicts"])
+        running = self._running.get(event["problem"])
+        if running is not None:
+            running.step = event["step"]
+            running.verdicts.update(event["verdicts"])
+        self._plain(self._progress)
+
+    def _on_problem_ended(self, event: Mapping[str, Json]) -> None:
+        self._ended += 1
+        running = self._running.pop(event["problem"], Running(self._clock()))
+        if event["status"] == "failed":
+            self._failed += 1
+            self._causes[event["cause"]] += 1
+        last = self._ended == self._total
+        self._plain(
+            lambda: self._ended_line(event, running), always=last or event["status"] == "failed"
+        )
+
+    def _on_stopping(self, event: Mapping[str, Json]) -> None:
+        if not self._stopping:
+            self._stopping = True
+            self._out.print("Finishing the steps in flight; press Ctrl-C again to leave at once.")
+
+    def _on_ended(self, event: Mapping[str, Json]) -> None:
+        self._status = event["status"]
+        if self._picture is not None:
+            self._picture.stop()
+
+    # --- plain lines -------------------------------------------------------------
+
+    def _plain(self, line: Callable[[], str], always: bool = False) -> None:
+        now = self._clock()
+        if (
+            self._quiet
+            or self._picture is not None
+            or (now - self._said < PLAIN_EVERY_S and not always)
+        ):
+            return
+        self._said = now
+        self._out.print(line(), soft_wrap=True)
+
+    def _ended_line(self, event: Mapping[str, Json], running: Running) -> str:
+        what = counts({name: running.verdicts[name] for name in VERDICTS}) or "no answer"
+        return (
+            f"[{self._ended}/{self._total}] problem {visible(event['problem'])} {event['status']}"
+            f" ({one_line(event['cause'], 80)}): {what}; {self._time()}"
+        )
+
+    def _progress(self) -> str:
+        return f"[{self._ended}/{self._total}] {counts(self._verdicts)}; {self._footer()}; {self._time()}"
+
+    def _time(self) -> str:
+        passed = self._clock() - self._began
+        now = self._ended - self._before
+        left = self._total - self._ended
+        if not now or not left:
+            return duration(passed)
+        return f"{duration(passed)}, about {duration(passed / now * left)} to go"
+
+    def _footer(self) -> str:
+        flight = sum(len(running.calls) for running in list(self._running.values()))
+        sums = self._sums
+        return (
+            f"{flight} in flight, {sums['retries']} retries, {sums['cached']} from the journal,"
+            f" {sums['tokens_in']:,} tokens in, {sums['tokens_out']:,} out"
+        )
+
+    # --- the live picture ----------------------------------------------------------
+
+    def _draw(self) -> RenderableType:
+        """Drawn by a thread of its own while events come: it copies what it walks over."""
+        bar = Table.grid(padding=(0, 2))
+        bar.add_row(
+            ProgressBar(total=max(self._total, 1), completed=self._ended, width=40),
+            Text(f"{self._ended}/{self._total} problems"),
+            Text(f"{self._failed} failed", style="red") if self._failed else Text(""),
+            Text(self._time(), style="dim"),
+        )
+        parts: list[RenderableType] = [bar, self._verdict_table()]
+        running = list(self._running.items())
+        parts += [self._line(name, one) for name, one in running[:LINES]]
+        if len(running) > LINES:
+            parts.append(Text(f"  and {len(running) - LINES} more", style="dim"))
+        parts.append(Text(self._footer(), style="dim"))
+        if self._stopping:
+            parts.append(
+                Text("finishing the steps in flight; Ctrl-C again leaves at once", "yellow")
+            )
+        return Group(*parts)
+
+    def _verdict_table(self) -> Table:
+        shown = Table.grid(padding=(0, 2))
+        total = sum(self._verdicts.values())
+        for name in VERDICTS:
+            count = self._verdicts[name]
+            share = f"{count / total:.0%}" if total else ""
+            shown.add_row(Text(name, VERDICT_STYLES[name]), Text(f"{count:>6}"), Text(share, "dim"))
+        return shown
+
+    def _line(self, name: str, running: Running) -> Text:
+        line = Text(f"  {one_line(name, 20):<12} step {running.step + 1:<3} ")
+        for verdict in VERDICTS:
+            line.append("■" * min(running.verdicts[verdict], 30), style=VERDICT_STYLES[verdict])
+        return line.append(f"  {duration(self._clock() - running.began)}", style="dim")
+
+
+def banner(event: Mapping[str, Json]) -> list[str]:
+    """Under ten lines: what is about to run, on what, within which limits, and where it goes."""
+    settings = event["settings"]
+    operational = settings.get("operational", {})
+    limits = settings.get("limits", {})
+    lines = [
+        ("session", f"{event['session']}: {settings['method']} on {settings['task']}"),
+        ("model", _model(settings, operational)),
+        ("data", _data(event, settings)),
+        ("seed", str(settings["seed"])),
+        (
+            "limits",
+            f"{settings['max_answers']} answers a problem; a hypothesis: "
+            f"{limits.get('input_cpu_s', 0):g} s CPU an input, {limits.get('cpu_s', 0):g} s in all,"
+            f" {limits.get('memory_mb', 0)} MB",
+        ),
+        ("sandbox", _sandbox(event, operational)),
+        ("store", str(operational.get("store", ""))),
+        ("calls", _calls(event, settings)),
+    ]
+    return [f"{name:<8} {visible(value)}" for name, value in lines]
+
+
+def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
+    options = operational.get("model_options") or {}
+    given = ", ".join(f"{name} {value}" for name, value in options.items())
+    return f"{settings['model']}{f' ({given})' if given else ''}"
+
+
+def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
+    data, shown = settings.get("data"), settings.get("observations")
+    source = (
+        f"{data['name']} (sha256 {data['sha256'][:12]})" if data else "made by the task's generator"
+    )
+    if isinstance(shown, dict):
+        drawn = f", observations of {shown['name']} (sha256 {shown['sha256'][:12]})"
+    else:
+        drawn = "" if shown is None else f", {shown} observations of each shown"
+    return f"{source}: {event['problems']} problems{drawn}"
+
+
+def _sandbox(event: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
+    layers = event.get("layers") or {}
+    active = ", ".join(name for name, on in layers.items() if on)
+    missing = ", ".join(name for name, on in layers.items() if not on)
+    return f"{operational.get('sandbox', '')}: {active}" + (
+        f"; not active: {missing}" if missing else ""
+    )
+
+
+def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
+    """How many answers to expect: the protocol's least and most."""
+    problems = event.get("open", event["problems"])
+    if settings["method"] == "imported":
+        return f"the recorded answers of {problems} problems; no model is asked"
+    least, most = settings.get("max_bad", 3) * problems, settings["max_answers"] * problems
+    return f"{least:,} to {most:,} answers (fewer where the model has nothing left to say)"
