@@ -1,0 +1,318 @@
+"""Goals answered element by element: map, filter, both, conditional maps, sorts, cuts.
+
+Each function takes the elements of one base list and the goal and yields programs that reach it on
+all shown inputs. `right_on` also says on which inputs a term or mask is right, for conditionals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .list_bank import Budget, Lists
+from .list_elements import Elements, Table
+from .list_features import PREDICATES, TERMS
+from .list_grammar import Node
+
+MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
+_ENOUGH = 60  # programs of one kind for one base
+
+
+def flat(goal: Lists) -> NDArray[np.int64]:
+    return np.array([e for out in goal for e in out], dtype=np.int64)
+
+
+def maps(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """[term for v in base]"""
+    if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
+        return
+    target = flat(goal)
+    terms = elements.terms(target)
+    hits = np.flatnonzero((terms.rows == target).all(axis=1))
+    for k in hits[:_ENOUGH]:
+        yield _over("map", MAP, elements, terms.recipes[k])
+    yield from _sums(elements, terms, target)
+
+
+def _sums(elements: Elements, terms: Table, target: NDArray[np.int64]) -> Iterator[Node]:
+    """term = a + b or a - b with b among all terms: looked up by a hash of the row."""
+    weights = np.random.default_rng(7).integers(1, 2**61, elements.size, dtype=np.int64)
+    with np.errstate(over="ignore"):
+        keys = (terms.rows * weights).sum(axis=1)
+        first = 400
+        wanted_plus = ((target - terms.rows[:first]) * weights).sum(axis=1)
+        wanted_minus = ((target + terms.rows[:first]) * weights).sum(axis=1)
+    if not elements.budget.charge(2 * first / Budget.VECTOR):
+        return
+    places: dict[int, int] = {}
+    for k, key in enumerate(keys.tolist()):
+        places.setdefault(key, k)
+    found: list[Node] = []
+    for wanted, op in ((wanted_plus, "+"), (wanted_minus, "-")):
+        for k, key in enumerate(wanted.tolist()):
+            other = places.get(key)
+            if other is None:
+                continue
+            a, b = terms.recipes[k], terms.recipes[other]
+            pair = (a, b) if op == "+" else (b, a)
+            if all(p.op != "const" for p in pair):
+                found.append(Node(op, pair, a.cost + b.cost + TERMS[op][1]))
+    found.sort(key=lambda n: n.cost)
+    for term in found[:20]:
+        yield _over("map", MAP, elements, term)
+
+
+def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """[a if test else b for v in base]: tests by terms through one matrix product."""
+    if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
+        return
+    target = flat(goal)
+    terms = elements.terms(target)
+    wrong = terms.rows != target
+    useful = np.flatnonzero((~wrong).any(axis=1))[:1500]
+    masks = elements.masks()
+    most = min(len(masks), 4000)
+    if not elements.budget.charge(2 * most * len(useful) / Budget.VECTOR / 16):
+        return
+    missed = wrong[useful].T.astype(np.float32)
+    tests = masks.rows[:most].astype(np.float32)
+    here = tests @ missed == 0
+    there = (1.0 - tests) @ missed == 0
+    some = (tests.sum(axis=1) > 0) & (tests.sum(axis=1) < elements.size)
+    fits = np.flatnonzero(here.any(axis=1) & there.any(axis=1) & some)
+    found = []
+    for p in fits:
+        for a in np.flatnonzero(here[p])[:2]:
+            for b in np.flatnonzero(there[p])[:2]:
+                test, then, other = (
+                    masks.recipes[p],
+                    terms.recipes[useful[a]],
+                    terms.recipes[useful[b]],
+                )
+                if then != other:
+                    cost = MAP_IF + elements.base.cost + test.cost + then.cost + other.cost
+                    found.append(Node("map_if", (elements.base, test, then, other), cost))
+    found.sort(key=lambda n: n.cost)
+    yield from found[:_ENOUGH]
+
+
+def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """[v for v in base if test], tests alone and in pairs."""
+    lengths = np.array([len(out) for out in goal])
+    if not elements.size or (lengths > elements.lengths).any():
+        return
+    target = flat(goal)
+    masks = elements.masks()
+    if not elements.budget.charge(len(masks) / Budget.VECTOR):
+        return
+    kept = masks.rows.astype(np.float32) @ elements.segments
+    right_length = np.flatnonzero((kept == lengths).all(axis=1))
+    count = 0
+    for k in right_length:
+        if np.array_equal(elements.flat[masks.rows[k]], target):
+            yield _over("filter", FILTER, elements, masks.recipes[k])
+            count += 1
+            if count == _ENOUGH:
+                break
+    if count < 8 and _is_subsequence(elements.lists, goal):
+        yield from _filter_pairs(elements, masks, goal, target)
+
+
+def _filter_pairs(
+    elements: Elements, masks: Table, goal: Lists, target: NDArray[np.int64]
+) -> Iterator[Node]:
+    """Tests joined by and/or, through the elements that must stay and those that must go."""
+    stay, go = _forced(elements.lists, goal)
+    size = min(len(masks), 3000)
+    rows = masks.rows[:size]
+    found = []
+    for op in ("and", "or"):
+        if op == "and":
+            able = np.flatnonzero(rows[:, stay].all(axis=1))[:500]
+            left_over = rows[able][:, go].astype(np.float32)
+        else:
+            able = np.flatnonzero(~rows[:, go].any(axis=1))[:500]
+            left_over = (~rows[able][:, stay]).astype(np.float32)
+        if not elements.budget.charge(len(able) ** 2 / Budget.VECTOR):
+            return
+        clash = left_over @ left_over.T
+        a, b = np.nonzero(np.triu(clash == 0, 1))
+        order = np.argsort(masks.costs[able[a]] + masks.costs[able[b]], kind="stable")[:3000]
+        for k in order:
+            i, j = able[a[k]], able[b[k]]
+            row = rows[i] & rows[j] if op == "and" else rows[i] | rows[j]
+            if np.array_equal(elements.flat[row], target):
+                first, second = masks.recipes[i], masks.recipes[j]
+                price = PREDICATES[op][1] + first.cost + second.cost
+                found.append(Node(op, (first, second), price))
+                if len(found) % 20 == 0:
+                    break
+    found.sort(key=lambda n: n.cost)
+    for test in found[:30]:
+        yield _over("filter", FILTER, elements, test)
+
+
+def map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """[term for v in base if test]"""
+    lengths = np.array([len(out) for out in goal])
+    if not elements.size or (lengths > elements.lengths).any() or not lengths.any():
+        return
+    target = flat(goal)
+    masks = elements.masks()
+    kept = masks.rows.astype(np.float32) @ elements.segments
+    fits = np.flatnonzero((kept == lengths).all(axis=1))[:200]
+    terms = elements.terms(target)
+    rows = terms.rows[:1500]
+    found = []
+    for k in fits:
+        if not elements.budget.charge(len(rows) / Budget.VECTOR):
+            return
+        good = np.flatnonzero((rows[:, masks.rows[k]] == target).all(axis=1))[:2]
+        for t in good:
+            test, term = masks.recipes[k], terms.recipes[t]
+            if term.op != "v":
+                cost = MAP_FILTER + elements.base.cost + test.cost + term.cost
+                found.append(Node("map_filter", (elements.base, test, term), cost))
+    found.sort(key=lambda n: n.cost)
+    yield from found[:_ENOUGH]
+
+
+def sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """sorted(base, key=lambda v: term), terms without the index."""
+    if any(sorted(a) != sorted(b) for a, b in zip(elements.lists, goal, strict=True)):
+        return
+    terms = elements.terms(flat(goal))
+    count = 0
+    for k in range(min(len(terms), 1500)):
+        term = terms.recipes[k]
+        if _speaks_of_place(term):
+            continue
+        if not elements.budget.charge(0.25):
+            return
+        row = terms.rows[k]
+        order = np.lexsort((row, elements.segment))
+        if np.array_equal(elements.flat[order], flat(goal)):
+            yield _over("sort_by", SORT, elements, term)
+            count += 1
+            if count == 20:
+                return
+
+
+def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """[v for v in base for _ in range(term)]"""
+    if not elements.size or not any(goal):
+        return
+    target = flat(goal)
+    terms = elements.terms(target)
+    rows = np.clip(terms.rows, 0, 300)
+    fits = np.flatnonzero((rows.astype(np.float32) @ elements.segments
+                           == np.array([len(out) for out in goal])).all(axis=1))[:400]  # fmt: skip
+    elements.budget.charge(len(terms) / Budget.VECTOR)
+    count = 0
+    for k in fits:
+        if terms.recipes[k].op == "const":
+            continue
+        if np.array_equal(np.repeat(elements.flat, rows[k]), target):
+            yield _over("each_by", EACH, elements, terms.recipes[k])
+            count += 1
+            if count == 20:
+                return
+
+
+def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """The base up to, or from, the first element that passes a test."""
+    pairs = list(zip(elements.lists, goal, strict=True))
+    lengths = np.array([len(out) for out in goal])
+    head = all(a[: len(b)] == b for a, b in pairs)
+    tail = all(not b or a[-len(b) :] == b for a, b in pairs)
+    if not elements.size or not (head or tail):
+        return
+    masks = elements.masks()
+    if not elements.budget.charge(len(masks) / Budget.VECTOR):
+        return
+    first = first_true(elements, masks.rows)
+    for op, wanted in (("until", lengths), ("since", elements.lengths - lengths)):
+        if (op == "until" and not head) or (op == "since" and not tail):
+            continue
+        for k in np.flatnonzero((first == wanted).all(axis=1))[:20]:
+            yield _over(op, CUT, elements, masks.recipes[k])
+
+
+def first_true(elements: Elements, rows: NDArray[np.generic]) -> NDArray[np.int64]:
+    """(rows, inputs): place of the first element that passes, the length where none does."""
+    out = np.empty((len(rows), len(elements.lists)), dtype=np.int64)
+    for j, length in enumerate(elements.lengths.tolist()):
+        part = rows[:, elements.starts[j] : elements.starts[j] + length]
+        if length == 0:
+            out[:, j] = 0
+        else:
+            out[:, j] = np.where(part.any(axis=1), part.argmax(axis=1), length)
+    return out
+
+
+def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
+    """(mask of the inputs it is right on, program) of maps and filters, for conditionals."""
+    lengths = np.array([len(out) for out in goal])
+    bits = 1 << np.arange(len(goal), dtype=np.int64)
+    if not elements.size:
+        return
+    same = lengths == elements.lengths
+    best: dict[int, Node] = {}
+    if same.any():
+        padded = np.zeros(elements.size, dtype=np.int64)
+        for j in np.flatnonzero(same).tolist():
+            padded[elements.starts[j] : elements.starts[j + 1]] = goal[j]
+        terms = elements.terms(padded)
+        misses = (terms.rows != padded).astype(np.float32) @ elements.segments
+        right = ((misses == 0) & same) @ bits
+        for k in np.flatnonzero(right):
+            best.setdefault(int(right[k]), _over("map", MAP, elements, terms.recipes[k]))
+    masks = elements.masks()
+    kept = masks.rows.astype(np.float32) @ elements.segments
+    fits = kept == lengths
+    for j in range(len(goal)):
+        part = slice(elements.starts[j], elements.starts[j + 1])
+        values = elements.flat[part]
+        for k in np.flatnonzero(fits[:, j]):
+            if not np.array_equal(values[masks.rows[k, part]], goal[j]):
+                fits[k, j] = False
+    right = fits @ bits
+    elements.budget.charge(len(masks) / Budget.VECTOR)
+    for k in np.flatnonzero(right):
+        program = _over("filter", FILTER, elements, masks.recipes[k])
+        old = best.get(int(right[k]))
+        if old is None or program.cost < old.cost:
+            best[int(right[k])] = program
+    yield from best.items()
+
+
+def _over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
+    cost = price + elements.base.cost + sum(p.cost for p in parts)
+    return Node(op, (elements.base, *parts), cost)
+
+
+def _speaks_of_place(term: Node) -> bool:
+    from .list_source import uses_index
+
+    return uses_index(term)
+
+
+def _is_subsequence(lists: Lists, goal: Lists) -> bool:
+    for values, out in zip(lists, goal, strict=True):
+        rest = iter(values)
+        if not all(any(e == v for v in rest) for e in out):
+            return False
+    return True
+
+
+def _forced(lists: Lists, goal: Lists) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which elements every filter must keep, and which it must leave out."""
+    stay, go = [], []
+    for values, out in zip(lists, goal, strict=True):
+        for v in values:
+            kept = out.count(v)
+            stay.append(kept > 0 and kept == values.count(v))
+            go.append(kept == 0)
+    return np.array(stay, dtype=bool), np.array(go, dtype=bool)

@@ -1,0 +1,278 @@
+"""All elements of all shown inputs in one long vector: terms and predicates by numpy.
+
+`Elements(base, lists, inputs)` lays the elements of `lists` (one list a shown input) end to end.
+Rows of `terms` are int64 values along that vector, rows of `masks` are truth values; each row has
+a price and a recipe that becomes a `Node` only when it is wanted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .list_bank import Budget, Lists
+from .list_features import FEATURES, OUTER, PREDICATES, TERMS, rows_of
+from .list_grammar import Node, constant, constant_cost
+
+Rows = NDArray[np.int64]
+_GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError)
+
+MANY_TERMS = 4000
+MANY_MASKS = 7000
+_SCALARS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1)
+
+
+class Table:
+    """Rows without repeats, cheapest first, with the recipe of each."""
+
+    def __init__(self, rows: Rows, costs: NDArray[np.float64], recipes: list[Node]) -> None:
+        self.rows = rows
+        self.costs = costs
+        self.recipes = recipes
+
+    def __len__(self) -> int:
+        return len(self.recipes)
+
+
+def _distinct(
+    rows: NDArray[np.generic], costs: NDArray[np.float64], most: int
+) -> NDArray[np.int64]:
+    """Indices of the cheapest row of each kind, cheapest first, at most `most`."""
+    order = np.argsort(costs, kind="stable")
+    weights = np.random.default_rng(5).integers(1, 2**62, rows.shape[1], dtype=np.int64)
+    with np.errstate(over="ignore"):
+        keys = (rows.astype(np.int64) * weights).sum(axis=1)
+    _, first = np.unique(keys[order], return_index=True)
+    return order[np.sort(first)][:most]
+
+
+class Elements:
+    """base: the node of the lists gone through; `outer` when it is not the input itself."""
+
+    def __init__(self, base: Node, lists: Lists, inputs: Lists, budget: Budget) -> None:
+        self.base = base
+        self.lists = lists
+        self.budget = budget
+        self.lengths = np.array([len(v) for v in lists], dtype=np.int64)
+        self.flat = np.array([e for v in lists for e in v], dtype=np.int64)
+        self.size = len(self.flat)
+        self.segment = np.repeat(np.arange(len(lists)), self.lengths)
+        self.segments = np.zeros((self.size, len(lists)), dtype=np.float32)
+        self.segments[np.arange(self.size), self.segment] = 1.0
+        self.starts = np.concatenate([[0], np.cumsum(self.lengths)])
+        self.simple = self._features(inputs)
+        self._terms: Table | None = None
+        self._masks: Table | None = None
+
+    def _features(self, inputs: Lists) -> Table:
+        table = dict(FEATURES)
+        if self.base.op != "x":
+            table |= OUTER
+        rows, costs, recipes = [], [], []
+        lists, whole = [list(v) for v in self.lists], [list(v) for v in inputs]
+        for name, feature in table.items():
+            row: list[int] = []
+            try:
+                for x, X in zip(lists, whole, strict=True):
+                    row += rows_of(feature.code)(x, X)
+            except _GUARDED:
+                continue
+            rows.append(row)
+            costs.append(feature.cost)
+            recipes.append(Node(name, (), feature.cost))
+        self.budget.charge(len(rows))
+        data = np.array(rows, dtype=np.int64).reshape(len(rows), self.size)
+        keep = _distinct(data, np.array(costs), 80)
+        return Table(data[keep], np.array(costs)[keep], [recipes[k] for k in keep])
+
+    def with_constants(self, scalars: tuple[int, ...]) -> Table:
+        rows = np.array(scalars, dtype=np.int64)[:, None].repeat(self.size, axis=1)
+        rows = np.concatenate([self.simple.rows, rows])
+        costs = np.concatenate([self.simple.costs, [constant_cost(c) for c in scalars]])
+        recipes = [*self.simple.recipes, *(constant(c) for c in scalars)]
+        keep = _distinct(rows, costs, 200)
+        return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
+
+    def scalars(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
+        """Constants: small ones, round ones, those the goal repeats."""
+        values, counts = np.unique(goal, return_counts=True)
+        often = [int(v) for v in values[np.argsort(-counts, kind="stable")][:6] if abs(v) < 10**6]
+        steps: list[int] = []
+        if len(goal) == self.size and self.size:
+            moves, counts = np.unique(goal - self.flat, return_counts=True)
+            steps = [abs(int(m)) for m in moves[np.argsort(-counts, kind="stable")][:3]]
+        return tuple(dict.fromkeys((*_SCALARS, 20, 50, 100, *often, *steps)))
+
+    def terms(self, goal: NDArray[np.int64]) -> Table:
+        """Features, constants and two of them under one operation."""
+        if self._terms is not None:
+            return self._terms
+        single = self.with_constants(self.scalars(goal))
+        blocks, costs = [single.rows], [single.costs]
+        sources: list[list[tuple[str | None, int, int]]] = [
+            [(None, k, 0) for k in range(len(single))]
+        ]
+        count = len(single)
+        left, right = single.rows[:, None, :], single.rows[None, :, :]
+        upper = np.triu(np.ones((count, count), dtype=bool), 1)
+        pair_costs = single.costs[:, None] + single.costs[None, :]
+        for op, (_, price, _) in TERMS.items():
+            wanted = np.ones((count, count), dtype=bool)
+            if op in ("+", "*", "min", "max", "abs"):
+                wanted = upper
+            wanted = wanted & (pair_costs + price <= 7.2)
+            if op in ("//", "%"):
+                wanted = wanted & (single.rows != 0).all(axis=1)[None, :]
+            a, b = np.nonzero(wanted)
+            if not self.budget.charge(len(a) / Budget.VECTOR):
+                break
+            blocks.append(_apply(op, single.rows[a], single.rows[b]))
+            costs.append(pair_costs[a, b] + price)
+            sources.append([(op, int(i), int(j)) for i, j in zip(a, b, strict=True)])
+        del left, right
+        rows, prices = np.concatenate(blocks), np.concatenate(costs)
+        flat_sources = [s for block in sources for s in block]
+        keep = _distinct(rows, prices, MANY_TERMS)
+        recipes = []
+        for k in keep:
+            op_name, i, j = flat_sources[k]
+            first, second = single.recipes[i], single.recipes[j]
+            recipes.append(
+                first if op_name is None else Node(op_name, (first, second), float(prices[k]))
+            )
+        self._terms = Table(rows[keep], prices[keep], recipes)
+        return self._terms
+
+    def masks(self) -> Table:
+        """Predicates: terms compared with features and constants, and their negations."""
+        if self._masks is not None:
+            return self._masks
+        seen = np.unique(self.flat)
+        values = [int(v) for v in seen[:: max(1, len(seen) // 40)] if abs(v) < 10**6]
+        tens = tuple(range(10, 100, 10))
+        single = self.with_constants(())
+        blocks: list[NDArray[np.bool_]] = []
+        costs: list[NDArray[np.float64]] = []
+        recipes: list[tuple[str, Node, Node]] = []
+
+        def compare(left: Table, right: Table, ops: tuple[str, ...], most: float) -> None:
+            for op in ops:
+                price = PREDICATES[op][1]
+                total = left.costs[:, None] + right.costs[None, :] + price
+                a, b = np.nonzero(total <= most)
+                if not self.budget.charge(len(a) / Budget.VECTOR) and blocks:
+                    return
+                blocks.append(_compare(op, left.rows[a], right.rows[b]))
+                costs.append(total[a, b])
+                recipes.extend(
+                    (op, left.recipes[i], right.recipes[j]) for i, j in zip(a, b, strict=True)
+                )
+
+        small = _constants_table((*_SCALARS,), self.size)
+        fine = _constants_table(tuple(dict.fromkeys((*_SCALARS, *tens, 100, *values))), self.size)
+        compare(self._pick(single, ("v",)), fine, ("<", ">", "==", "!="), 99)
+        compare(single, small, ("<", ">", "==", "!="), 7.0)
+        compare(single, single, ("<", ">", "==", "!=", "<=", ">="), 7.0)
+        compare(single, _constants_table(tens, self.size), ("<", ">"), 7.6)
+        residues = self._residues(single)
+        compare(
+            residues, _constants_table((0, 1, 2, 3, 4, 5), self.size), ("==", "!=", "<", ">"), 8.0
+        )
+        compare(residues, residues, ("==", "!="), 9.0)
+        compare(
+            residues, self._pick(single, ("v", "i", "first", "n", "last")), ("==", "<", ">"), 8.0
+        )
+        near = self._neighbours(single)
+        compare(near, single, ("==", "<", ">", "!="), 7.6)
+        compare(near, small, ("==", "<", ">"), 8.4)
+        rows, prices = np.concatenate(blocks), np.concatenate(costs)
+        keep = _distinct(rows, prices, MANY_MASKS)
+        made = [Node(op, (a, b), float(prices[k])) for k in keep for op, a, b in (recipes[k],)]
+        self._masks = Table(rows[keep], prices[keep], made)  # type: ignore[arg-type]
+        return self._masks
+
+    def _pick(self, table: Table, names: tuple[str, ...]) -> Table:
+        keep = [k for k, r in enumerate(table.recipes) if r.op in names]
+        return Table(table.rows[keep], table.costs[keep], [table.recipes[k] for k in keep])
+
+    def _residues(self, table: Table) -> Table:
+        rows, recipes = [], []
+        for k, recipe in enumerate(table.recipes):
+            for op, by in (
+                ("%", 2),
+                ("%", 3),
+                ("%", 4),
+                ("%", 5),
+                ("%", 10),
+                ("//", 10),
+                ("//", 2),
+            ):
+                if recipe.cost + constant_cost(by) + TERMS[op][1] <= 6.4:
+                    rows.append(_apply(op, table.rows[k], np.int64(by)))
+                    recipes.append(_term(op, recipe, constant(by)))
+        return _table(rows, recipes, self.size)
+
+    def _neighbours(self, table: Table) -> Table:
+        """Sums and differences of v with one other feature or a small constant."""
+        rows, recipes = [], []
+        value = self._pick(table, ("v",))
+        if not len(value):
+            return _table([], [], self.size)
+        for k, recipe in enumerate(table.recipes):
+            for op in ("+", "-", "*", "abs"):
+                if recipe.op != "v":
+                    rows.append(_apply(op, value.rows[0], table.rows[k]))
+                    recipes.append(_term(op, value.recipes[0], recipe))
+        for c in (1, 2, 3):
+            for op in ("+", "-", "*"):
+                rows.append(_apply(op, value.rows[0], np.int64(c)))
+                recipes.append(_term(op, value.recipes[0], constant(c)))
+        return _table(rows, recipes, self.size)
+
+
+def _term(op: str, a: Node, b: Node) -> Node:
+    return Node(op, (a, b), a.cost + b.cost + TERMS[op][1])
+
+
+def _table(rows: list[Rows], recipes: list[Node], size: int) -> Table:
+    data = np.array(rows, dtype=np.int64).reshape(len(rows), size)
+    return Table(data, np.array([r.cost for r in recipes]), recipes)
+
+
+def _constants_table(scalars: tuple[int, ...], size: int) -> Table:
+    rows = np.array(scalars, dtype=np.int64)[:, None].repeat(size, axis=1)
+    return Table(
+        rows, np.array([constant_cost(c) for c in scalars]), [constant(c) for c in scalars]
+    )
+
+
+def _apply(op: str, a: Rows, b: Rows | np.int64) -> Rows:
+    made: Rows = _ufunc(op)(a, b)
+    return np.abs(made) if op == "abs" else made
+
+
+def _ufunc(op: str) -> np.ufunc:
+    return {
+        "+": np.add,
+        "-": np.subtract,
+        "*": np.multiply,
+        "//": np.floor_divide,
+        "%": np.mod,
+        "min": np.minimum,
+        "max": np.maximum,
+        "abs": np.subtract,
+    }[op]
+
+
+def _compare(op: str, a: Rows, b: Rows) -> NDArray[np.bool_]:
+    if op == "<":
+        return np.less(a, b)
+    if op == ">":
+        return np.greater(a, b)
+    if op == "==":
+        return np.equal(a, b)
+    if op == "!=":
+        return np.not_equal(a, b)
+    if op == "<=":
+        return np.less_equal(a, b)
+    return np.greater_equal(a, b)

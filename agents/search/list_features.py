@@ -1,0 +1,154 @@
+"""What can be said of one element `v` at index `i` of a list: features, terms and predicates.
+
+`{x}` in a feature stands for the list that is gone through, `{X}` for the whole input where the
+two differ. A term is a feature or a constant, or two of them under one operation; a predicate
+compares terms. All of it is Python text first, like the operations of `list_grammar`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from .list_grammar import AND, ATOM, COMPARE, NOT, OR, PRODUCT, SUM, Text
+
+
+@dataclass(frozen=True)
+class Feature:
+    """code: Python over v, i, {x}, {X}. whole: one value for the list, not for each element."""
+
+    name: str
+    code: str
+    cost: float
+    level: int = ATOM
+    whole: bool = False
+
+    @property
+    def uses_index(self) -> bool:
+        return re.search(r"\bi\b", self.code) is not None
+
+    @property
+    def uses_base(self) -> bool:
+        return "{x}" in self.code
+
+
+_TABLE: list[tuple[str, str, float, int, bool]] = [
+    ("v", "v", 0.4, ATOM, False),
+    ("i", "i", 1.0, ATOM, False),
+    ("to_end", "len({x}) - 1 - i", 2.4, SUM, False),
+    ("n", "len({x})", 1.6, ATOM, True),
+    ("first", "{x}[0]", 1.4, ATOM, True),
+    ("last", "{x}[-1]", 1.4, ATOM, True),
+    ("second", "{x}[1]", 2.2, ATOM, True),
+    ("third", "{x}[2]", 2.8, ATOM, True),
+    ("greatest", "max({x})", 1.8, ATOM, True),
+    ("least", "min({x})", 1.8, ATOM, True),
+    ("total", "sum({x})", 2.2, ATOM, True),
+    ("distinct", "len(set({x}))", 3.2, ATOM, True),
+    ("middle", "{x}[len({x}) // 2]", 3.6, ATOM, True),
+    ("median", "sorted({x})[len({x}) // 2]", 4.2, ATOM, True),
+    ("mode", "max({x}, key={x}.count)", 4.0, ATOM, True),
+    ("where_max", "{x}.index(max({x}))", 3.4, ATOM, True),
+    ("where_min", "{x}.index(min({x}))", 3.4, ATOM, True),
+    ("before", "{x}[i - 1]", 2.2, ATOM, False),
+    ("after", "{x}[(i + 1) % len({x})]", 2.8, ATOM, False),
+    ("mirror", "{x}[-1 - i]", 2.6, ATOM, False),
+    ("two_before", "{x}[i - 2]", 3.2, ATOM, False),
+    ("count", "{x}.count(v)", 2.0, ATOM, False),
+    ("seen", "{x}[:i].count(v)", 2.4, ATOM, False),
+    ("to_come", "{x}[i + 1:].count(v)", 2.8, ATOM, False),
+    ("first_index", "{x}.index(v)", 2.4, ATOM, False),
+    ("sum_till", "sum({x}[:i + 1])", 2.4, ATOM, False),
+    ("sum_before", "sum({x}[:i])", 2.8, ATOM, False),
+    ("sum_from", "sum({x}[i:])", 2.8, ATOM, False),
+    ("max_till", "max({x}[:i + 1])", 2.4, ATOM, False),
+    ("min_till", "min({x}[:i + 1])", 2.4, ATOM, False),
+    ("max_from", "max({x}[i:])", 2.8, ATOM, False),
+    ("min_from", "min({x}[i:])", 2.8, ATOM, False),
+    ("rank", "sum(u < v for u in {x})", 2.8, ATOM, False),
+    ("above", "sum(u > v for u in {x})", 3.0, ATOM, False),
+    ("smaller_before", "sum(u < v for u in {x}[:i])", 3.6, ATOM, False),
+    ("larger_before", "sum(u > v for u in {x}[:i])", 3.6, ATOM, False),
+    ("smaller_after", "sum(u < v for u in {x}[i:])", 3.6, ATOM, False),
+    ("larger_after", "sum(u > v for u in {x}[i:])", 3.6, ATOM, False),
+    ("distinct_till", "len(set({x}[:i + 1]))", 3.6, ATOM, False),
+    ("digit_sum", "sum(divmod(v, 10))", 3.2, ATOM, False),
+    ("flipped", "int(str(abs(v))[::-1])", 4.2, ATOM, False),
+    ("at_v", "{x}[v]", 3.0, ATOM, False),
+    ("at_v_round", "{x}[v % len({x})]", 3.6, ATOM, False),
+    ("in_order", "sorted({x})[i]", 3.4, ATOM, False),
+    ("in_order_down", "sorted({x})[-1 - i]", 3.8, ATOM, False),
+]  # fmt: skip
+
+FEATURES = {
+    name: Feature(name, code, cost, level, whole) for name, code, cost, level, whole in _TABLE
+}
+
+# Features of the input where another list is gone through; "at_i" needs the input to reach there.
+_OUTER: list[tuple[str, str, float, int, bool]] = [
+    ("X_n", "len({X})", 1.6, ATOM, True),
+    ("X_first", "{X}[0]", 1.4, ATOM, True),
+    ("X_last", "{X}[-1]", 1.4, ATOM, True),
+    ("X_second", "{X}[1]", 2.2, ATOM, True),
+    ("X_max", "max({X})", 1.8, ATOM, True),
+    ("X_min", "min({X})", 1.8, ATOM, True),
+    ("X_sum", "sum({X})", 2.2, ATOM, True),
+    ("X_count", "{X}.count(v)", 2.0, ATOM, False),
+    ("X_where", "{X}.index(v)", 2.8, ATOM, False),
+    ("X_at_v", "{X}[v]", 2.0, ATOM, False),
+    ("X_at_i", "{X}[i]", 2.0, ATOM, False),
+    ("X_round", "{X}[i % len({X})]", 3.0, ATOM, False),
+    ("X_mirror", "{X}[-1 - i]", 2.6, ATOM, False),
+    ("X_next", "{X}[i + 1]", 2.6, ATOM, False),
+    ("X_half", "{X}[i // 2]", 3.0, ATOM, False),
+    ("X_double", "{X}[2 * i]", 3.0, ATOM, False),
+    ("X_double_next", "{X}[2 * i + 1]", 3.2, ATOM, False),
+    ("X_order", "sorted({X})[i]", 3.0, ATOM, False),
+]  # fmt: skip
+OUTER = {name: Feature(name, code, cost, level, whole) for name, code, cost, level, whole in _OUTER}
+
+TERMS: dict[str, tuple[str, float, int]] = {
+    # name: code, cost, level
+    "+": ("{0:s} + {1:t}", 1.0, SUM),
+    "-": ("{0:s} - {1:t}", 1.0, SUM),
+    "*": ("{0:p} * {1:q}", 1.2, PRODUCT),
+    "//": ("{0:p} // {1:q}", 1.8, PRODUCT),
+    "%": ("{0:p} % {1:q}", 1.8, PRODUCT),
+    "min": ("min({0}, {1})", 2.0, ATOM),
+    "max": ("max({0}, {1})", 2.0, ATOM),
+    "abs": ("abs({0:s} - {1:t})", 2.2, ATOM),
+}
+
+PREDICATES: dict[str, tuple[str, float, int]] = {
+    "<": ("{0:c} < {1:c}", 1.0, COMPARE),
+    ">": ("{0:c} > {1:c}", 1.0, COMPARE),
+    "<=": ("{0:c} <= {1:c}", 1.3, COMPARE),
+    ">=": ("{0:c} >= {1:c}", 1.3, COMPARE),
+    "==": ("{0:c} == {1:c}", 1.0, COMPARE),
+    "!=": ("{0:c} != {1:c}", 1.0, COMPARE),
+    "and": ("{0:and} and {1:and}", 1.6, AND),
+    "or": ("{0:or} or {1:or}", 1.8, OR),
+    "not": ("not {0:n}", 0.6, NOT),
+    "next_in": ("{0:c} + 1 in {1:c}", 2.6, COMPARE),
+}
+
+
+@cache
+def rows_of(code: str) -> Callable[[list[int], list[int]], list[int]]:
+    """`code` of a feature as a function (list, input) -> values along the list."""
+    text = code.format(x="x", X="X")
+    made: Callable[[list[int], list[int]], list[int]] = eval(
+        compile(f"lambda x, X: [{text} for i, v in enumerate(x)]", "<feature>", "eval"), {}
+    )
+    return made
+
+
+def feature_text(name: str, base: str, whole: str) -> Text:
+    feature = FEATURES.get(name) or OUTER[name]
+    return Text(feature.code.format(x=base, X=whole), feature.level)
+
+
+def find(name: str) -> Feature | None:
+    return FEATURES.get(name) or OUTER.get(name)

@@ -1,0 +1,123 @@
+"""Integer goals: one integer a shown input, from features of the list and counts under tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .list_bank import Bank, Budget, Ints
+from .list_elements import Elements
+from .list_grammar import OPERATIONS, Node, constant, node
+
+_COUNT, _SUM = 2.2, 2.6
+_ABSENT = -(2**40)
+_COMBINED = ("add", "sub", "mul", "div", "mod", "lower", "upper", "apart")
+
+
+def counts(bank: Bank, elements: Elements) -> None:
+    """Enters counts, sums and picks under the predicates of the elements into the bank."""
+    masks = elements.masks()
+    if not elements.size or not elements.budget.charge(2 * len(masks) / Budget.VECTOR):
+        return
+    rows = masks.rows.astype(np.float32)
+    for op, price, weights in (
+        ("countif", _COUNT, elements.segments),
+        ("sumif", _SUM, elements.segments * elements.flat[:, None].astype(np.float32)),
+    ):
+        table = (rows @ weights).astype(np.int64)
+        seen: set[bytes] = set()
+        for k in range(len(masks)):
+            key = table[k].tobytes()
+            if key not in seen:
+                seen.add(key)
+                program = Node(op, (elements.base, masks.recipes[k]),
+                               price + elements.base.cost + masks.recipes[k].cost)  # fmt: skip
+                bank.add_int(tuple(table[k].tolist()), program)
+
+
+def solve(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> list[Node]:
+    """Programs of the integer goal, cheapest first: known, or two known ones under an operation."""
+    found: list[Node] = []
+    direct = bank.ints.get(goal)
+    if direct is not None:
+        found.append(direct)
+    if len(set(goal)) == 1 and goal[0] is not None:
+        found.append(constant(goal[0]))
+    items = sorted(bank.ints.items(), key=lambda item: item[1].cost)
+    small = [item for item in items[:250] if None not in item[0]]
+    if None in goal or not small:
+        return found
+    found += _pairs(bank, small, goal, budget)
+    found.sort(key=lambda n: n.cost)
+    return found[:most]
+
+
+def _pairs(
+    bank: Bank, small: list[tuple[Ints, Node]], goal: Ints, budget: Budget
+) -> Iterator[Node]:
+    target = np.array(goal, dtype=np.int64)
+    scalars = [*range(0, 11), 20, 50, 100]
+    programs = [*(n for _, n in small), *(constant(c) for c in scalars)]
+    rows: NDArray[np.int64] = np.array(
+        [*(v for v, _ in small), *((c,) * bank.count for c in scalars)], dtype=np.int64
+    )
+    costs = np.array([p.cost for p in programs])
+    gap = target - rows
+    for op in ("add", "sub", "apart"):
+        needs = {"add": gap, "sub": rows - target, "apart": rows + target}[op]
+        places = {row.tobytes(): k for k, row in reversed(list(enumerate(rows)))}
+        for k, row in enumerate(needs):
+            other = places.get(row.tobytes())
+            if other is not None and not (programs[k].op == programs[other].op == "const"):
+                yield node(op, programs[k], programs[other])
+        # Dear counts as the second operand: the whole bank by lookup.
+        for k, row in enumerate(needs[:60]):
+            dear = bank.ints.get(tuple(row.tolist()))
+            if dear is not None:
+                yield node(op, programs[k], dear)
+        for k, c in enumerate(scalars):
+            if op != "apart":
+                moved = target - c if op == "add" else target + c
+                dear = bank.ints.get(tuple(moved.tolist()))
+                if dear is not None:
+                    yield node(op, dear, programs[len(small) + k])
+    budget.charge(len(rows) * 3 / Budget.VECTOR)
+    count = min(len(rows), 120)
+    seconds = np.concatenate([np.arange(count), np.arange(len(small), len(rows))])
+    a = np.tile(np.arange(count), len(seconds))
+    b = np.repeat(seconds, count)
+    wanted = costs[a] + costs[b] < 9.0
+    a, b = a[wanted], b[wanted]
+    if not budget.charge(5 * len(a) / Budget.VECTOR):
+        return
+    for op in ("mul", "div", "mod", "lower", "upper"):
+        left, right = rows[a], rows[b]
+        fine = np.ones(len(a), dtype=bool)
+        if op in ("div", "mod"):
+            fine = (right != 0).all(axis=1)
+        safe = np.where(right == 0, 1, right)
+        made = {
+            "mul": lambda x, y, s: x * y,
+            "div": lambda x, y, s: x // s,
+            "mod": lambda x, y, s: x % s,
+            "lower": lambda x, y, s: np.minimum(x, y),
+            "upper": lambda x, y, s: np.maximum(x, y),
+        }[op](left, right, safe)
+        for k in np.flatnonzero((made == target).all(axis=1) & fine)[:20]:
+            yield node(op, programs[a[k]], programs[b[k]])
+
+
+def singles(bank: Bank, goal: tuple[tuple[int, ...], ...], budget: Budget) -> Iterator[Node]:
+    """[integer], where all outputs hold one element (none where the integer is not there)."""
+    if any(len(out) > 1 for out in goal) or not any(goal):
+        return
+    for program in solve(bank, tuple(out[0] if out else None for out in goal), budget):
+        if program.op != "const":
+            yield Node("single", (program,), program.cost + 0.8)
+        elif all(goal):
+            yield Node("list", program.args, program.cost + 1.0)
+
+
+__all__ = ["OPERATIONS", "counts", "singles", "solve"]

@@ -1,0 +1,179 @@
+"""One problem of list functions: the phases of the search, in order, under one budget.
+
+`Search.run(confident=True)` may stop early once a cheap program is found (the first answer);
+`run()` goes on to the end of the budget (the following hypotheses). Both are pure functions of the
+shown pairs and the budget. Phases: level one of the bank; element goals on the input and lists
+near it; integer goals; concatenation; deeper levels of the bank; conditionals.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from . import list_conditionals as conditionals
+from . import list_element_goals as by_element
+from . import list_integers as integers
+from .list_bank import Budget, Lists, start
+from .list_concat import literal, peeled, stripped
+from .list_elements import Elements
+from .list_grammar import Node, X, node
+
+CONFIDENT = 7.5  # a program this cheap, found after level one, ends the search for a first answer
+_NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")
+
+
+class Search:
+    """kind: "list", "int" or "bool", the type of the outputs; goal: outputs as lists (an integer
+    or truth value is a list of one)."""
+
+    def __init__(self, inputs: Lists, goal: Lists, kind: str, expansions: float) -> None:
+        self.inputs, self.goal, self.kind = inputs, goal, kind
+        self.budget = Budget(expansions)
+        self.bank = start(inputs, goal)
+        self.found: dict[Node, None] = {}
+        self.elements: dict[Lists, Elements] = {}
+        self.memo: dict[Lists, list[Node]] = {}
+        self.phases = self._phases()
+        self.done = False
+
+    def run(self, confident: bool = False) -> list[Node]:
+        """All programs found so far, cheapest first."""
+        while not self.done:
+            if confident and self.sure():
+                break
+            self.done = next(self.phases, True)
+        for program in self.bank.hits:
+            self.found.setdefault(program)
+        return sorted(self.found, key=lambda n: n.cost)
+
+    def sure(self) -> bool:
+        costs = [n.cost for n in self.found] + [n.cost for n in self.bank.hits]
+        return bool(costs) and min(costs) <= CONFIDENT
+
+    def _add(self, programs: Iterator[Node] | list[Node]) -> None:
+        for program in programs:
+            self.found.setdefault(program)
+
+    def _phases(self) -> Iterator[bool]:
+        steps = self.bank.expand(self.budget)
+        if len(set(self.goal)) == 1:
+            self._add([literal(self.goal[0])])
+        for _ in range(3):
+            next(steps, None)
+        yield False
+        near = self.at(X, self.inputs)
+        integers.counts(self.bank, near)
+        yield False
+        if self.kind == "bool":
+            tests = conditionals.guards(self.bank)
+            mask = sum(1 << k for k, out in enumerate(self.goal) if out[0])
+            self._add(tests.get(mask, []))
+            return
+        self._add(integers.singles(self.bank, self.goal, self.budget))
+        yield False
+        if self.kind == "int":
+            return
+        self._add(self._element_goals(X, self.inputs, self.goal, full=True))
+        yield False
+        for op in _NEAR:
+            values = self.bank.evaluate(op, ([list(v) for v in self.inputs], X))
+            if values is not None and values != self.inputs:
+                self._add(self._element_goals(node(op, X), values, self.goal, full=False))
+        yield False
+        lengths = tuple(len(out) for out in self.goal)
+        if any(lengths):
+            self._add(self._by_place(lengths))
+        yield False
+        self._add(stripped(self.goal, self.solve))
+        self._add(peeled(self.bank, self.goal, self.solve, self.budget, 1))
+        yield False
+        yield from self._deepen(steps, 0.55)
+        self._conditionals()
+        yield False
+        self._add(peeled(self.bank, self.goal, self.solve, self.budget, 1))
+        yield False
+        yield from self._deepen(steps, 1.0)
+        self._conditionals()
+
+    def _deepen(self, steps: Iterator[None], share: float) -> Iterator[bool]:
+        limit = self.budget.limit * share
+        while self.budget.spent < limit and next(steps, True) is None:
+            yield False
+
+    def at(self, base: Node, values: Lists) -> Elements:
+        if values not in self.elements:
+            self.elements[values] = Elements(base, values, self.inputs, self.budget)
+        return self.elements[values]
+
+    def _element_goals(self, base: Node, values: Lists, goal: Lists, full: bool) -> Iterator[Node]:
+        elements = self.at(base, values)
+        if not elements.size:
+            return
+        elements._terms = None  # the constants of the terms depend on the goal
+        yield from by_element.maps(elements, goal)
+        yield from by_element.filters(elements, goal)
+        if not full:
+            return
+        yield from by_element.sorts(elements, goal)
+        yield from by_element.cuts(elements, goal)
+        yield from by_element.repeats(elements, goal)
+        yield from by_element.map_ifs(elements, goal)
+        yield from by_element.map_filters(elements, goal)
+
+    def _by_place(self, lengths: tuple[int, ...]) -> Iterator[Node]:
+        """[term over i for i in range(length)], and length copies of one integer."""
+        for length in integers.solve(self.bank, lengths, self.budget, most=2):
+            if max(lengths) < 2:
+                continue
+            base = node("upto", length)
+            values = tuple(tuple(range(n)) for n in lengths)
+            yield from self._element_goals(base, values, self.goal, full=False)
+            if all(len(set(out)) <= 1 for out in self.goal) and all(self.goal):
+                ones = tuple(out[0] for out in self.goal)
+                for integer in integers.solve(self.bank, ones, self.budget, most=3):
+                    yield node("copies", integer, length)
+        if all(self.goal) and all(
+            all(b - a == 1 for a, b in itertools.pairwise(out)) for out in self.goal
+        ):
+            low = integers.solve(self.bank, tuple(o[0] for o in self.goal), self.budget, most=2)
+            high = integers.solve(self.bank, tuple(o[-1] for o in self.goal), self.budget, most=2)
+            for a in low:
+                for b in high:
+                    yield node("range", a, b)
+
+    def solve(self, goal: Lists, depth: int) -> list[Node]:
+        """Programs of a part of the goal, cheapest first."""
+        if goal in self.memo:
+            return self.memo[goal]
+        self.memo[goal] = []
+        found = []
+        known = self.bank.entries.get(goal)
+        if known is not None:
+            found.append(known)
+        found += integers.singles(self.bank, goal, self.budget)
+        if not found and self.budget.left > 0:
+            found += self._element_goals(X, self.inputs, goal, full=False)
+            if depth >= 0 and not found:
+                found += peeled(self.bank, goal, self.solve, self.budget, depth)
+        found.sort(key=lambda n: n.cost)
+        self.memo[goal] = found[:8]
+        return self.memo[goal]
+
+    def _conditionals(self) -> None:
+        partial = dict(self.bank.partial)
+        sources = [(X, self.inputs)]
+        for base, values in sources:
+            elements = self.at(base, values)
+            for mask, program in by_element.partials(elements, self.goal):
+                old = partial.get(mask)
+                if old is None or program.cost < old.cost:
+                    partial[mask] = program
+        for program in self.found:
+            if program.op != "if":
+                old = partial.get(self.bank.full)
+                if old is None or program.cost < old.cost:
+                    partial[self.bank.full] = program
+        tests = conditionals.guards(self.bank)
+        made = conditionals.joins(partial, tests, self.bank.count, self.bank.full)
+        self._add(sorted(made, key=lambda n: n.cost)[:200])

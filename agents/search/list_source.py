@@ -1,0 +1,331 @@
+"""From a node to readable Python (one def, builtins only, under 80 columns) and to one sentence.
+
+Evaluation order matters where something may raise: a list that is named before its use is
+computed at that use's place or earlier in the same branch, never in the other branch of a
+conditional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .list_features import PREDICATES, TERMS, feature_text, find
+from .list_grammar import ATOM, OPERATIONS, OR, TERNARY, Node, Text
+
+WIDTH = 79
+_NAMES = ("y", "z", "w", "r", "s", "t", "q", "m", "h", "g")
+_LONG = 34  # an operand longer than this gets a name
+
+
+class TooLong(ValueError):
+    """This program has no text within the contract's line width."""
+
+
+class Writer:
+    """The statements of one branch; `expression` may add statements that name parts."""
+
+    def __init__(self, indent: int, taken: int = 0) -> None:
+        self.indent = indent
+        self.lines: list[str] = []
+        self.known: dict[Node, Text] = {}
+        self.taken = taken
+
+    def name(self, node: Node) -> Text:
+        if node not in self.known:
+            text = self.expression(node)
+            if text.isidentifier():
+                return text
+            if self.taken == len(_NAMES):
+                raise TooLong
+            name = Text(_NAMES[self.taken])
+            self.taken += 1
+            self.put(f"{name} = ", text)
+            self.known[node] = name
+        return self.known[node]
+
+    def put(self, before: str, text: Text) -> None:
+        pad = " " * self.indent
+        line = f"{pad}{before}{text}"
+        if len(line) <= WIDTH:
+            self.lines.append(line)
+            return
+        opening, closing = text[0], text[-1]
+        if opening + closing != "[]" or " for " not in text:
+            raise TooLong
+        parts = _clauses(text[1:-1])
+        inner = [f"{pad}    {part}" for part in parts]
+        if any(len(line) > WIDTH for line in inner):
+            raise TooLong
+        self.lines += [f"{pad}{before}[", *inner, f"{pad}]"]
+
+    def expression(self, node: Node) -> Text:
+        if node in self.known:
+            return self.known[node]
+        op = node.op
+        if op == "x":
+            return Text("x")
+        if op == "const":
+            return Text(str(node.args[0]), 1 if node.args[0] < 0 else ATOM)
+        if op == "list":
+            return Text(f"[{', '.join(str(c) for c in node.args)}]")
+        if op in _COMPREHENSIONS:
+            return _COMPREHENSIONS[op](self, node)
+        if op == "single":
+            return self.single(node.args[0])
+        return self.operation(node)
+
+    def operation(self, node: Node) -> Text:
+        operation = OPERATIONS[node.op]
+        operands = []
+        for k, part in enumerate(node.args):
+            simple = part.op in ("x", "const", "list")
+            often = operation.code.count(f"{{{k}") > 1 or operation.code.count("for ") > 1
+            text = self.name(part) if often and not simple else self.expression(part)
+            long = len(text) > _LONG or (text.level == TERNARY and operation.kind == "list")
+            if long and not simple and operation.takes[k] == "L":
+                text = self.name(part)
+            operands.append(text)
+        return Text(operation.code.format(*operands), operation.level)
+
+    def single(self, integer: Node) -> Text:
+        guards = self.guards(integer)
+        text = self.expression(integer)
+        if not guards:
+            return Text(f"[{text}]")
+        return Text(f"[{text}] if {' and '.join(guards)} else []", TERNARY)
+
+    def guards(self, node: Node) -> list[str]:
+        """What must hold for an integer (or the integers of a comparison) to be there."""
+        if node.op == "countif":
+            return []
+        if node.op not in OPERATIONS:
+            return []
+        operation = OPERATIONS[node.op]
+        found: list[str] = []
+        for part, takes in zip(node.args, operation.takes, strict=True):
+            if takes == "I" and part.op != "const":
+                found += [g for g in self.guards(part) if g not in found]
+        if operation.guard:
+            operands = [self.name(a) if a.op not in ("const", "x") and t == "L" else self.expression(a)
+                        for a, t in zip(node.args, operation.takes, strict=True)]  # fmt: skip
+            if node.op == "at" and node.args[1].op == "const":
+                found.append(_reaches(operands[0], node.args[1].args[0]))
+            elif not (node.op in ("div", "mod") and node.args[1].op == "const"):
+                found.append(operation.guard.format(*operands))
+        return found
+
+    def condition(self, node: Node) -> Text:
+        guards = self.guards(node)
+        text = self.expression(node)
+        if guards:
+            return Text(" and ".join([*guards, f"{text:and}"]), 6)
+        return text
+
+    # --- comprehensions
+
+    def base(self, node: Node, *elements: Node) -> tuple[Text, str]:
+        """The list gone through (named where the element's text speaks of it) and the loop."""
+        base = node.args[0]
+        named = any(mentions_base(e) for e in elements)
+        text = self.name(base) if named else self.expression(base)
+        if len(text) > _LONG or text.level > ATOM:
+            text = self.name(base)
+        if any(uses_index(e) for e in elements):
+            return text, f"for i, v in enumerate({text})"
+        return text, f"for v in {text:o}"
+
+    def map(self, node: Node) -> Text:
+        text, loop = self.base(node, node.args[1])
+        return Text(f"[{element(node.args[1], text)} {loop}]")
+
+    def filter(self, node: Node) -> Text:
+        text, loop = self.base(node, node.args[1])
+        return Text(f"[v {loop} if {element(node.args[1], text)}]")
+
+    def map_filter(self, node: Node) -> Text:
+        text, loop = self.base(node, node.args[1], node.args[2])
+        return Text(f"[{element(node.args[2], text)} {loop} if {element(node.args[1], text)}]")
+
+    def map_if(self, node: Node) -> Text:
+        _, test, then, other = node.args
+        text, loop = self.base(node, test, then, other)
+        value = f"{element(then, text)} if {element(test, text)} else {element(other, text)}"
+        return Text(f"[{value} {loop}]")
+
+    def count_if(self, node: Node) -> Text:
+        text, loop = self.base(node, node.args[1])
+        return Text(f"sum({element(node.args[1], text)} {loop})")
+
+    def sum_if(self, node: Node) -> Text:
+        text, loop = self.base(node, node.args[1])
+        return Text(f"sum(v {loop} if {element(node.args[1], text)})")
+
+    def sort_by(self, node: Node) -> Text:
+        text, _ = self.base(node, node.args[1])
+        return Text(f"sorted({text}, key=lambda v: {element(node.args[1], text)})")
+
+    def each_by(self, node: Node) -> Text:
+        text, loop = self.base(node, node.args[1])
+        return Text(f"[v {loop} for _ in range({element(node.args[1], text)})]")
+
+    def until(self, node: Node) -> Text:
+        return self._cut(node, "{0:a}[:next((i for i, v in {1} if {2}), len({0}))]")
+
+    def since(self, node: Node) -> Text:
+        return self._cut(node, "{0:a}[next((i for i, v in {1} if {2}), len({0})):]")
+
+    def _cut(self, node: Node, template: str) -> Text:
+        text = self.name(node.args[0])
+        return Text(template.format(text, f"enumerate({text})", element(node.args[1], text)))
+
+
+_COMPREHENSIONS: dict[str, Callable[[Writer, Node], Text]] = {
+    "map": Writer.map,
+    "filter": Writer.filter,
+    "map_filter": Writer.map_filter,
+    "map_if": Writer.map_if,
+    "countif": Writer.count_if,
+    "sumif": Writer.sum_if,
+    "sort_by": Writer.sort_by,
+    "each_by": Writer.each_by,
+    "until": Writer.until,
+    "since": Writer.since,
+}
+
+
+def _clauses(inside: str) -> list[str]:
+    """The clauses of a comprehension, cut before `for`, `if` and `else` outside all brackets."""
+    parts, depth, start = [], 0, 0
+    for k, sign in enumerate(inside):
+        depth += sign in "([{"
+        depth -= sign in ")]}"
+        if depth == 0 and any(inside.startswith(word, k) for word in (" for ", " if ", " else ")):
+            parts.append(inside[start:k].strip())
+            start = k
+    return [*parts, inside[start:].strip()]
+
+
+def _reaches(text: Text, index: int) -> str:
+    if index in (0, -1):
+        return str(text)
+    return f"len({text}) > {index}" if index > 0 else f"len({text}) >= {-index}"
+
+
+def element(node: Node, base: str, whole: str = "x") -> Text:
+    """A term or predicate as Python over v and i."""
+    if node.op == "const":
+        return Text(str(node.args[0]), 1 if node.args[0] < 0 else ATOM)
+    if node.op in TERMS or node.op in PREDICATES:
+        code, _, level = TERMS.get(node.op) or PREDICATES[node.op]
+        parts = [element(part, base, whole) for part in node.args]
+        return Text(code.format(*parts), level)
+    return feature_text(node.op, base, whole)
+
+
+def mentions_base(node: Node) -> bool:
+    feature = find(node.op)
+    if feature is not None:
+        return feature.uses_base
+    return any(isinstance(a, Node) and mentions_base(a) for a in node.args)
+
+
+def uses_index(node: Node) -> bool:
+    feature = find(node.op)
+    if feature is not None:
+        return feature.uses_index
+    return any(isinstance(a, Node) and uses_index(a) for a in node.args)
+
+
+def source(node: Node, kind: str = "list") -> str:
+    """The whole program. kind: "list", "int" (the integer of a "single") or "bool"."""
+    lines = ["def f(x):"]
+    branch(node, kind, 4, 0, lines)
+    return "\n".join(lines)
+
+
+def branch(node: Node, kind: str, indent: int, taken: int, lines: list[str]) -> None:
+    writer = Writer(indent, taken)
+    if node.op == "if":
+        test = writer.condition(node.args[0])
+        head = f"{' ' * indent}if {test}:"
+        if len(head) > WIDTH:
+            raise TooLong
+        lines += [*writer.lines, head]
+        branch(node.args[1], kind, indent + 4, writer.taken, lines)
+        branch(node.args[2], kind, indent, writer.taken, lines)
+        return
+    if kind == "bool":
+        text = writer.condition(node)
+    elif kind == "int" and node.op == "single":
+        text = writer.expression(node.args[0])
+    else:
+        text = writer.expression(node)
+    if len(text) > WIDTH - indent - 7 and text.level > ATOM:
+        text = _shortened(writer, node)
+    writer.put("return ", text)
+    lines += writer.lines
+
+
+def _shortened(writer: Writer, node: Node) -> Text:
+    """Names the lists a long expression is made of."""
+    for part in node.args:
+        if isinstance(part, Node) and node.op in OPERATIONS and part.op not in ("x", "const"):
+            writer.name(part)
+    return writer.expression(node)
+
+
+# --- the sentence
+
+
+def sentence(node: Node, kind: str = "list") -> str:
+    """One sentence that says the rule."""
+    if node.op == "if":
+        return (
+            f"If {say(node.args[0])}, {_lower(sentence(node.args[1], kind))[:-1]}; "
+            f"otherwise {_lower(sentence(node.args[2], kind))}"
+        )
+    if kind == "bool":
+        return f"Say whether {say(node)}."
+    if kind == "int" and node.op == "single":
+        return f"Return {say(node.args[0])}."
+    return f"Return {say(node)}."
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def say(node: Node) -> str:
+    op = node.op
+    if op == "x":
+        return "x"
+    if op == "const":
+        return str(node.args[0])
+    if op == "list":
+        return f"the fixed list {list(node.args)}" if node.args else "the empty list"
+    if op == "single":
+        return f"a list of only {say(node.args[0])}"
+    if op in _SAYINGS:
+        base = "x" if node.args[0].op == "x" else "it"
+        parts = [say(node.args[0]), *(str(element(a, base, "x")) for a in node.args[1:])]
+        return _SAYINGS[op].format(*parts, i=_index_words(node))
+    return OPERATIONS[op].say.format(*(say(a) for a in node.args))
+
+
+def _index_words(node: Node) -> str:
+    return " at index i" if any(uses_index(a) for a in node.args[1:]) else ""
+
+
+_SAYINGS = {
+    "map": "{1} for each element v{i} of {0}",
+    "filter": "the elements v{i} of {0} with {1}",
+    "map_filter": "{2} for each element v{i} of {0} with {1}",
+    "map_if": "{2} where {1}, else {3}, for each element v{i} of {0}",
+    "countif": "the number of elements v{i} of {0} with {1}",
+    "sumif": "the sum of the elements v{i} of {0} with {1}",
+    "sort_by": "{0} in ascending order of {1}",
+    "each_by": "each element v{i} of {0} repeated {1} times",
+    "until": "{0} up to the first element v{i} with {1}",
+    "since": "{0} from the first element v{i} with {1} on",
+}
+__all__ = ["OR", "TooLong", "element", "sentence", "source"]
