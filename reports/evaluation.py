@@ -193,7 +193,8 @@ def verdict_counts(steps: Iterable[StepRecord]) -> tuple[dict[str, int], int]:
     """How often each verdict was given, all four named, and the number of steps."""
     counts: Counter[Verdict] = Counter()
     number = 0
-    for number, record in enumerate(steps, 1):
+    for record in steps:
+        number += 1
         counts.update(judged.verdict for answer in record.answers for judged in answer.judged)
     order = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
     return {verdict.value: counts[verdict] for verdict in order}, number

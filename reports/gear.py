@@ -62,10 +62,7 @@ def problem_metrics(
     if len(predictions) < len(consistent):
         beta = 0.0 if len(consistent) < 2 else None
     elif consistent:
-        codes, defined = scores.matrix(predictions)
-        share = scores.generalizability(defined, weights)
-        gamma = scores.gamma(codes, defined, weights)
-        beta = scores.beta(codes, defined, weights)
+        share, gamma, beta, _ = scores.set_scores(*scores.matrix(predictions), weights)
     return {
         "consistency": scores.consistency(verdicts),
         "generalizability": share,

@@ -31,6 +31,7 @@ from ..records import Predictions, UsageError, Verdict
 from .novelty import Coverage as Coverage
 from .novelty import coverage as coverage
 from .novelty import coverages as coverages
+from .novelty import covered_shares
 from .novelty import is_redundant as is_redundant
 
 Codes = NDArray[np.int64]
@@ -111,10 +112,8 @@ def gamma(
         return None
     sizes = _prediction_sizes(rows, known, weights, prediction_weights)
     if sizes is None:
-        return int(_distinct(rows, known).sum()) / space
-    if sizes.ndim == 1:
-        return float(sizes @ _distinct(rows, known)) / space
-    return float(sizes[new_predictions(rows, known)].sum()) / space
+        return _distinct_predictions(rows, known) / space
+    return _union_size(new_predictions(rows, known), sizes) / space
 
 
 def beta(
@@ -124,12 +123,7 @@ def beta(
     prediction_weights: ArrayLike | None = None,
 ) -> float:
     """Mean Jaccard distance between the prediction sets of the pairs of hypotheses; 0 below two."""
-    distances = jaccard_distances(codes, defined, weights, prediction_weights)
-    h = len(distances)
-    if h < 2:
-        return 0.0
-    # fsum: the mean does not depend on the order of the hypotheses, to the last digit.
-    return math.fsum(distances[np.triu_indices(h, 1)].tolist()) / (h * (h - 1) // 2)
+    return _mean_distance(jaccard_distances(codes, defined, weights, prediction_weights))
 
 
 def jaccard_distances(
@@ -160,37 +154,42 @@ def intersections(
     """Sizes (h, h) of the intersections of the prediction sets, their own sizes on the diagonal:
     int64 where sets are counted, float64 under weights."""
     rows, known = _pair(codes, defined)
-    sizes = _prediction_sizes(rows, known, weights, prediction_weights)
-    h, n = rows.shape
-    marked, total = _marked(rows, known)
-    shared: NDArray[np.int64] | Sizes
-    shared = np.zeros((h, h), np.int64) if sizes is None else np.zeros((h, h), np.float64)
-    same = np.empty(n, np.bool_)
-    for i in range(h):
-        size = sizes if sizes is None or sizes.ndim == 1 else sizes[i]
-        for j in range(i + 1):
-            np.equal(marked[i], marked[j], out=same)
-            if not total[i]:
-                same &= known[i]
-            shared[i, j] = np.count_nonzero(same) if size is None else size[same].sum()
-            shared[j, i] = shared[i, j]
-    return shared
+    return _overlap(rows, known, _prediction_sizes(rows, known, weights, prediction_weights)).shared
 
 
 def new_predictions(codes: ArrayLike, defined: ArrayLike) -> Mask:
     """Where (h, n) a hypothesis is the first, by row, to give its prediction; False where
     undefined. Its sum over an input is the number of distinct predictions there."""
+    return _overlap(*_pair(codes, defined), None).new
+
+
+class SetScores(NamedTuple):
+    """Of a set of h hypotheses; each as the function of its name gives it."""
+
+    generalizability: float | None
+    gamma: float | None
+    beta: float
+    coverages: list[float]  # cov of each given all rows before it
+
+
+def set_scores(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> SetScores:
+    """All scores of a set in one pass over its pairs of hypotheses."""
     rows, known = _pair(codes, defined)
-    marked, _ = _marked(rows, known)
-    new = np.array(known)
-    same = np.empty(rows.shape[1], np.bool_)
-    for i in range(1, len(rows)):
-        given = np.zeros(rows.shape[1], np.bool_)
-        for j in range(i):
-            np.equal(marked[i], marked[j], out=same)
-            given |= same
-        new[i] &= ~given
-    return new
+    sizes = _prediction_sizes(rows, known, weights, prediction_weights)
+    overlap = _overlap(rows, known, sizes)
+    space = _space_size(rows.shape[1], weights)
+    union = _union_size(overlap.new, sizes)
+    return SetScores(
+        generalizability(known, weights),
+        union / space if len(rows) and space else None,
+        _mean_distance(distances_of(overlap.shared)),
+        covered_shares(known & ~overlap.new, weights),
+    )
 
 
 # --- marginal gains and the score of a preference pair (section 5.3) ---------
@@ -236,9 +235,8 @@ def marginal_gains(
     space = _space_size(rows.shape[1], weights)
     share, gamma_gain, beta_gain = np.zeros((3, c))
     own = sizes if sizes is None or sizes.ndim == 1 else sizes[:k]
-    own_distances = jaccard_distances(context, context_known, None, own)
-    own_total = math.fsum(own_distances[np.triu_indices(k, 1)].tolist())
-    own_beta = own_total / (k * (k - 1) // 2) if k > 1 else 0.0
+    own_beta = beta(context, context_known, None, own)
+    own_total = own_beta * (k * (k - 1) // 2)
     context_sizes = [_size(context_known[j], own, j) for j in range(k)]
     for i in range(c):
         share[i] = prediction_share(known[i], weights)
@@ -278,26 +276,78 @@ def _pair(codes: ArrayLike, defined: ArrayLike, inputs: int | None = None) -> tu
     return rows, known
 
 
+def unused_code(rows: Codes) -> int:
+    """An int64 that `rows` does not hold."""
+    unused = int(np.iinfo(np.int64).min)
+    while (rows == unused).any():
+        unused += 1
+    return unused
+
+
 def _marked(rows: Codes, known: Mask) -> tuple[Codes, Mask]:
     """The codes with one unused code where undefined, so that a defined prediction equals
     nothing undefined; and which rows (h,) are defined everywhere."""
     total = np.asarray(known.all(axis=1), np.bool_)
     if total.all():
         return rows, total
-    unused = np.iinfo(np.int64).min
-    while (rows == unused).any():
-        unused += 1
-    return np.where(known, rows, unused), total
+    return np.where(known, rows, unused_code(rows)), total
 
 
-def _distinct(rows: Codes, known: Mask) -> NDArray[np.int64]:
-    """Number of distinct defined predictions of each input (n,)."""
+class _Overlap(NamedTuple):
+    shared: NDArray[np.int64] | Sizes  # (h, h), sizes of the intersections
+    new: Mask  # (h, n), the first to give its prediction
+
+
+def _overlap(rows: Codes, known: Mask, sizes: Sizes | None) -> _Overlap:
+    """Compares every two rows once. Codes are compared as they are: for the few hundred rows of
+    a problem that is faster than any interning of them."""
+    h, n = rows.shape
+    marked, total = _marked(rows, known)
+    shared: NDArray[np.int64] | Sizes
+    shared = np.zeros((h, h), np.int64) if sizes is None else np.zeros((h, h), np.float64)
+    new = np.array(known)
+    same = np.empty(n, np.bool_)
+    for i in range(h):
+        size = sizes if sizes is None or sizes.ndim == 1 else sizes[i]
+        given = np.zeros(n, np.bool_)
+        row: list[float] = []
+        for j in range(i):
+            np.equal(marked[i], marked[j], out=same)
+            if not total[i]:
+                np.logical_and(same, known[i], out=same)
+            np.logical_or(given, same, out=given)
+            row.append(int(np.count_nonzero(same)) if size is None else float(size[same].sum()))
+        own = np.count_nonzero(known[i]) if size is None else float(size[known[i]].sum())
+        shared[i, : i + 1] = shared[: i + 1, i] = [*row, own]
+        new[i] &= ~given
+    return _Overlap(shared, new)
+
+
+def _mean_distance(distances: NDArray[np.float64]) -> float:
+    h = len(distances)
+    if h < 2:
+        return 0.0
+    # fsum: the mean does not depend on the order of the hypotheses, to the last digit.
+    return math.fsum(distances[np.triu_indices(h, 1)].tolist()) / (h * (h - 1) // 2)
+
+
+def _distinct_predictions(rows: Codes, known: Mask) -> int:
+    """Number of distinct predictions of all inputs together, by sorting: far fewer comparisons
+    than all pairs."""
+    if not rows.size:
+        return 0
     marked, total = _marked(rows, known)
     ordered = np.sort(marked, axis=0)
-    changes = np.count_nonzero(ordered[1:] != ordered[:-1], axis=0) + 1
+    distinct = int(np.count_nonzero(ordered[1:] != ordered[:-1])) + int(rows.shape[1])
     if total.all():
-        return np.asarray(changes, np.int64)
-    return np.asarray(changes - ~known.all(axis=0), np.int64)
+        return distinct
+    return distinct - int(np.count_nonzero(~known.all(axis=0)))
+
+
+def _union_size(new: Mask, sizes: Sizes | None) -> float:
+    if sizes is None:
+        return int(np.count_nonzero(new))
+    return float((np.broadcast_to(sizes, new.shape))[new].sum())
 
 
 def _input_sizes(weights: ArrayLike, n: int) -> Sizes:

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .gear import beta, gamma
+from .gear import beta, gamma, unused_code
 
 
 def beta_bounds(gamma: float, k: int, *, integral: bool = False) -> tuple[float, float]:
@@ -45,10 +45,7 @@ def undefined_as_output(
     rows, known = np.asarray(codes, np.int64), np.asarray(defined, np.bool_)
     if known.all():
         return rows, known
-    unused = np.iinfo(np.int64).min
-    while (rows[known] == unused).any():
-        unused += 1
-    return np.where(known, rows, unused), np.ones_like(known)
+    return np.where(known, rows, unused_code(rows)), np.ones_like(known)
 
 
 def scatter_point(codes: ArrayLike, defined: ArrayLike) -> tuple[float, float, int] | None:

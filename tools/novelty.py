@@ -75,10 +75,7 @@ class Coverage:
         return covered & defined
 
     def _share(self, covered: NDArray[np.bool_]) -> float:
-        if self._units is None:
-            return int(np.count_nonzero(covered)) / len(covered) if len(covered) else 0.0
-        total = sum(self._units)
-        return sum(compress(self._units, covered.tolist())) / total if total else 0.0
+        return _share(covered, self._units)
 
     def _check(self, inputs: int) -> None:
         if inputs != self._inputs:
@@ -114,6 +111,19 @@ def coverages(predictions: Sequence[Predictions], weights: ArrayLike | None = No
         if not np.array_equal(mask, p.defined):
             union._keep(p.codes, p.defined)
     return shares
+
+
+def covered_shares(covered: NDArray[np.bool_], weights: ArrayLike | None = None) -> list[float]:
+    """cov of each of h hypotheses from where (h, n) it is covered."""
+    units = None if weights is None else _units(np.asarray(weights, np.float64))
+    return [_share(row, units) for row in covered]
+
+
+def _share(covered: NDArray[np.bool_], units: list[int] | None) -> float:
+    if units is None:
+        return int(np.count_nonzero(covered)) / len(covered) if len(covered) else 0.0
+    total = sum(units)
+    return sum(compress(units, covered.tolist())) / total if total else 0.0
 
 
 def _units(weights: NDArray[np.float64]) -> list[int]:

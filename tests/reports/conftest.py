@@ -1,0 +1,63 @@
+"""Steps of a problem written in one line each: what the reports read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from peirce.records import (
+    Agreement,
+    Answered,
+    Hypothesis,
+    Judged,
+    Observation,
+    Predictions,
+    Problem,
+    StepRecord,
+    Verdict,
+)
+
+
+def predictions(outputs):
+    """None where undefined."""
+    codes = np.array([0 if o is None else o for o in outputs], np.int64)
+    reasons = np.array([1 if o is None else 0 for o in outputs], np.uint8)
+    return Predictions(codes, reasons, ("ValueError",))
+
+
+def agreement(marks):
+    return None if marks is None else Agreement(tuple(marks), ({},) * len(marks))
+
+
+class Write:
+    """Builders that the tests share."""
+
+    def problem(self, name="p", shown=2, hidden=2, family="programs"):
+        def pairs(count):
+            return tuple(Observation([i], [i]) for i in range(count))
+
+        return Problem(name, "list_functions", family, pairs(shown), pairs(hidden))
+
+    def judged(self, verdict, space=None, shown=(True, True), hidden=(True, True)):
+        if verdict is Verdict.MALFORMED:
+            return Judged(verdict, "no_tuple", bad=True)
+        return Judged(
+            verdict,
+            "",
+            Hypothesis("def f(x): return x"),
+            0.0,
+            agreement(shown),
+            agreement(hidden),
+            None if space is None else predictions(space),
+        )
+
+    def steps(self, *judged, problem="p"):
+        """One step, one answer and one hypothesis each; a tuple is one answer of several."""
+        return [
+            StepRecord(problem, i, (Answered(f"step/{i}", "", j if type(j) is tuple else (j,)),))
+            for i, j in enumerate(judged, 1)
+        ]
+
+
+@pytest.fixture
+def write():
+    return Write()

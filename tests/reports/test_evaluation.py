@@ -1,0 +1,77 @@
+"""The registry of evaluations, and scoring many problems in one call."""
+
+from __future__ import annotations
+
+import pytest
+from peirce.records import InputSet, UsageError, Verdict
+from peirce.reports import (
+    default_evaluation,
+    evaluate,
+    evaluations,
+    find_evaluation,
+    verdict_counts,
+)
+
+OK, BROKEN = Verdict.ACCEPTED, Verdict.MALFORMED
+
+
+def test_evaluations_are_found_by_looking():
+    assert {"gear", "t3"} <= {e.name for e in evaluations()}
+    assert find_evaluation("t3").name == "t3"
+
+
+def test_an_unknown_evaluation_names_the_valid_ones_and_the_nearest():
+    with pytest.raises(UsageError, match=r"'geer'.*gear, t3.*did you mean gear\?"):
+        find_evaluation("geer")
+
+
+def test_programs_are_scored_by_gear_unless_asked_otherwise():
+    assert default_evaluation("programs") == "gear"
+    with pytest.raises(UsageError, match="'poems'"):
+        default_evaluation("poems")
+
+
+def test_an_evaluation_that_does_not_fit_names_those_that_do(write):
+    with pytest.raises(UsageError, match="t3 does not score the family 'text': gear"):
+        evaluate("t3", [write.problem(family="text")], [])
+
+
+def test_steps_are_matched_to_problems_in_any_order(write):
+    problems = [write.problem("a"), write.problem("b"), write.problem("c")]
+    a = write.steps(write.judged(OK, [1]), write.judged(BROKEN), problem="a")
+    b = write.steps(write.judged(BROKEN), problem="b")
+    mixed = [a[1], b[0], a[0]]
+    found = evaluate("gear", problems, mixed)
+    assert [row["problem"] for row in found["by_problem"]] == ["a", "b", "c"]
+    assert [row["consistency"] for row in found["by_problem"]] == [0.5, 0.0, 0.0]
+    assert found["metrics"]["consistency"]["n"] == found["problems"] == 3
+    lazily = evaluate("gear", problems, lambda p: [s for s in mixed if s.problem == p.id])
+    assert lazily == found
+
+
+def test_answers_count_in_the_order_of_their_steps(write):
+    wrong, right = write.judged(OK, [1], hidden=(False, True)), write.judged(OK, [1])
+    steps = write.steps(wrong, right)
+    for order in (steps, steps[::-1]):
+        assert evaluate("t3", [write.problem()], order)["by_problem"][0]["top1"] == 0.0
+
+
+def test_a_problem_takes_the_weights_of_its_own_space(write):
+    problems = [write.problem("a"), write.problem("b")]
+    steps = [
+        record
+        for p in problems
+        for record in write.steps(write.judged(OK, [1, None]), problem=p.id)
+    ]
+    spaces = {"a": InputSet("S", ([0], [1]), (3.0, 1.0))}
+    found = evaluate("gear", problems, steps, spaces=spaces)
+    assert [row["gamma"] for row in found["by_problem"]] == [0.75, 0.5]
+
+
+def test_verdicts_are_counted_all_four_named(write):
+    steps = write.steps(write.judged(OK, [1]), (write.judged(OK, [1]), write.judged(BROKEN)))
+    assert verdict_counts(steps) == (
+        {"accepted": 2, "redundant": 0, "inconsistent": 0, "malformed": 1},
+        2,
+    )
+    assert verdict_counts([])[1] == 0

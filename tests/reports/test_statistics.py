@@ -1,0 +1,84 @@
+"""Bootstrap intervals over problems: known values, missing values, seeds, and how often a 95%
+interval holds the truth."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from peirce.reports.statistics import bootstrap, summary
+
+
+def test_the_mean_counts_only_problems_with_a_value():
+    interval = bootstrap([1.0, None, 0.0, None])
+    assert interval["mean"] == 0.5
+    assert interval["n"] == 2
+
+
+def test_a_metric_without_any_problem_has_no_mean():
+    nothing = {"mean": None, "low": None, "high": None, "n": 0}
+    assert bootstrap([]) == nothing
+    assert bootstrap([None, None]) == nothing
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 1 / 3])
+@pytest.mark.parametrize("n", [1, 3, 49])
+def test_equal_values_have_an_interval_of_no_width(value, n):
+    interval = bootstrap([value] * n)
+    assert interval["low"] <= interval["mean"] <= interval["high"]
+    assert interval["high"] - interval["low"] < 1e-12
+    assert interval["mean"] == pytest.approx(value)
+
+
+def test_one_seed_gives_one_interval_and_another_seed_another():
+    values = [float(i % 7) for i in range(50)]
+    assert bootstrap(values, seed=3) == bootstrap(values, seed=3)
+    assert bootstrap(values, seed=3) != bootstrap(values, seed=4)
+
+
+def test_the_draws_are_fixed_to_the_last_digit():
+    interval = bootstrap([0.0, 1.0, 0.0, 1.0, 1.0, 0.5, 0.25], seed=0)
+    assert interval == {
+        "mean": 0.5357142857142857,
+        "low": 0.21428571428571427,
+        "high": 0.8571428571428571,
+        "n": 7,
+    }
+
+
+def test_two_metrics_over_the_same_problems_share_their_draws():
+    values = [random.Random(i).random() for i in range(40)]
+    one, twice = bootstrap(values), bootstrap([2 * v for v in values])
+    assert twice["low"] == 2 * one["low"]
+    assert twice["high"] == 2 * one["high"]
+
+
+def test_the_interval_is_about_two_standard_errors_to_each_side():
+    values = [float(i % 2) for i in range(400)]  # standard error 0.025
+    interval = bootstrap(values)
+    assert interval["low"] == pytest.approx(0.5 - 1.96 * 0.025, abs=0.005)
+    assert interval["high"] == pytest.approx(0.5 + 1.96 * 0.025, abs=0.005)
+
+
+def test_a_95_percent_interval_holds_the_truth_about_that_often():
+    rng = random.Random(1)
+    held = 0
+    for _ in range(300):
+        interval = bootstrap([rng.random() for _ in range(60)], resamples=400)
+        held += interval["low"] <= 0.5 <= interval["high"]
+    assert 0.90 <= held / 300 <= 0.99
+
+
+def test_large_sets_are_drawn_in_parts_without_a_change_in_the_mean():
+    values = [float(i % 10) for i in range(10_000)]
+    interval = bootstrap(values, resamples=500)  # two parts
+    assert interval["mean"] == 4.5
+    assert interval["low"] == pytest.approx(4.5 - 1.96 * 0.0287, abs=0.01)
+
+
+def test_a_summary_holds_every_metric_named_and_only_those():
+    results = [{"a": 1.0, "b": None, "c": 9.0}, {"a": 0.0}]
+    found = summary(results, ["a", "b"])
+    assert list(found) == ["a", "b"]
+    assert found["a"]["mean"] == 0.5
+    assert found["b"]["n"] == 0

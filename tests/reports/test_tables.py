@@ -1,0 +1,123 @@
+"""Tables as text, Markdown and CSV, compared whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from peirce.reports.evaluation import Metric
+from peirce.reports.tables import (
+    Table,
+    as_csv,
+    as_markdown,
+    as_text,
+    headings,
+    long_table,
+    problem_table,
+    summary_table,
+)
+
+METRICS = (Metric("consistency", "higher", ""), Metric("gap", "lower", ""), Metric("t", None, ""))
+
+
+def interval(mean, n):
+    if mean is None:
+        return {"mean": None, "low": None, "high": None, "n": n}
+    return {"mean": mean, "low": mean - 0.25, "high": mean + 0.25, "n": n}
+
+
+def session(model, task="acre", session="ab12", **metrics):
+    return {"session": session, "task": task, "method": "abduce", "model": model} | {
+        "metrics": metrics
+    }
+
+
+def test_text_has_the_mean_its_interval_its_n_and_the_good_direction():
+    table = summary_table(
+        [session("search", consistency=interval(0.5, 125), gap=interval(None, 0))], METRICS
+    )
+    assert as_text(table) == (
+        "metric                       search    n\n"
+        "─────────────  ────────────────────  ───\n"
+        "consistency ↑  0.500 [0.250, 0.750]  125\n"
+        "gap ↓                             –    0"
+    )
+
+
+def test_sessions_stand_side_by_side_and_a_missing_metric_is_a_dash():
+    table = summary_table(
+        [session("a", consistency=interval(0.5, 3)), session("b", t=interval(2.0, 4))], METRICS
+    )
+    assert table.headings == ("metric", "a", "n", "b", "n")
+    assert as_markdown(table) == (
+        "| metric | a | n | b | n |\n"
+        "| --- | ---: | ---: | ---: | ---: |\n"
+        "| consistency ↑ | 0.500 [0.250, 0.750] | 3 | – | – |\n"
+        "| t | – | – | 2.000 [1.750, 2.250] | 4 |"
+    )
+
+
+def test_one_row_a_session_is_the_papers_form():
+    table = summary_table([session("a", gap=interval(1.0, 3))], METRICS, rows="sessions")
+    assert table.headings == ("session", "gap ↓", "n")
+    assert as_markdown(table).splitlines()[2] == "| a | 1.000 [0.750, 1.250] | 3 |"
+
+
+def test_columns_beyond_the_width_follow_in_a_block_of_their_own():
+    many = [session(m, consistency=interval(0.5, 3)) for m in ("a", "b", "c")]
+    blocks = as_text(summary_table(many, METRICS), width=70).split("\n\n")
+    assert [block.splitlines()[0].split() for block in blocks] == [
+        ["metric", "a", "n", "b", "n"],
+        ["metric", "c", "n"],
+    ]
+    assert all(len(line) <= 70 for block in blocks for line in block.splitlines())
+    narrow = as_text(summary_table(many, METRICS), width=1).split("\n\n")
+    assert len(narrow) == 3
+
+
+def test_csv_is_long_with_numbers_whole_and_missing_ones_empty():
+    table = long_table(
+        [session("a,b", consistency=interval(1 / 3, 3), gap=interval(None, 0))], METRICS
+    )
+    rows = list(csv.reader(io.StringIO(as_csv(table))))
+    assert rows[0] == [
+        "session",
+        "task",
+        "method",
+        "model",
+        "metric",
+        "better",
+        "mean",
+        "low",
+        "high",
+        "n",
+    ]
+    assert rows[1][3:7] == ["a,b", "consistency", "higher", "0.3333333333333333"]
+    assert rows[2][4:] == ["gap", "lower", "", "", "", "0"]
+
+
+def test_a_heading_says_what_tells_sessions_apart():
+    assert headings([session("m"), session("m", task="arc")]) == ["acre · m", "arc · m"]
+    assert headings([session("m", session="1"), session("m", session="2")]) == ["m · 1", "m · 2"]
+    assert headings([session("m")]) == ["m"]
+
+
+def test_a_metric_that_no_evaluation_names_is_still_printed():
+    table = summary_table([session("m", odd=interval(1.0, 1))], METRICS)
+    assert [row[0] for row in table.rows] == ["odd"]
+
+
+def test_names_cannot_break_a_table():
+    nasty = "a|b<i>\n\x1b[31m`x`"
+    table = Table(("name", "x|y"), ((nasty, 1),))
+    assert "\x1b" not in as_text(table) + as_markdown(table) + as_csv(table)
+    assert len(as_text(table).splitlines()) == len(as_markdown(table).splitlines()) == 3
+    assert as_markdown(table).splitlines()[2] == "| a\\|b&lt;i>��[31m\\`x\\` | 1 |"
+
+
+def test_problems_stand_in_rows_with_a_dash_where_a_value_is_missing():
+    table = problem_table([{"problem": "p", "beta": 0.5, "n": 3}, {"problem": "q", "gamma": 2.0}])
+    assert as_text(table).splitlines()[2:] == [
+        "p        0.500  3      –",
+        "q            –  –  2.000",
+    ]
