@@ -92,6 +92,11 @@ def slow(seconds: float) -> Behaviour:
     return lambda request: Answer(whole.body, delay_s=seconds)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # of the default 5 the kernel drops what comes at once, for a second
+
+
 class ChatServer:
     """Listens on a free port of the loopback while the context is open.
 
@@ -102,8 +107,7 @@ class ChatServer:
         self._behaviours = list(behaviours)
         self._lock = threading.Lock()
         self.requests: list[dict[str, Any]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
         )
@@ -132,6 +136,7 @@ class ChatServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
