@@ -16,12 +16,13 @@ import random
 import statistics
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from peirce.records import InputSet, Limits
+from peirce.records import Batch, InputSet, Limits, Sandbox
 from peirce.sandbox import open_sandbox
 from peirce.sandbox.pool import usable_cores
 from peirce.sandbox.trial import Inputs, Trial
@@ -29,6 +30,7 @@ from peirce.sandbox.trial import Inputs, Trial
 DEFAULT = Path(__file__).resolve().parents[2] / "shared/data/gear/thirty_hypotheses.json"
 SLOW = ("loops for ever", "slow: O(n^3)")  # how the descriptions of the other two begin
 ROUNDS = 5
+LOOP = "one process: copy, call and code"
 
 
 def lists(seed: int = 2025) -> list[list[int]]:
@@ -37,20 +39,23 @@ def lists(seed: int = 2025) -> list[list[int]]:
     return [[], *([i] for i in range(100)), *some]
 
 
-def naked(sources: list[str], inputs: list[list[int]]) -> None:
+def naked(sources: list[str], inputs: list[list[int]]) -> int:
+    """Calls without limits or codes; how many raised."""
+    raised = 0
     for source in sources:
         namespace: dict[str, Callable[[list[int]], object]] = {}
         exec(source, namespace)
         function = namespace["f"]
         for x in inputs:
             try:
-                value = function(x[:])
+                function(x[:])
             except Exception:  # noqa: BLE001
-                value = None
-    del value
+                raised += 1
+    return raised
 
 
 def loop(source: str, inputs: Inputs) -> np.ndarray:
+    """The codes of one hypothesis, by the sandbox's own loop in this process."""
     trial = Trial(source, "f", "codes", asdict(Limits()))
     function = trial.compile()
     assert callable(function)
@@ -59,33 +64,39 @@ def loop(source: str, inputs: Inputs) -> np.ndarray:
     return np.frombuffer(body, "<i8", len(inputs), len(inputs))
 
 
-def best(action: Callable[[], object], rounds: int = ROUNDS) -> float:
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
+async def all_of(sandbox: Sandbox, sources: list[str], digest: str) -> list[Batch]:
+    runs = (sandbox.run(source, "f", digest, "codes", Limits()) for source in sources)
+    return await asyncio.gather(*runs)
 
 
-async def sandboxed(sources: list[str], space: InputSet, workers: int, rounds: int) -> tuple:
-    sandbox = await open_sandbox("process", workers=workers)
-    digest = await sandbox.put(space)
-
-    async def one(source: str) -> tuple:
-        batch = await sandbox.run(source, "f", digest, "codes", Limits())
-        return batch.verdict, batch.codes, int((batch.reasons > 0).sum())
-
+async def side_by_side(
+    sources: list[str], inputs: list[list[int]]
+) -> tuple[dict[str, float], bool]:
+    """Seconds of each way, the best of interleaved rounds, so that a noisy neighbour hits all; and
+    whether the codes of all ways are equal."""
+    space, parsed = InputSet("lists", tuple(inputs)), Inputs(json.dumps(inputs).encode())
+    one, two = await open_sandbox(workers=1), await open_sandbox(workers=2)
+    times: dict[str, list[float]] = defaultdict(list)
     try:
-        await asyncio.gather(*(one(sources[0]) for _ in range(workers)))  # inputs are there
-        times = []
-        for _ in range(rounds):
+        for sandbox in (one, two):  # inputs are there before the clock starts
+            await sandbox.put(space)
+            await all_of(sandbox, sources[:2], space.digest)
+        for _ in range(ROUNDS):
             start = time.perf_counter()
-            batches = await asyncio.gather(*map(one, sources))
-            times.append(time.perf_counter() - start)
-        return min(times), batches
+            naked(sources, inputs)
+            times["naked: exec, list copy, call"].append(time.perf_counter() - start)
+            start = time.perf_counter()
+            looped = [loop(source, parsed) for source in sources]
+            times[LOOP].append(time.perf_counter() - start)
+            for name, sandbox in (("process, 1 worker", one), ("process, 2 workers", two)):
+                start = time.perf_counter()
+                batches = await all_of(sandbox, sources, space.digest)
+                times[name].append(time.perf_counter() - start)
     finally:
-        await sandbox.close()
+        await one.close()
+        await two.close()
+    agree = all(np.array_equal(b.codes, codes) for b, codes in zip(batches, looped, strict=True))
+    return {name: min(seconds) for name, seconds in times.items()}, agree
 
 
 async def latency(inputs: list[list[int]]) -> tuple[float, float, float]:
@@ -107,6 +118,18 @@ async def latency(inputs: list[list[int]]) -> tuple[float, float, float]:
     return first, times[0], statistics.median(times[1:])
 
 
+async def all_thirty(sources: list[str], inputs: list[list[int]]) -> tuple[float, list[int]]:
+    """Seconds with one worker, and the undefined inputs of each hypothesis."""
+    sandbox = await open_sandbox("process", workers=1)
+    try:
+        digest = await sandbox.put(InputSet("lists", tuple(inputs)))
+        start = time.perf_counter()
+        batches = await all_of(sandbox, sources, digest)
+        return time.perf_counter() - start, [int((b.reasons > 0).sum()) for b in batches]
+    finally:
+        await sandbox.close()
+
+
 def main() -> None:
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
     if not path.is_file():
@@ -117,40 +140,26 @@ def main() -> None:
     hypotheses = json.loads(path.read_text())
     quick = [h["source"] for h in hypotheses if not h["description"].startswith(SLOW)]
     inputs = lists()
-    space, parsed = InputSet("lists", tuple(inputs)), Inputs(json.dumps(inputs).encode())
     calls = len(quick) * len(inputs)
     print(f"{len(quick)} quick hypotheses, {len(inputs):,} lists, {usable_cores()} cores")
-
-    looped = best(lambda: [loop(source, parsed) for source in quick])
-    bare = best(lambda: naked(quick, inputs))
-
-    def line(name: str, seconds: float) -> None:
-        print(f"{name:42}{seconds:8.3f} s {calls / seconds / 1e6:7.3f} M calls/s"
-              f"   {looped / seconds:5.2f} of the loop   {bare / seconds:5.2f} of naked")  # fmt: skip
-
-    line("naked: exec, list copy, call", bare)
-    line("one process: copy, call and code", looped)
-    for workers in (1, 2):
-        seconds, batches = asyncio.run(sandboxed(quick, space, workers, ROUNDS))
-        line(f"process, {workers} worker{'s' * (workers > 1)}", seconds)
-    agree = all(
-        np.array_equal(codes, loop(source, parsed))
-        for (_, codes, _), source in zip(batches, quick, strict=True)
-    )
-    print(f"codes of process and of the loop are equal: {agree}")
-    first_all, first, warm = asyncio.run(latency(inputs[100:110]))
-    print(f"ten inputs: first batch {first * 1e3:.1f} ms ({first_all * 1e3:.0f} ms with the start), "
-          f"warm batch {warm * 1e3:.2f} ms")  # fmt: skip
-    sources = [h["source"] for h in hypotheses]
-    seconds, batches = asyncio.run(sandboxed(sources, space, 1, 1))
-    print(
-        f"all {len(sources)} with 1 worker: {seconds:.2f} s; undefined: "
-        + ", ".join(
-            f"{h['description']} {n:,}"
-            for h, (_, _, n) in zip(hypotheses, batches, strict=True)
-            if n
+    seconds, agree = asyncio.run(side_by_side(quick, inputs))
+    bare = min(seconds.values())
+    for name, spent in seconds.items():
+        print(
+            f"{name:36}{spent:7.3f} s {calls / spent / 1e6:6.3f} M calls/s   "
+            f"{seconds[LOOP] / spent:5.2f} of the loop   {bare / spent:5.2f} of naked"
         )
+    print(f"codes of process and of the loop are equal: {agree}")
+    started, first, warm = asyncio.run(latency(inputs[100:110]))
+    print(
+        f"ten inputs: first batch {first * 1e3:.1f} ms ({started * 1e3:.0f} ms with the start), "
+        f"warm batch {warm * 1e3:.2f} ms"
     )
+    spent, undefined = asyncio.run(all_thirty([h["source"] for h in hypotheses], inputs))
+    print(f"all {len(hypotheses)} with 1 worker, endless and cubic too: {spent:.2f} s; undefined:")
+    for hypothesis, count in zip(hypotheses, undefined, strict=True):
+        if count:
+            print(f"  {count:6,}  {hypothesis['description']}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ TOO_LARGE = "too_large"
 
 _FLAT = frozenset({int, str, type(None)})  # exact types that marshal writes in canonical form
 _NAN = b"g" + bytes.fromhex("000000000000f87f")
-_MEMO_BYTES = 256  # longer forms are hashed anew, so a memo stays small
+_MEMO_BYTES, _MEMO_ENTRIES = 256, 2_048  # a memo stays small: new pages cost a child more
 
 
 class Unrepresentable(ValueError):
@@ -84,7 +84,7 @@ def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
         found = known(form)
         if found is None:
             found = blake2b(form, digest_size=8).digest()
-            if len(form) <= _MEMO_BYTES:
+            if len(memo) < _MEMO_ENTRIES and len(form) <= _MEMO_BYTES:
                 memo[form] = found
         return found
 

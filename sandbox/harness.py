@@ -155,16 +155,13 @@ def confine(pipe: int, limits: dict[str, Any]) -> None:
     _die_with_zygote()
     os.dup2(pipe, RESULT_DESCRIPTOR)
     os.closerange(RESULT_DESCRIPTOR + 1, 4096)
-    os.environ.clear()
     cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, upwards
-    _limit("RLIMIT_AS", _mapped_bytes() + int(limits["memory_mb"]) * 2**20)
+    _limit("RLIMIT_AS", _mapped_bytes + int(limits["memory_mb"]) * 2**20)
     _limit("RLIMIT_CPU", cpu_s, cpu_s + 1)
     _limit("RLIMIT_NOFILE", 32)
     _limit("RLIMIT_FSIZE", 0)
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_NPROC", 0)  # no forks, where the user has no privileges
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    random.seed(0)
 
 
 def _limit(name: str, soft: int, hard: int | None = None) -> None:
@@ -174,12 +171,13 @@ def _limit(name: str, soft: int, hard: int | None = None) -> None:
             resource.setrlimit(number, (soft, soft if hard is None else hard))
 
 
-def _mapped_bytes() -> int:
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * resource.getpagesize()
-    except OSError:
-        return 0
+_mapped_bytes = 0  # of the zygote, and so of a child at its start
+
+
+def _measure_mapped() -> None:
+    global _mapped_bytes
+    with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as file:
+        _mapped_bytes = int(file.read().split()[0]) * resource.getpagesize()
 
 
 # --- Linux's prctl, where it can be had --------------------------------------
@@ -259,6 +257,7 @@ class Zygote:
         while len(self.inputs) > 1 and sum(i.size for i in self.inputs.values()) > CACHE_BYTES:
             self.inputs.popitem(last=False)
         gc.freeze()  # a child's collector leaves the shared pages alone
+        _measure_mapped()
 
     def _run(self, request: dict[str, Any], source: bytes) -> None:
         reply = {"op": "result", "id": request["id"]}
@@ -391,6 +390,8 @@ def main() -> None:
     sys.set_int_max_str_digits(0)
     for name in PRELOADED:
         __import__(name)
+    os.environ.clear()
+    random.seed(0)
     _prepare_prctl()
     gc.freeze()
     with contextlib.suppress(Closed, BrokenPipeError, ConnectionResetError):

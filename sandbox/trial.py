@@ -64,19 +64,24 @@ class Inputs:
 class Trial:
     """One hypothesis with what became of each input so far.
 
-    results: for each finished input its code (keep "codes") or its value as JSON (keep "values");
-    undefined: index to reason where there is none. limits: the fields of records.Limits.
+    results: 8 bytes of code for each finished input (keep "codes"), or a list of values as JSON (keep
+    "values"); undefined: index to reason where there is none. limits: the fields of records.Limits.
     """
 
     def __init__(self, source: str, entry: str, keep: str, limits: Mapping[str, Any]) -> None:
         self.source, self.entry, self.keep, self.limits = source, entry, keep, limits
-        self.results: list[bytes] = []
+        self.results: Any = bytearray() if keep == "codes" else []
+        self._width = 8 if keep == "codes" else 1
         self.undefined: dict[int, str] = {}
         self.overrun: dict[int, str] = {}  # inputs that a limit touched, though they swallowed it
         self._nothing = bytes(8) if keep == "codes" else b"null"
         self._tick, self._new_budget = self._counter(int(limits["loop_steps"]))
         self._input_cpu_s = float(limits["input_cpu_s"])
         self._clock_at, self._clock_since = -1, 0.0
+
+    def done(self) -> int:
+        """How many inputs are finished; the index of the one at work."""
+        return len(self.results) // self._width
 
     def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
         """The hypothesis' function, or (verdict, detail) where there is none."""
@@ -105,9 +110,9 @@ class Trial:
     def run(self, function: Callable[[Any], Any], inputs: Inputs) -> None:
         """Calls `function` with a fresh copy of each input. Raises OutputTooLarge."""
         fresh, image, before = inputs.fresh, self._image(), self._before_each()
-        append = self.results.append
+        append = self.results.extend if self.keep == "codes" else self.results.append
         pending = iter(inputs.stored)
-        while len(self.results) < len(inputs):
+        while self.done() < len(inputs):
             try:  # around the loop, not the call: each input taken appends once, here or below
                 if before is None:
                     for stored in pending:
@@ -119,23 +124,22 @@ class Trial:
             except OutputTooLarge:
                 raise
             except BaseException as error:  # noqa: BLE001 - untrusted code raises what it likes
-                self.undefined[len(self.results)] = reason_of(error)
+                self.undefined[self.done()] = reason_of(error)
                 append(self._nothing)
 
     def outcome(self) -> tuple[dict[str, Any], bytes]:
         """Header and body: a byte for each input, 0 or 1 + an index into the sorted
         `reason_names`; then 8 bytes of code each, or the values as a JSON list."""
         for index, reason in self.overrun.items():
-            if index < len(self.results):
+            if index < self.done():
                 self.undefined[index] = reason
-                self.results[index] = self._nothing
         names = sorted(set(self.undefined.values()))
         number = {name: place + 1 for place, name in enumerate(names)}
-        reasons = bytearray(len(self.results))
+        reasons = bytearray(self.done())
         for index, reason in self.undefined.items():
             reasons[index] = number[reason]
         if self.keep == "codes":
-            body = b"".join(self.results)
+            body = self.results
         else:
             body = b"[" + b",".join(self.results) + b"]"
         header = {
@@ -156,7 +160,7 @@ class Trial:
             nonlocal left
             left -= 1
             if left < 0:  # at every later pass too, so that no loop can swallow it
-                self.overrun[len(self.results)] = STEPS
+                self.overrun[self.done()] = STEPS
                 raise Steps
 
         def new_budget() -> None:
@@ -183,7 +187,7 @@ class Trial:
     def _check_clock(self, _signal: int, interrupted: Any) -> None:
         if interrupted is not None and interrupted.f_code is Trial.run.__code__:
             return  # between two calls
-        at, now = len(self.results), time.process_time()
+        at, now = self.done(), time.process_time()
         if at != self._clock_at:
             self._clock_at, self._clock_since = at, now
         elif now - self._clock_since >= self._input_cpu_s:
