@@ -53,6 +53,7 @@ UNREADABLE = (
     "{count} earlier {answers} could not be read, because the form of the answer was not kept."
 )
 AGAIN_UNREADABLE = "That answer could not be read, because the form of the answer was not kept."
+NO_CALLS_LEFT = "No tool calls are left for this answer. Give the answer now, in the form above."
 TOOLS = (
     "Before you answer you can try candidates with the tools offered; each result says which "
     "observations a candidate gets wrong. The final answer is text in the form above, not a tool "

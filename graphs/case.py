@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Literal
 
 import numpy as np
@@ -56,12 +56,13 @@ class Settings:
     max_answers: int = 25  # the same for every model of a table
     max_bad: int = 3  # GEAR 4.1: in total, not in a row
     tool_calls: int = 4  # in one step; then the model is asked without tools
+    feedback: bool = False  # whether the next prompt says where an answer failed
     limits: Limits = Limits()
 
     @staticmethod
     def from_json(data: Mapping[str, Json]) -> Settings:
-        names = {"seed", "answer_format", "history", "max_answers", "max_bad", "tool_calls"}
-        known = {key: data[key] for key in names if data.get(key) is not None}
+        names = [field.name for field in fields(Settings) if field.name != "limits"]
+        known = {name: data[name] for name in names if data.get(name) is not None}
         return Settings(**known, limits=Limits(**data.get("limits", {})))
 
 

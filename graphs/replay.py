@@ -119,7 +119,9 @@ class _Recorded:
                 )
             for name, codes in again.vectors.items():
                 if not np.array_equal(codes, outcome.vectors[name]):
-                    self.noted.note(_step_of(key.path), f"{name} of {key.path}", "recorded", "other")
+                    self.noted.note(
+                        _step_of(key.path), f"{name} of {key.path}", "recorded", "other"
+                    )
             return again
         return outcome
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ..agents import Refused
 from ..records import Family, Json, Proposer, Sandbox, SandboxUnavailable, Unavailable
 from ..store import ProblemRow, Store
 from ..tasks import family as family_named
@@ -37,13 +38,16 @@ async def run_session(
 
     status: "done" (no problem is open; some may have failed, and `failed` maps each to its
     sentence), "failed" (every problem failed), "interrupted" (`stopping` was set: steps in flight
-    were finished and saved). Raises SandboxUnavailable: without a sandbox nothing can be judged.
+    were finished and saved). Raises SandboxUnavailable, and Refused where the model's endpoint will
+    refuse every request: the problems stay open for `resume`.
     """
     settings = store.session(session)["settings"]
     rows = store.problems(session)
     stopping = stopping or asyncio.Event()
     emit = on_event or (lambda event: None)
-    todo = [row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")]
+    todo = [
+        row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")
+    ]
     store.set_session(session, status="running")
     emit({"type": "session", "session": session, "settings": settings, "problems": len(rows),
           "open": len(todo), "layers": dict(sandbox.layers()) if sandbox else {}})  # fmt: skip
@@ -93,7 +97,7 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> None
     config = {"recursion_limit": STEPS_WITHOUT_END, "callbacks": list(callbacks)}
     try:
         state = await graph.ainvoke(START_STATE, config=config, context=case)
-    except SandboxUnavailable:
+    except (SandboxUnavailable, Refused):
         raise
     except Unavailable as outage:
         await case.ledger.end(problem, "failed", str(outage))
@@ -127,6 +131,12 @@ def graph_of(settings: Json, rows: Sequence[ProblemRow]) -> Any:
     return chosen.graph
 
 
+def _model_of(settings: Json) -> Json:
+    """What of the model's settings shapes its answers: where it is reached does not."""
+    model = dict(settings["model_settings"])
+    return {key: value for key, value in model.items() if key not in ("endpoint", "transport")}
+
+
 def make_case(
     store: Store, session: str, settings: Json, row: ProblemRow, spaces: _Spaces, **rest: Any
 ) -> Case:
@@ -141,6 +151,6 @@ def make_case(
         space=spaces[row.space],
         family=family,
         settings=Settings.from_json(settings),
-        model=settings["model_settings"],
+        model=_model_of(settings),
         **rest,
     )

@@ -55,11 +55,11 @@ START_STATE = State(step=1, turn=0, answers=0, bad=0, stop="")
 
 
 async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
-    """One request to the proposer. Tools are offered until the step's limit of calls is used."""
+    """One request to the proposer, with what its tool calls of this step have told."""
     case = runtime.context
     path = f"step/{state['step']}/propose/{state['turn']}"
     view = case.view()
-    tools = tool_specs(case, view) if _calls_left(case) else []
+    tools = tool_specs(case, view) if case.settings.tool_calls else []
     messages = prompts.messages(
         view,
         case.family.words,
@@ -139,6 +139,8 @@ async def use_tools(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
         for number, call in enumerate(case.reply.tool_calls)
     ]
     case.tool_turns += prompts.tool_messages(case.reply, results)
+    if not _calls_left(case):
+        case.tool_turns.append({"role": "user", "content": prompts.NO_CALLS_LEFT})
     return {}
 
 
@@ -235,12 +237,15 @@ def _why_inconsistent(verdict: str, marks: Sequence[bool | None]) -> str:
 
 
 def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
+    """What later prompts may show of an answer; GEAR's protocol tells no feedback."""
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
     feedback = next(
         (
             case.family.words.show_feedback(view, one.shown)
             for one in judged
-            if one.shown is not None and one.verdict is Verdict.INCONSISTENT
+            if case.settings.feedback
+            and one.shown is not None
+            and one.verdict is Verdict.INCONSISTENT
         ),
         "",
     )

@@ -71,7 +71,9 @@ def test_a_problem_ends_as_exhausted_when_the_proposer_has_nothing_left(
 
 
 def test_the_cap_on_answers_ends_a_problem(play, make_problem, make_answer):
-    replies = [make_answer(f"def f(x):\n    return x if x[0] in (3, 5) else [{n}]") for n in range(9)]
+    replies = [
+        make_answer(f"def f(x):\n    return x if x[0] in (3, 5) else [{n}]") for n in range(9)
+    ]
     store, session, steps = play(Scripted(replies), [make_problem(shown=SHOWN)], max_answers=4)
     assert len(steps) == 4
     assert [row.cause for row in store.problems(session)] == ["cap"]
