@@ -14,7 +14,7 @@ of one type with its own, and always begins with those inputs themselves, each o
 
 | inputs | then |
 |---|---|
-| lists of integers | distinct lists of each length from 0 to 1.5 times the longest, at least 5: 500 a length, elements uniform between the smallest (at most 0) and the largest (at least 9) |
+| lists of integers | distinct lists of each length from 0 to 1.5 times the longest (within 5 and 30): 500 a length, elements uniform between the smallest (at most 0) and the largest (at least 9) |
 | integers | all, or 5,000 distinct ones, of a range as wide again as what was seen, on either side |
 | strings | 500 distinct strings of each length as for lists, of the characters seen |
 | anything else | nothing more |
@@ -191,12 +191,16 @@ def _inputs(problems: Sequence[Problem]) -> list[Json]:
     return list({canonical_json(pair.input): pair.input for pair in pairs}.values())
 
 
+def _is_integer(value: Json) -> bool:
+    return type(value) is int and abs(value) < 2**50  # what a float draws evenly
+
+
 def _kind(inputs: Sequence[Json]) -> str:
-    if all(type(value) is int for value in inputs):
+    if all(_is_integer(value) for value in inputs):
         return "integers"
     if all(type(value) is str for value in inputs):
         return "strings"
-    if all(isinstance(v, list) and all(type(item) is int for item in v) for v in inputs):
+    if all(isinstance(value, list) and all(map(_is_integer, value)) for value in inputs):
         return "lists of integers"
     return "the inputs themselves"
 
@@ -223,7 +227,7 @@ def _space(kind: str, inputs: list[Json], seed: int) -> list[Json]:
 def _by_length(
     rng: random.Random, inputs: Sequence[Json], low: int, high: int
 ) -> Iterator[list[int]]:
-    longest = max(5, min(100, max(map(len, inputs)) * 3 // 2))
+    longest = max(5, min(30, max(map(len, inputs)) * 3 // 2))
     for length in range(longest + 1):
         yield from stratum(rng, length, low, high, PER_LENGTH)
 

@@ -57,6 +57,8 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
     """The file at `path`, or in the folder `path` under one of its usual names."""
     place = Path(path).expanduser()
     if place.is_dir():
+        if not names:
+            raise UsageError(f"{place}: a folder, where a file is needed")
         for name in names:
             if (place / name).is_file():
                 return place / name
@@ -111,11 +113,15 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 def parse_json(text: str, where: str) -> Json:
     """JSON from untrusted text; `where` (file and line) starts the error."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise DataError(f"{where}: not JSON: {error.msg} at column {error.colno}") from error
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: not JSON that can be used: {shorten(str(error))}") from error
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is no JSON number")
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:

@@ -63,12 +63,16 @@ def _problem(row: Json, where: str) -> Problem:
     name = row.get("idx")
     if type(name) not in (int, str):
         raise DataError(f"{where}, idx: not a number or a string: {shorten(name)}")
+    secret = row.get("secret", {})  # of problems that `tasks generate` wrote
+    if not isinstance(secret, dict):
+        raise DataError(f"{where}, secret: not an object: {shorten(secret)}")
     return Problem(
         id=str(name),
         task=ListFunctions.name,
         family=ListFunctions.family,
         shown=_pairs(row, "train", where),
         hidden=_pairs(row, "test", where),
+        secret=secret,
         group=str(name),
     )
 

@@ -6,8 +6,8 @@ Markdown fences, and on each tuple of two literals in it; then a scanner that be
 breaks and unescaped quotes within a string, closing it where what follows fits a tuple. Where an
 answer holds several tuples (drafts before a last word), the last that is a hypothesis counts.
 
-Never raises and never executes, and its work is bounded: the number of places looked at and of
-parses tried is fixed, whatever the text.
+Never raises and never executes, and its work is bounded, whatever the text: the number of places
+looked at, and the number of characters that the scanner hands to the parser.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ ANSWER_CHARACTERS = 200_000
 STARTS = 40  # places where a tuple may begin; the last ones, as drafts come first
 SPLITS = 4  # places where a description may end
 CLOSINGS = 12  # places where a source may end
+SCANNED_CHARACTERS = 100_000  # of all sources that the scanner tries
 
 Read = Hypothesis | Malformed
 
@@ -67,8 +68,18 @@ def _read_tuple(text: str) -> Read:
     )
 
 
-# A proper tuple with a bad source tells more than the lack of a tuple.
-_TELLING = {"cut": 1, "not_two_strings": 2, "no_tuple": 3}
+# A proper tuple of three, or one with a bad source, tells more than the lack of a tuple.
+_TELLING = {"not_two_strings": -1, "cut": 1, "no_tuple": 2}
+
+
+def read_code(text: str) -> Hypothesis | Malformed:
+    """A function that a user or a tool call brings: its source, fenced or with prose or bare."""
+    read = read_source(text)
+    if isinstance(read, Malformed) and read.reason in ("syntax", "too_long"):
+        within = _read_fenced(text) if len(text) <= ANSWER_CHARACTERS else read
+        if isinstance(within, Hypothesis):
+            return within
+    return read
 
 
 def _no_tuple(text: str) -> Malformed:
@@ -96,7 +107,7 @@ def _whole(text: str) -> Hypothesis | list[Malformed]:
 
 def _pair(value: object, written: str, leniency: tuple[str, ...]) -> _Pair | Malformed:
     if not isinstance(value, (tuple, list)):
-        return Malformed("no_tuple", f"the answer is a {type(value).__name__}")
+        return Malformed("no_tuple", f"the answer is a literal of type {type(value).__name__}")
     if len(value) != 2 or not all(isinstance(item, str) for item in value):
         kinds = ", ".join(type(item).__name__ for item in value[:5])
         return Malformed("not_two_strings", f"a tuple of {len(value)}: {kinds}")
@@ -127,7 +138,8 @@ _STRING = (
 _STRINGS = rf"(?>{_STRING}(?>\s*+{_STRING})*+)"
 _SPAN = re.compile(rf"[(\[]\s*+{_STRINGS}\s*+,\s*+{_STRINGS}\s*+,?+\s*+[)\]]")
 _START = re.compile(r"[(\[]\s*+[rRuU]?[\"']")
-_BARE_START = re.compile(r"^\s*[rRuU]?[\"']")
+_BARE_START = re.compile(r"^[ \t]*+[rRuU]?[\"']", re.MULTILINE)
+_FUNCTION = re.compile(r"\bdef\b|\blambda\b")
 
 
 def _spans(text: str) -> Hypothesis | list[Malformed]:
@@ -154,23 +166,31 @@ def _spans(text: str) -> Hypothesis | list[Malformed]:
 def _scanned(text: str) -> Hypothesis | list[Malformed]:
     """The tolerant scanner: strings with real line breaks, unescaped quotes, missing brackets."""
     bare, fenced = _without_fences(text)
-    leniency = ("fence",) if fenced else ()
-    starts = [match.end() - 1 for match in _START.finditer(bare)][-STARTS:]
-    if not starts and (match := _BARE_START.match(bare)):
-        starts = [match.end() - 1]
+    leniency = ("fence", "scanned") if fenced else ("scanned",)
+    starts = [match.end() - 1 for match in _START.finditer(bare)]
+    if not starts:
+        starts = [match.end() - 1 for match in _BARE_START.finditer(bare)]
         leniency = (*leniency, "no_parentheses")
     failures: list[Malformed] = []
     found: Hypothesis | None = None
     end = 0
-    for start in starts:
+    left = SCANNED_CHARACTERS
+    for start in starts[-STARTS:]:
         if start < end:
             continue
         for description, source_at in _first_strings(bare, start):
-            read, end_of_it = _second_string(bare, source_at, description, (*leniency, "scanned"))
-            if isinstance(read, Hypothesis):
-                found, end = read, end_of_it
+            for source, source_end in _second_strings(bare, source_at):
+                if source is None:
+                    failures.append(Malformed("cut", "the source string does not end"))
+                elif _FUNCTION.search(source) and left > 0:
+                    left -= len(source)
+                    read = read_source(source, description, leniency)
+                    if isinstance(read, Hypothesis):
+                        found, end = read, source_end
+                        break
+                    failures.append(read)
+            if end > start:
                 break
-            failures.append(read)
     return found or failures
 
 
@@ -189,28 +209,23 @@ def _first_strings(text: str, start: int) -> Iterator[tuple[str, int]]:
         yield unescape(text[body : match.start()]), match.end()
 
 
-def _second_string(
-    text: str, start: int, description: str, leniency: tuple[str, ...]
-) -> tuple[Read, int]:
+def _second_strings(text: str, start: int) -> Iterator[tuple[str | None, int]]:
+    """(source, index after it), the shortest first; None where the string does not end."""
     delimiter = _delimiter(text, start)
     body = start + len(delimiter)
     closing = re.compile(rf"(?<!\\){delimiter}(?=\s*+,?+\s*+(?:[)\]]|\Z))")
-    failure: Malformed | None = None
-    for count, match in enumerate(closing.finditer(text, body)):
+    count = 0
+    for count, match in enumerate(closing.finditer(text, body), 1):
+        yield text[body : match.start()], match.end()
         if count == CLOSINGS:
-            break
-        read = read_source(text[body : match.start()], description, leniency)
-        if isinstance(read, Hypothesis):
-            return read, match.end()
-        failure = failure or read
-    if failure is None:
-        return Malformed("cut", "the source string does not end"), start
-    return failure, start
+            return
+    if count == 0 and _FUNCTION.search(text, body):
+        yield None, start
 
 
 # --- fences -----------------------------------------------------------------------------
 
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*([\w+#.-]*)[ \t]*$")
+_FENCE = re.compile(r"^[ \t]*+(?:`{3,}|~{3,})[ \t]*+([^`]*)$")
 
 
 @dataclass(frozen=True)
@@ -246,13 +261,13 @@ def _without_fences(text: str) -> tuple[str, bool]:
     """The text without the lines and ends that are Markdown fences, and whether there were any."""
     if "```" not in text:
         return text, False
-    return re.sub(r"```[ \t]*(?:[Pp]ython3?|py)?[ \t]*(?=\n|\Z|[(\[])|```", "", text), True
+    return re.sub(r"```[ \t]*+[\w+-]*[ \t]*(?=\r?\n|\Z)|```(?:[Pp]ython3?|py)?", "", text), True
 
 
 def _read_fenced(text: str) -> Read:
     blocks, prose = _blocks(text)
     if not blocks:
-        return _read_bare(text)
+        return _read_bare(_without_fences(text)[0])
     failure: Malformed | None = None
     for block in blocks:
         leniency = () if block.closed else ("unclosed_fence",)
@@ -265,22 +280,18 @@ def _read_fenced(text: str) -> Read:
     return failure or Malformed("no_code", "no block of code in the answer")
 
 
-_TOP_LEVEL = re.compile(r"^(?:def|import|from|@)\b|^@", re.MULTILINE)
+_TOP_LEVEL = re.compile(r"^(?:def|import|from)\b|^@|^\w+ = lambda\b", re.MULTILINE)
 
 
 def _read_bare(text: str) -> Read:
     """A function without fence: from its first line as far as the lines parse."""
     start = _TOP_LEVEL.search(text)
-    if start is None or "def " not in text:
+    if start is None or not _FUNCTION.search(text):
         return Malformed("no_code", "no block of code in the answer")
     lines = text[start.start() :].split("\n")
+    ends = [i for i in range(1, len(lines)) if lines[i].strip() and lines[i][0] not in " \t"]
     first: Malformed | None = None
-    ends = [
-        i
-        for i in range(len(lines), 0, -1)
-        if i == len(lines) or not lines[i].startswith((" ", "\t"))
-    ]
-    for end in ends[:CLOSINGS]:
+    for end in [len(lines), *reversed(ends[:CLOSINGS])]:
         read = read_source("\n".join(lines[:end]), text[: start.start()], ("no_fence",))
         if isinstance(read, Hypothesis):
             return read

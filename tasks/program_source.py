@@ -72,7 +72,6 @@ def _readings(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """(leniencies, source), each source once; escapes are undone only after the text as it is."""
     seen: set[str] = set()
     plain = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").rstrip()
-    plain = plain.removesuffix("\\n").rstrip() if "\n" not in plain else plain
     for name, base in (
         ((), plain),
         (("unescaped",), unescape(plain)),

@@ -33,8 +33,7 @@ from ..records import (
 )
 from ..sandbox.canonical import equal, restore
 from ..tools.execute import execute_tool, trial
-from .program_answers import read_answer
-from .program_source import read_source
+from .program_answers import read_answer, read_code
 
 ANSWER_FORMATS = ("tuple", "fenced_function")
 
@@ -117,8 +116,8 @@ class Programs:
         return [read_answer(answer, answer_format)]
 
     def read(self, text: str) -> Hypothesis | Malformed:
-        """A hypothesis that a user brings: the source of a function, fenced or not."""
-        return read_source(text)
+        """A hypothesis that a user brings: the source of a function, fenced or bare."""
+        return read_code(text)
 
     async def agree(
         self,
@@ -165,7 +164,7 @@ class Programs:
 
     async def attempt(self, code: str, view: View, oracles: Oracles) -> str:
         """What the tool `execute` answers, as JSON text: a function of (code, view) alone."""
-        read = read_source(code)
+        read = read_code(code)
         if isinstance(read, Malformed):
             said = {"consistent": False, "passed": 0, "of": len(view.shown), "failing": []}
             return json.dumps({**said, "error": f"{read.reason}: {read.detail}"})

@@ -1,0 +1,136 @@
+"""Task `examples`: a user's pairs from JSONL and CSV, errors that name file, line and field, and
+the sample space that is derived from the inputs."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from peirce.records import DataError, UsageError
+from peirce.tasks import load_problems
+from peirce.tasks.examples import TASK
+
+PAIRS = """\
+{"problem": "rev", "input": [1, 2], "output": [2, 1]}
+{"problem": "len", "input": "abc", "output": 3, "split": "shown"}
+
+{"problem": "rev", "input": [3], "output": [3], "split": "hidden"}
+"""
+WHOLE = """\
+{"id": "rev", "train": [{"input": [1, 2], "output": [2, 1]}], "test": [{"input": [3], "output": [3]}]}
+{"idx": "len", "train": [{"input": "abc", "output": 3}]}
+"""
+TABLE = """\
+problem,input,output,split
+rev,"[1, 2]","(2, 1)",
+len,abc,3,shown
+rev,[3],[3],hidden
+"""
+
+
+def _file(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
+    forms = [
+        TASK.load(_file(tmp_path, name, text), None, 0)
+        for name, text in [("a.jsonl", PAIRS), ("b.jsonl", WHOLE), ("c.csv", TABLE)]
+    ]
+    assert forms[0] == forms[1] == forms[2]
+    rev, length = forms[0]
+    assert (rev.id, rev.shown[0].output, rev.hidden[0].input) == ("rev", [2, 1], [3])
+    assert (length.id, length.shown[0].input, length.hidden) == ("len", "abc", ())
+
+
+def test_packed_files_and_folders_are_read(tmp_path: Path) -> None:
+    (tmp_path / "examples.csv.gz").write_bytes(gzip.compress(TABLE.encode()))
+    assert [p.id for p in TASK.load(str(tmp_path), None, 0)] == ["rev", "len"]
+
+
+def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
+    rows = [("true", True), ("True", True), ('"x"', "x"), ("'x'", "x"), ("x y", "x y")]
+    rows += [("{'a': (1,)}", {"a": [1]}), ("{1}", "{1}"), ("1.5", 1.5), ("007", "007")]
+    text = "problem,input,output\n" + "".join(
+        f'p,"{cell.replace(chr(34), chr(34) * 2)}",1\n' for cell, _ in rows
+    )
+    (problem,) = TASK.load(_file(tmp_path, "a.csv", text), None, 0)
+    assert [pair.input for pair in problem.shown] == [value for _, value in rows]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.jsonl", PAIRS + '{"problem": "x", "input": 1}\n', "line 5, output: missing"),
+        ("a.jsonl", PAIRS + "oops\n", "line 5: not JSON"),
+        ("a.jsonl", PAIRS + '{"problem": [], "input": 1, "output": 1}', "line 5, problem"),
+        ("a.jsonl", '{"problem": "x", "input": 1, "output": 1, "splt": "hidden"}', "line 1, splt"),
+        (
+            "a.jsonl",
+            '{"problem": "x", "input": 1, "output": 1, "split": "dev"}',
+            "line 1, split: neither shown nor hidden: dev",
+        ),
+        (
+            "a.jsonl",
+            '{"problem": "x", "input": 1, "output": 1, "split": "hidden"}',
+            "problem 'x', split: all its pairs are hidden",
+        ),
+        ("a.jsonl", WHOLE + '{"id": "rev", "train": [{"input": 1, "output": 1}]}', "line 3, id"),
+        ("a.jsonl", '{"id": 1, "train": [{"input": 1}]}', "line 1, train[0].output: missing"),
+        ("a.jsonl", '{"id": 1, "train": []}', "line 1, train"),
+        ("a.jsonl", "\n", "the file is empty"),
+        ("a.csv", "", "the file is empty"),
+        ("a.csv", "problem,input\na,1\n", "line 1: no column 'output'"),
+        ("a.csv", "problem,input,output\na,1\n", "line 2: 2 cells under 3 columns"),
+        ("a.csv", "problem,input,output\na,1,2\nb,,2\n", "line 3, input: missing"),
+        ("a.csv", 'problem,input,output\na,"1,2\n', "not CSV"),
+    ],
+)
+def test_a_bad_file_is_one_sentence_with_its_place(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    path = _file(tmp_path, name, text)
+    with pytest.raises(DataError) as error:
+        TASK.load(path, None, 0)
+    assert str(error.value).startswith(path) and said in str(error.value)
+
+
+def test_without_data_there_is_nothing_to_generate() -> None:
+    with pytest.raises(UsageError, match="--data"):
+        load_problems("examples")
+
+
+def _space(tmp_path: Path, *inputs: str, seed: int = 0) -> list[object]:
+    text = "".join(f'{{"problem": "p", "input": {i}, "output": 0}}\n' for i in inputs)
+    problems = TASK.load(_file(tmp_path, "s.jsonl", text), None, 0)
+    return list(TASK.spaces(problems, seed)[0].inputs)
+
+
+def test_the_space_follows_the_type_of_the_inputs(tmp_path: Path) -> None:
+    lists = _space(tmp_path, "[5, -3, 40]", "[1]")
+    assert lists[:2] == [[5, -3, 40], [1]] and max(map(len, lists)) == 5
+    assert {v for row in lists for v in row} == set(range(-3, 41))
+    integers = _space(tmp_path, "7", "3")
+    assert integers[:2] == [7, 3] and sorted(integers) == list(range(-7, 18))
+    strings = _space(tmp_path, '"ab"', '"c"')
+    assert len(strings) > 300 and set("".join(strings)) == set("abc")  # type: ignore[arg-type]
+    assert _space(tmp_path, "[[1]]", '{"a": 1}', "[[1]]") == [[[1]], {"a": 1}]
+    assert _space(tmp_path, str(10**400), "1") == [10**400, 1]
+
+
+def test_the_space_is_seeded_and_has_no_input_twice(tmp_path: Path) -> None:
+    first = _space(tmp_path, "[5, 50]", seed=1)
+    assert first == _space(tmp_path, "[5, 50]", seed=1) != _space(tmp_path, "[5, 50]", seed=2)
+    assert len({repr(row) for row in first}) == len(first)
+
+
+def test_problems_of_one_type_share_a_space_and_others_do_not(tmp_path: Path) -> None:
+    text = PAIRS + '{"problem": "up", "input": [60], "output": [61]}\n'
+    loaded = load_problems("examples", _file(tmp_path, "m.jsonl", text))
+    spaces = {problem.id: space for problem, space in loaded}
+    assert spaces["rev"] is spaces["up"] and spaces["len"].digest != spaces["rev"].digest
+    alone = load_problems("examples", _file(tmp_path, "m.jsonl", text), ids=["rev"])
+    assert alone[0][1].digest == spaces["rev"].digest

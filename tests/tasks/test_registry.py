@@ -1,0 +1,71 @@
+"""Tasks and families are found by their modules; `load_problems` chooses problems and spaces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from peirce.records import DataError, InputSet, UsageError
+from peirce.tasks import family, load_problems, task, tasks
+from peirce.tasks.files import read_space, write_space
+
+
+def test_every_task_has_a_family_and_a_line_about_it() -> None:
+    names = [one.name for one in tasks()]
+    assert names == sorted(names) and {"list_functions", "examples"} <= set(names)
+    for one in tasks():
+        assert family(one.family).name == one.family and one.about and task(one.name) is one
+
+
+def test_an_unknown_name_gets_its_nearest_match() -> None:
+    with pytest.raises(UsageError, match="no task 'list_function'; did you mean list_functions"):
+        task("list_function")
+    with pytest.raises(UsageError, match="no task 'zzz'; there are examples"):
+        task("zzz")
+    with pytest.raises(UsageError, match="no family 'program'; did you mean programs"):
+        family("program")
+
+
+def test_problems_are_counted_and_chosen_by_id() -> None:
+    assert len(load_problems("list_functions")) == 12
+    assert [p.id for p, _ in load_problems("list_functions", problems=2)] == ["gen0-0", "gen0-1"]
+    chosen = load_problems("list_functions", ids=["gen0-5", "gen0-3", "gen0-5"])
+    assert [p.id for p, _ in chosen] == ["gen0-5", "gen0-3"]
+    with pytest.raises(UsageError, match="no problem 'gen1-3' in list_functions; did you mean"):
+        load_problems("list_functions", ids=["gen1-3"])
+    with pytest.raises(UsageError, match="--problems 0"):
+        load_problems("list_functions", problems=0)
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        InputSet("s", ([1], [2, 3], "x", None)),
+        InputSet("s", ([1], [2]), (1.0, 2.5)),
+        InputSet("s", ({"input": 1}, {"input": 2})),
+    ],
+)
+def test_a_space_file_reads_back_to_the_same_inputs(tmp_path: Path, space: InputSet) -> None:
+    path = tmp_path / "space.jsonl"
+    write_space(space, path)
+    assert read_space(path).digest == space.digest
+    ((_, used),) = load_problems("list_functions", problems=1, space_file=str(path))
+    assert used.digest == space.digest
+
+
+def test_a_bad_space_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "space.jsonl"
+    path.write_text('{"input": 1}\n{"input": 2, "weight": -1}\n')
+    with pytest.raises(DataError, match=r"space.jsonl, line 2, weight: .*-1"):
+        read_space(path)
+
+
+def test_a_line_beyond_all_measure_is_refused_without_reading_it(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    with path.open("wb") as out:
+        out.write(b"[1]\n")
+        out.truncate(200_000_000)  # one line of zero bytes, sparse on disk
+    with pytest.raises(DataError, match="line 2: longer than 16,000,000 characters"):
+        read_space(path)
+    with pytest.raises(UsageError, match="no data here"):
+        read_space(tmp_path / "..")

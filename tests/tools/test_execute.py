@@ -1,0 +1,69 @@
+"""The execute oracle sends an input set once, and what a model is told of a trial is short."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import numpy as np
+from peirce.records import Batch, Digest, InputSet, Keep, Limits, Observation
+from peirce.tools.execute import FAILING_SHOWN, executor, trial
+
+
+class Remembers:
+    """A sandbox that takes its time to store inputs and answers nothing."""
+
+    def __init__(self) -> None:
+        self.put_digests: list[str] = []
+        self.runs: list[tuple[str, str, str, str, Limits]] = []
+
+    async def put(self, inputs: InputSet) -> Digest:
+        await asyncio.sleep(0.01)
+        self.put_digests.append(inputs.digest)
+        return f"stored {inputs.digest}"
+
+    async def run(
+        self, source: str, entry: str, inputs: Digest, keep: Keep, limits: Limits
+    ) -> Batch:
+        self.runs.append((source, entry, inputs, keep, limits))
+        return Batch("ok", np.zeros(0, np.int64), np.zeros(0, np.uint8))
+
+    def layers(self) -> Mapping[str, bool]:
+        return {}
+
+    async def close(self) -> None:
+        return None
+
+
+def test_an_input_set_is_sent_once_however_many_ask_for_it() -> None:
+    sandbox, limits = Remembers(), Limits(loop_steps=7)
+    execute = executor(sandbox, limits)
+
+    async def ask() -> None:
+        spaces = [InputSet(name, ([1], [2])) for name in "abcd"] + [InputSet("e", ([3],))]
+        await asyncio.gather(*(execute("src", "f", space, "codes") for space in spaces))
+
+    asyncio.run(ask())
+    assert len(sandbox.put_digests) == len(set(sandbox.put_digests)) == 2
+    assert len(sandbox.runs) == 5
+    assert all(run[2].startswith("stored ") and run[4] is limits for run in sandbox.runs)
+
+
+PAIRS = [Observation([i], [i]) for i in range(5)]
+
+
+def test_a_trial_counts_all_and_shows_the_first_failures() -> None:
+    got = [{"value": [0]}, {"value": [9]}, {"undefined": "steps"}, {"value": 3}, {"value": 4}]
+    found = trial(PAIRS, [True, False, None, False, False], got)
+    assert (found["consistent"], found["passed"], found["of"]) == (False, 1, 5)
+    assert len(found["failing"]) == FAILING_SHOWN == 3
+    assert found["failing"][1] == {"input": [2], "expected": [2], "got": "undefined: steps"}
+    right = trial(PAIRS, [True] * 5, [{"value": [i]} for i in range(5)])
+    assert right == {"consistent": True, "passed": 5, "of": 5, "failing": []}
+
+
+def test_long_values_are_trimmed_and_a_failed_run_is_named() -> None:
+    got = [{"value": list(range(10_000))}] + [{"undefined": "memory"}] * 4
+    found = trial(PAIRS, [False] + [None] * 4, got, "memory")
+    assert found["verdict"] == "memory"
+    assert len(str(found["failing"][0]["got"])) < 500
