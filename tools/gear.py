@@ -27,16 +27,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..records import Predictions, UsageError, Verdict
+from ..records import Predictions, Verdict
+from .measures import (
+    Codes,
+    Mask,
+    Sizes,
+    hypothesis_rows,
+    input_sizes,
+    prediction_matrix,
+    prediction_sizes,
+    size_of,
+    space_size,
+    unused_code,
+)
 from .novelty import Coverage as Coverage
 from .novelty import coverage as coverage
 from .novelty import coverages as coverages
 from .novelty import covered_shares
 from .novelty import is_redundant as is_redundant
 
-Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Sizes = NDArray[np.float64]
+_BLOCK = 32_768  # codes sorted at once
 
 
 def matrix(predictions: Sequence[Predictions], inputs: int | None = None) -> tuple[Codes, Mask]:
@@ -81,7 +91,7 @@ def prediction_share(defined: ArrayLike, weights: ArrayLike | None = None) -> fl
     row = np.asarray(defined, np.bool_)
     if weights is None:
         return int(np.count_nonzero(row)) / row.size if row.size else 0.0
-    sizes = _input_sizes(weights, row.size)
+    sizes = input_sizes(weights, row.size)
     total = float(sizes.sum())
     return float(sizes[row].sum()) / total if total else 0.0
 
@@ -89,8 +99,8 @@ def prediction_share(defined: ArrayLike, weights: ArrayLike | None = None) -> fl
 def generalizability(defined: ArrayLike, weights: ArrayLike | None = None) -> float | None:
     """Mean of g(f) over the h hypotheses of `defined` (h, n); None without a hypothesis, or
     where S has size 0."""
-    rows = _rows(np.asarray(defined, np.bool_))
-    if not len(rows) or not _space_size(rows.shape[1], weights):
+    rows = hypothesis_rows(np.asarray(defined, np.bool_))
+    if not len(rows) or not space_size(rows.shape[1], weights):
         return None
     return math.fsum(prediction_share(row, weights) for row in rows) / len(rows)
 
@@ -106,11 +116,11 @@ def gamma(
 ) -> float | None:
     """Size of the union of the prediction sets over the size of S: by cardinality the mean
     number of distinct predictions an input. None without a hypothesis, or where S has size 0."""
-    rows, known = _pair(codes, defined)
-    space = _space_size(rows.shape[1], weights)
+    rows, known = prediction_matrix(codes, defined)
+    space = space_size(rows.shape[1], weights)
     if not len(rows) or not space:
         return None
-    sizes = _prediction_sizes(rows, known, weights, prediction_weights)
+    sizes = prediction_sizes(rows, known, weights, prediction_weights)
     if sizes is None:
         return _distinct_predictions(rows, known) / space
     return _union_size(new_predictions(rows, known), sizes) / space
@@ -153,14 +163,14 @@ def intersections(
 ) -> NDArray[np.int64] | Sizes:
     """Sizes (h, h) of the intersections of the prediction sets, their own sizes on the diagonal:
     int64 where sets are counted, float64 under weights."""
-    rows, known = _pair(codes, defined)
-    return _overlap(rows, known, _prediction_sizes(rows, known, weights, prediction_weights)).shared
+    rows, known = prediction_matrix(codes, defined)
+    return _overlap(rows, known, prediction_sizes(rows, known, weights, prediction_weights)).shared
 
 
 def new_predictions(codes: ArrayLike, defined: ArrayLike) -> Mask:
     """Where (h, n) a hypothesis is the first, by row, to give its prediction; False where
     undefined. Its sum over an input is the number of distinct predictions there."""
-    return _overlap(*_pair(codes, defined), None).new
+    return _overlap(*prediction_matrix(codes, defined), None).new
 
 
 class SetScores(NamedTuple):
@@ -179,10 +189,10 @@ def set_scores(
     prediction_weights: ArrayLike | None = None,
 ) -> SetScores:
     """All scores of a set in one pass over its pairs of hypotheses."""
-    rows, known = _pair(codes, defined)
-    sizes = _prediction_sizes(rows, known, weights, prediction_weights)
+    rows, known = prediction_matrix(codes, defined)
+    sizes = prediction_sizes(rows, known, weights, prediction_weights)
     overlap = _overlap(rows, known, sizes)
-    space = _space_size(rows.shape[1], weights)
+    space = space_size(rows.shape[1], weights)
     union = _union_size(overlap.new, sizes)
     return SetScores(
         generalizability(known, weights),
@@ -226,31 +236,31 @@ def marginal_gains(
     gain in gamma is the candidate's own size over that of S, and the gain in beta 0. All gains
     are 0 where S has size 0.
     """
-    rows, known = _pair(codes, defined)
-    context, context_known = _pair(context_codes, context_defined, inputs=rows.shape[1])
+    rows, known = prediction_matrix(codes, defined)
+    context, context_known = prediction_matrix(context_codes, context_defined, inputs=rows.shape[1])
     k, c = len(context), len(rows)
     everything = np.concatenate([context, rows])
     everything_known = np.concatenate([context_known, known])
-    sizes = _prediction_sizes(everything, everything_known, weights, prediction_weights)
-    space = _space_size(rows.shape[1], weights)
+    sizes = prediction_sizes(everything, everything_known, weights, prediction_weights)
+    space = space_size(rows.shape[1], weights)
     share, gamma_gain, beta_gain = np.zeros((3, c))
     own = sizes if sizes is None or sizes.ndim == 1 else sizes[:k]
     own_beta = beta(context, context_known, None, own)
     own_total = own_beta * (k * (k - 1) // 2)
-    context_sizes = [_size(context_known[j], own, j) for j in range(k)]
+    context_sizes = [size_of(context_known[j], own, j) for j in range(k)]
     for i in range(c):
         share[i] = prediction_share(known[i], weights)
-        size = _size(known[i], sizes, k + i)
+        size = size_of(known[i], sizes, k + i)
         given = np.zeros(rows.shape[1], np.bool_)
         distances = []
         for j in range(k):
             same = (rows[i] == context[j]) & known[i] & context_known[j]
             given |= same
-            shared = _size(same, sizes, k + i)
+            shared = size_of(same, sizes, k + i)
             union = size + context_sizes[j] - shared
             distances.append((union - shared) / union if union > 0 else 0.0)
         if space:
-            gamma_gain[i] = _size(known[i] & ~given, sizes, k + i) / space
+            gamma_gain[i] = size_of(known[i] & ~given, sizes, k + i) / space
         if k:
             pairs = k * (k + 1) // 2
             beta_gain[i] = math.fsum([own_total, *distances]) / pairs - own_beta
@@ -258,39 +268,6 @@ def marginal_gains(
 
 
 # --- inside ------------------------------------------------------------------
-
-
-def _rows(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    if array.ndim != 2:
-        raise ValueError(f"a matrix (hypotheses, inputs) is needed, not shape {array.shape}")
-    return array
-
-
-def _pair(codes: ArrayLike, defined: ArrayLike, inputs: int | None = None) -> tuple[Codes, Mask]:
-    rows, known = np.asarray(codes, np.int64), np.asarray(defined, np.bool_)
-    _rows(rows)
-    if rows.shape != known.shape:
-        raise ValueError(f"codes {rows.shape} and defined {known.shape} differ in shape")
-    if inputs is not None and rows.shape[1] != inputs:
-        raise ValueError(f"a context over {rows.shape[1]} inputs, candidates over {inputs}")
-    return rows, known
-
-
-def unused_code(rows: Codes) -> int:
-    """An int64 that `rows` does not hold."""
-    unused = int(np.iinfo(np.int64).min)
-    while (rows == unused).any():
-        unused += 1
-    return unused
-
-
-def _marked(rows: Codes, known: Mask) -> tuple[Codes, Mask]:
-    """The codes with one unused code where undefined, so that a defined prediction equals
-    nothing undefined; and which rows (h,) are defined everywhere."""
-    total = np.asarray(known.all(axis=1), np.bool_)
-    if total.all():
-        return rows, total
-    return np.where(known, rows, unused_code(rows)), total
 
 
 class _Overlap(NamedTuple):
@@ -302,24 +279,30 @@ def _overlap(rows: Codes, known: Mask, sizes: Sizes | None) -> _Overlap:
     """Compares every two rows once. Codes are compared as they are: for the few hundred rows of
     a problem that is faster than any interning of them."""
     h, n = rows.shape
-    marked, total = _marked(rows, known)
+    total = np.asarray(known.all(axis=1), np.bool_)
+    # With a code of no prediction where undefined, a defined prediction equals nothing undefined.
+    unused = 0 if total.all() else unused_code(rows)
     shared: NDArray[np.int64] | Sizes
     shared = np.zeros((h, h), np.int64) if sizes is None else np.zeros((h, h), np.float64)
     new = np.array(known)
     same = np.empty(n, np.bool_)
+    earlier: list[Codes] = []
     for i in range(h):
         size = sizes if sizes is None or sizes.ndim == 1 else sizes[i]
         given = np.zeros(n, np.bool_)
         row: list[float] = []
-        for j in range(i):
-            np.equal(marked[i], marked[j], out=same)
-            if not total[i]:
+        partial = not total[i]
+        here = np.where(known[i], rows[i], unused) if partial else rows[i]
+        for there in earlier:
+            np.equal(here, there, out=same)
+            if partial:
                 np.logical_and(same, known[i], out=same)
             np.logical_or(given, same, out=given)
             row.append(int(np.count_nonzero(same)) if size is None else float(size[same].sum()))
         own = np.count_nonzero(known[i]) if size is None else float(size[known[i]].sum())
         shared[i, : i + 1] = shared[: i + 1, i] = [*row, own]
         new[i] &= ~given
+        earlier.append(here)
     return _Overlap(shared, new)
 
 
@@ -333,64 +316,25 @@ def _mean_distance(distances: NDArray[np.float64]) -> float:
 
 def _distinct_predictions(rows: Codes, known: Mask) -> int:
     """Number of distinct predictions of all inputs together, by sorting: far fewer comparisons
-    than all pairs."""
-    if not rows.size:
+    than all pairs. In blocks of inputs that stay in the cache."""
+    h, n = rows.shape
+    if not h:
         return 0
-    marked, total = _marked(rows, known)
-    ordered = np.sort(marked, axis=0)
-    distinct = int(np.count_nonzero(ordered[1:] != ordered[:-1])) + int(rows.shape[1])
-    if total.all():
-        return distinct
-    return distinct - int(np.count_nonzero(~known.all(axis=0)))
+    total = bool(known.all())
+    unused = 0 if total else unused_code(rows)
+    distinct = 0
+    width = max(1, _BLOCK // h)
+    for start in range(0, n, width):
+        block = np.s_[:, start : start + width]
+        part = rows[block].copy() if total else np.where(known[block], rows[block], unused)
+        part.sort(axis=0)
+        distinct += int(np.count_nonzero(part[1:] != part[:-1])) + part.shape[1]
+        if not total:  # "undefined" was counted once for each input that has any
+            distinct -= int(np.count_nonzero(~known[block].all(axis=0)))
+    return distinct
 
 
 def _union_size(new: Mask, sizes: Sizes | None) -> float:
     if sizes is None:
         return int(np.count_nonzero(new))
     return float((np.broadcast_to(sizes, new.shape))[new].sum())
-
-
-def _input_sizes(weights: ArrayLike, n: int) -> Sizes:
-    sizes = np.asarray(weights, np.float64)
-    if sizes.shape != (n,):
-        raise ValueError(f"weights of shape {sizes.shape} for {n} inputs")
-    return _checked(sizes)
-
-
-def _checked(sizes: Sizes) -> Sizes:
-    wrong = ~np.isfinite(sizes) | (sizes < 0)
-    if wrong.any():
-        raise UsageError(f"weight {sizes[wrong][0]} is not a finite number of at least 0")
-    return sizes
-
-
-def _space_size(n: int, weights: ArrayLike | None) -> float:
-    return float(n) if weights is None else float(_input_sizes(weights, n).sum())
-
-
-def _prediction_sizes(
-    rows: Codes, known: Mask, weights: ArrayLike | None, prediction_weights: ArrayLike | None
-) -> Sizes | None:
-    """M2 as None (cardinality), (n,) or (h, n)."""
-    h, n = rows.shape
-    if prediction_weights is None:
-        return None if weights is None else _input_sizes(weights, n)
-    sizes = np.asarray(prediction_weights, np.float64)
-    if sizes.ndim == 1:
-        return _input_sizes(sizes, n)
-    if sizes.shape != (h, n):
-        raise ValueError(f"prediction weights {sizes.shape} are neither ({n},) nor ({h}, {n})")
-    sizes = np.where(known, sizes, 0.0)
-    order = np.lexsort((rows, ~known), axis=0)
-    codes, kept, size = (np.take_along_axis(a, order, 0) for a in (rows, known, sizes))
-    torn = (codes[1:] == codes[:-1]) & kept[1:] & (size[1:] != size[:-1])
-    if torn.any():
-        column = int(np.argwhere(torn)[0][1])
-        raise ValueError(f"prediction weights give one prediction of input {column} two sizes")
-    return _checked(sizes)
-
-
-def _size(mask: Mask, sizes: Sizes | None, row: int) -> float:
-    if sizes is None:
-        return int(np.count_nonzero(mask))
-    return float((sizes if sizes.ndim == 1 else sizes[row])[mask].sum())

@@ -12,7 +12,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .gear import beta, gamma, unused_code
+from .gear import beta, gamma
+from .measures import unused_code
 
 
 def beta_bounds(gamma: float, k: int, *, integral: bool = False) -> tuple[float, float]:

@@ -20,7 +20,8 @@ from math import lcm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..records import Predictions, UsageError
+from ..records import Predictions
+from .measures import checked_sizes
 
 REDUNDANT_FROM = 0.8
 
@@ -130,9 +131,6 @@ def _units(weights: NDArray[np.float64]) -> list[int]:
     """The weights times one common factor that makes all of them integers."""
     if weights.ndim != 1:
         raise ValueError(f"weights of shape {weights.shape}; one for each input is needed")
-    wrong = ~np.isfinite(weights) | (weights < 0)
-    if wrong.any():
-        raise UsageError(f"weight {weights[wrong][0]} is not a finite number of at least 0")
-    exact = [Fraction(w) for w in weights.tolist()]
+    exact = [Fraction(w) for w in checked_sizes(weights).tolist()]
     factor = lcm(*(w.denominator for w in exact))
     return [int(w * factor) for w in exact]
