@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Literal
 
@@ -21,11 +21,11 @@ from ..records import (
     Batch,
     CallKey,
     Earlier,
+    Execute,
     Family,
     InputSet,
     Journal,
     Json,
-    Judged,
     Keep,
     Ledger,
     Limits,
@@ -35,7 +35,6 @@ from ..records import (
     Problem,
     Proposer,
     Reply,
-    Sandbox,
     SandboxUnavailable,
     ToolCall,
     Usage,
@@ -57,7 +56,7 @@ class Settings:
     max_bad: int = 3  # GEAR 4.1: in total, not in a row
     tool_calls: int = 4  # in one step; then the model is asked without tools
     feedback: bool = False  # whether the next prompt says where an answer failed
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     @staticmethod
     def from_json(data: Mapping[str, Json]) -> Settings:
@@ -77,7 +76,7 @@ class Case:
     journal: Journal
     ledger: Ledger
     proposer: Proposer | None = None  # None: the journal answers alone
-    sandbox: Sandbox | None = None
+    execute: Execute | None = None  # None: there is no sandbox, only the journal
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     emit: Callable[[Event], None] = lambda event: None
 
@@ -142,15 +141,14 @@ class Case:
     def oracles(self, path: str | None = None) -> Oracles:
         """The oracles; with a path, each call of theirs is journalled under it."""
 
-        async def direct(source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
-            if self.sandbox is None:
-                raise SandboxUnavailable("This session has no sandbox, so no code can be run.")
-            digest = await self.sandbox.put(inputs)
-            return await self.sandbox.run(source, entry, digest, keep, self.settings.limits)
+        if path is None:
+            return Oracles(execute=self.execute)
 
         async def journalled(source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
             async def make() -> Outcome:
-                return _outcome_of(await direct(source, entry, inputs, keep), keep)
+                if self.execute is None:
+                    raise SandboxUnavailable("This session has no sandbox, so no code can be run.")
+                return _outcome_of(await self.execute(source, entry, inputs, keep), keep)
 
             request = {
                 "tool": "execute",
@@ -162,7 +160,7 @@ class Case:
             }
             return _batch_of(await self.once(f"{path}/execute", "tool", request, make))
 
-        return Oracles(execute=direct if path is None else journalled)
+        return Oracles(execute=journalled)
 
 
 def _outcome_of(batch: Batch, keep: Keep) -> Outcome:

@@ -28,7 +28,7 @@ from ..records import (
     digest_of,
 )
 from ..store import ProblemRow, Store
-from .runner import STEPS_WITHOUT_END, graph_of, make_case, spaces_of
+from .runner import STEPS_WITHOUT_END, executor_of, graph_of, make_case, spaces_of
 from .steps import START_STATE
 
 
@@ -60,6 +60,7 @@ async def replay_session(
     settings = store.session(session)["settings"]
     rows = store.problems(session)
     graph, spaces = graph_of(settings, rows), spaces_of(store)
+    execute = executor_of(settings, sandbox)
     steps = 0
     differences: list[dict[str, Json]] = []
     for row in rows:
@@ -69,7 +70,7 @@ async def replay_session(
         journal = _Recorded(store.journal(session), noted, live)
         ledger = _Compared(store, session, row, noted)
         case = make_case(
-            store, session, settings, row, spaces, sandbox=sandbox, journal=journal, ledger=ledger
+            store, session, settings, row, spaces, execute=execute, journal=journal, ledger=ledger
         )
         await _replay_problem(graph, case, row, noted)
         ledger.check_end()

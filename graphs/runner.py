@@ -12,9 +12,10 @@ from contextlib import suppress
 from typing import Any
 
 from ..agents import Refused
-from ..records import Family, Json, Proposer, Sandbox, SandboxUnavailable, Unavailable
+from ..records import Execute, Family, Json, Proposer, Sandbox, SandboxUnavailable, Unavailable
 from ..store import ProblemRow, Store
 from ..tasks import family as family_named
+from ..tools.execute import executor
 from . import Method, method
 from .case import Case, Event, Settings
 from .steps import START_STATE
@@ -53,6 +54,7 @@ async def run_session(
           "open": len(todo), "layers": dict(sandbox.layers()) if sandbox else {}})  # fmt: skip
 
     graph = graph_of(settings, rows)
+    execute = executor_of(settings, sandbox)
     waiting: Iterator[ProblemRow] = iter(todo)
     spaces = _Spaces(store)
 
@@ -62,7 +64,7 @@ async def run_session(
                 return
             case = make_case(
                 store, session, settings, row, spaces,
-                proposer=proposer, sandbox=sandbox, stopping=stopping, emit=emit,
+                proposer=proposer, execute=execute, stopping=stopping, emit=emit,
             )  # fmt: skip
             await _run_problem(graph, case, callbacks)
 
@@ -125,6 +127,11 @@ def spaces_of(store: Store) -> _Spaces:
     return _Spaces(store)
 
 
+def executor_of(settings: Json, sandbox: Sandbox | None) -> Execute | None:
+    """The execute oracle of a session, one for all its problems."""
+    return None if sandbox is None else executor(sandbox, Settings.from_json(settings).limits)
+
+
 def graph_of(settings: Json, rows: Sequence[ProblemRow]) -> Any:
     family = rows[0].problem.family if rows else "programs"
     chosen: Method = method(settings["method"], family)
@@ -140,7 +147,7 @@ def _model_of(settings: Json) -> Json:
 def make_case(
     store: Store, session: str, settings: Json, row: ProblemRow, spaces: _Spaces, **rest: Any
 ) -> Case:
-    """A case as the session's record describes it. rest: what is live (proposer, sandbox, …) or
+    """A case as the session's record describes it. rest: what is live (proposer, execute, …) or
     stands in for the store (journal, ledger)."""
     family: Family = family_named(row.problem.family)
     rest.setdefault("journal", store.journal(session))
