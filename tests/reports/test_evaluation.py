@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from peirce.records import InputSet, UsageError, Verdict
 from peirce.reports import (
     default_evaluation,
     evaluate,
+    evaluate_session,
     evaluations,
     find_evaluation,
     verdict_counts,
 )
+from peirce.store import Store
 
 OK, BROKEN = Verdict.ACCEPTED, Verdict.MALFORMED
 
@@ -75,3 +79,36 @@ def test_verdicts_are_counted_all_four_named(write):
         2,
     )
     assert verdict_counts([])[1] == 0
+
+
+def test_a_stored_session_is_scored_without_its_failed_and_open_problems(write, tmp_path):
+    space = InputSet("S", ([0], [1]), (3.0, 1.0))
+    problems = [write.problem(name) for name in ("a", "b", "c", "d")]
+    settings = {"task": "list_functions", "method": "abduce", "model": "scripted:x", "seed": 0}
+
+    async def record(store, session):
+        ledger = store.ledger(session)
+        for step in write.steps(write.judged(OK, [1, None]), write.judged(BROKEN), problem="a"):
+            await ledger.step(step)
+        for step in write.steps(write.judged(OK, [1, 2]), problem="c"):
+            await ledger.step(step)
+        await ledger.end("a", "done", "exhausted")
+        await ledger.end("b", "done", "exhausted")
+        await ledger.end("c", "failed", "no answer")
+
+    with Store.open(tmp_path / "s.duckdb", write=True) as store:
+        session = store.create_session(settings, [(p, space) for p in problems])
+        asyncio.run(record(store, session))
+        found = evaluate_session(store, session)
+        passes = evaluate_session(store, session, "t3")
+    assert (found["session"], found["model"], found["evaluation"]) == (
+        session,
+        "scripted:x",
+        "gear",
+    )
+    assert found["problems"] == 2
+    assert found["left_out"] == {"failed": 1, "open": 1}
+    assert [row["problem"] for row in found["by_problem"]] == ["a", "b"]
+    assert [row["gamma"] for row in found["by_problem"]] == [0.75, None]  # by the stored weights
+    assert found["metrics"]["consistency"]["mean"] == 0.25
+    assert passes["metrics"]["top1"]["mean"] == 0.5
