@@ -28,7 +28,7 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
     "checkpoint_threshold": "128MB",
-    "threads": "2",
+    "threads": "1",  # rows come singly, and the cores belong to the sandbox and to search
 }
 
 
@@ -49,12 +49,15 @@ class Locked(StoreError):
 
 
 class Database:
-    """The file, open in this process; `query` may be called from any thread."""
+    """The file, open in this process; `query` may be called from any thread.
+
+    writing: the connection of the one thread that writes.
+    """
 
     def __init__(self, path: Path, *, write: bool) -> None:
         """Raises StoreError; `Locked` where another process holds the file."""
         self.path = path
-        self.connection = _attached(path, write)
+        self.writing = _attached(path, write)
         self._local = threading.local()
         self._closed = False
         try:
@@ -66,10 +69,10 @@ class Database:
             raise
 
     def _create(self) -> None:
-        self.connection.execute("BEGIN TRANSACTION")
+        self.writing.execute("BEGIN TRANSACTION")
         for statement in schema.statements():
-            self.connection.execute(statement)
-        self.connection.execute("COMMIT")
+            self.writing.execute(statement)
+        self.writing.execute("COMMIT")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """This thread's own connection to the same database."""
@@ -77,7 +80,7 @@ class Database:
         if cursor is None:
             if self._closed:
                 raise StoreError(f"the store {self.path} is closed")
-            cursor = self.connection.cursor()
+            cursor = self.writing.cursor()
             cursor.execute("USE store")  # a cursor does not inherit it
             self._local.cursor = cursor
         return cursor
@@ -94,7 +97,7 @@ class Database:
 
     def close(self) -> None:
         self._closed = True
-        self.connection.close()
+        self.writing.close()
 
 
 def first_line(error: BaseException) -> str:
@@ -110,6 +113,7 @@ def _attached(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
     try:
         connection.execute(f"ATTACH '{place}' AS store (TYPE duckdb, {options})")
         connection.execute("USE store")
+        connection.execute("PRAGMA disable_optimizer")  # of this connection: it inserts row by row
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
     except duckdb.Error as error:

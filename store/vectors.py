@@ -27,7 +27,7 @@ RAW, CONSTANT, PALETTE_1, PALETTE_2 = range(4)
 HEAD = struct.Struct("<3sBB8sB")
 MAGIC = b"PV1"
 SAMPLE = 4_096  # bytes tried before a whole body is compressed
-PAYS = 0.9  # compressed share at which compression is worth its time
+PAYS = 0.75  # compressed share at which compression is worth its time
 
 Vector = NDArray[Any]
 
@@ -50,7 +50,7 @@ def _palette(flat: Vector) -> tuple[int, bytes] | None:
     """Form and body where the items have few distinct values, else None."""
     if flat.itemsize == 1 or flat.size < 64 or flat.dtype.kind == "f":
         return None  # floats: equal values may differ in their bytes (0.0 and -0.0)
-    if np.unique(flat[:512]).size > 128:
+    if np.unique(flat[:512]).size > 480:
         return None
     values, places = np.unique(flat, return_inverse=True)
     if values.size > 65_536 or values.size * 4 > flat.size:
@@ -64,7 +64,7 @@ def _palette(flat: Vector) -> tuple[int, bytes] | None:
 def _packed(body: bytes) -> tuple[int, bytes]:
     if len(body) < 64:
         return 0, body
-    if len(body) > 4 * SAMPLE:
+    if len(body) > 2 * SAMPLE:
         middle = len(body) // 2
         sample = body[middle : middle + SAMPLE]
         if len(zlib.compress(sample, 1)) > PAYS * len(sample):

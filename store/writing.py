@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 KNOWN_VECTORS = 200_000
 ROWS_A_STATEMENT = 64
 
+Statement = tuple[str, Sequence[Any]]  # SQL and its parameters
+
 
 @dataclass(frozen=True)
 class Change:
     """Rows by table, then statements with their parameters; all of it or nothing is written."""
 
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    statements: Sequence[tuple[str, Sequence[Any]]] = ()
+    statements: Sequence[Statement] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Writer:
         self._thread.join()
 
     def _run(self) -> None:
-        cursor = self._database.cursor()
+        cursor = self._database.writing
         while True:
             first = self._waiting.get()
             group = [] if first is None else [first]
@@ -107,11 +109,11 @@ class Writer:
         if not group:
             return
         try:
-            self._transaction(cursor, [item.change for item in group], "")
+            self._write(cursor, [item.change for item in group], "")
         except duckdb.Error:
             for item in group:
                 try:
-                    self._transaction(cursor, [item.change], " ON CONFLICT DO NOTHING")
+                    self._write(cursor, [item.change], " ON CONFLICT DO NOTHING")
                 except duckdb.Error as error:
                     item.done.set_exception(self._failure(error))
                 else:
@@ -126,53 +128,61 @@ class Writer:
             "before is kept: mend the cause and resume"
         )
 
-    def _transaction(
+    def _write(
         self, cursor: duckdb.DuckDBPyConnection, changes: Sequence[Change], conflict: str
     ) -> None:
-        import duckdb
-
-        new: set[bytes] = set()
-        cursor.execute("BEGIN TRANSACTION")
-        try:
-            for table, rows in self._merged(changes, new):
-                for start in range(0, len(rows), ROWS_A_STATEMENT):
-                    _insert(cursor, table, rows[start : start + ROWS_A_STATEMENT], conflict)
-            for change in changes:
-                for sql, params in change.statements:
-                    cursor.execute(sql, list(params))
-            cursor.execute("COMMIT")
-        except duckdb.Error:
-            _rollback(cursor)
-            raise
+        """Durable, all or nothing. Vectors go first and on their own: one that nothing refers to
+        yet harms nobody, and statements on their own cost half of what a transaction does."""
+        rows = self._merged(changes)
+        new = rows.pop("vector", [])
+        _run(cursor, _inserts("vector", new, conflict))
         if len(self._known) > KNOWN_VECTORS:
             self._known.clear()
-        self._known |= new
+        self._known.update(bytes.fromhex(digest) for digest, _ in new)
+        inserts = [one for table, some in rows.items() for one in _inserts(table, some, conflict)]
+        _run(cursor, [*inserts, *(one for change in changes for one in change.statements)])
 
-    def _merged(
-        self, changes: Sequence[Change], new: set[bytes]
-    ) -> Iterator[tuple[str, list[Row]]]:
+    def _merged(self, changes: Sequence[Change]) -> dict[str, list[Row]]:
         """The rows of all changes by table, without vectors that are there already."""
         merged: dict[str, list[Row]] = {}
+        new: set[Digest] = set()
         for change in changes:
             for table, rows in change.rows.items():
                 for row in rows:
                     if table == "vector":
-                        digest = bytes.fromhex(row[0])
-                        if digest in self._known or digest in new:
+                        if row[0] in new or bytes.fromhex(row[0]) in self._known:
                             continue
-                        new.add(digest)
+                        new.add(row[0])
                     merged.setdefault(table, []).append(row)
-        yield from merged.items()
+        return merged
 
 
-def _insert(
-    cursor: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row], conflict: str
-) -> None:
-    places = "(" + ",".join("?" * len(rows[0])) + ")"
-    values = ",".join([places] * len(rows))
-    cursor.execute(
-        f"INSERT INTO {table} VALUES {values}{conflict}", [cell for row in rows for cell in row]
-    )
+def _inserts(table: str, rows: Sequence[Row], conflict: str) -> list[Statement]:
+    found: list[Statement] = []
+    for start in range(0, len(rows), ROWS_A_STATEMENT):
+        part = rows[start : start + ROWS_A_STATEMENT]
+        places = "(" + ",".join("?" * len(part[0])) + ")"
+        values = ",".join([places] * len(part))
+        found.append(
+            (f"INSERT INTO {table} VALUES {values}{conflict}", [c for row in part for c in row])
+        )
+    return found
+
+
+def _run(cursor: duckdb.DuckDBPyConnection, statements: Sequence[Statement]) -> None:
+    import duckdb
+
+    if len(statements) > 1:
+        cursor.execute("BEGIN TRANSACTION")
+    try:
+        for sql, params in statements:
+            cursor.execute(sql, list(params))
+        if len(statements) > 1:
+            cursor.execute("COMMIT")
+    except duckdb.Error:
+        if len(statements) > 1:
+            _rollback(cursor)
+        raise
 
 
 def _rollback(cursor: duckdb.DuckDBPyConnection) -> None:
