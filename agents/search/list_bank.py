@@ -53,6 +53,8 @@ class Bank:
         self.heap: list[tuple[float, int, Lists, int]] = []
         self.ticket = 0
         self.ints: dict[Ints, Node] = {}
+        self._sorted: tuple[int, list[tuple[Lists, Node]]] = (0, [])
+        self._sorted_ints: tuple[int, list[tuple[Ints, Node]]] = (0, [])
 
     def add(self, values: Lists, program: Node) -> bool:
         """Enters a list program; True where its value is new or cheaper than before."""
@@ -74,11 +76,21 @@ class Bank:
 
     def push(self, values: Lists, cost: float, tier: int = 0) -> None:
         self.ticket += 1
-        heapq.heappush(self.heap, (cost + _TIER_COST[tier], self.ticket, values, tier))
+        heapq.heappush(
+            self.heap, (cost + (_TIER_COST[tier] if cost else 0.0), self.ticket, values, tier)
+        )
 
     def cheapest(self, count: int) -> list[tuple[Lists, Node]]:
-        items = sorted(self.entries.items(), key=lambda item: item[1].cost)
-        return items[:count]
+        if self._sorted[0] != len(self.entries):
+            items = sorted(self.entries.items(), key=lambda item: item[1].cost)
+            self._sorted = (len(items), items[:CHEAPEST])
+        return self._sorted[1][:count]
+
+    def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:
+        if self._sorted_ints[0] != len(self.ints):
+            items = sorted(self.ints.items(), key=lambda item: item[1].cost)
+            self._sorted_ints = (len(items), items[:CHEAPEST])
+        return self._sorted_ints[1][:count]
 
     # --- integers
 
@@ -138,6 +150,7 @@ class Bank:
 
 
 DEAREST = 14.0
+CHEAPEST = 2500
 _TIER_COST = (0.0, 2.0, 4.0)
 Made = tuple[Any, ...]
 
@@ -154,7 +167,7 @@ def constants(bank: Bank) -> list[int]:
 
 
 def _int_operands(bank: Bank, small: bool) -> list[tuple[tuple[int, ...], Node]]:
-    cheap = sorted(bank.ints.items(), key=lambda item: item[1].cost)[:14]
+    cheap = bank.cheapest_ints(14)
     found = []
     for values, program in cheap:
         there = tuple(v for v in values if v is not None)
@@ -238,7 +251,7 @@ def start(inputs: Lists, goal: Lists) -> Bank:
     bank.push(inputs, 0.0)
     lists = [list(v) for v in inputs]
     for op in ("len", "head", "end", "max", "min", "sum", "distinct", "mode", "where_max",
-               "where_min", "middle", "median", "descents", "range_of"):  # fmt: skip
+               "where_min", "middle", "median", "descents", "range_of", "product"):  # fmt: skip
         bank.int_of(op, (lists, X))
     for k in (1, 2, 3, 4, 5, -2, -3):
         bank.int_of("at", (lists, X), _const(bank, k))

@@ -87,6 +87,9 @@ def peeled(bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int) -
             continue
         if known is not None:
             yield joined(program, known) if front else joined(known, program)
+        elif max(map(len, rest)) == 1 and rest not in bank.entries and depth == 0:
+            for other in deeper(rest, -1)[:2]:
+                yield joined(program, other) if front else joined(other, program)
         elif len(goal) > 1 and all(rest) and len(set(rest)) == 1 and len(rest[0]) <= 4:
             fixed = literal(rest[0])
             yield joined(program, fixed) if front else joined(fixed, program)

@@ -22,7 +22,7 @@ def guards(bank: Bank) -> Guards:
         if mask not in (0, full):
             found.setdefault(mask, []).append(test)
 
-    items = sorted(bank.ints.items(), key=lambda item: item[1].cost)
+    items = bank.cheapest_ints(2000)
     plain = [item for item in items if item[1].op not in ("countif", "sumif")][:60]
     counted = [item for item in items if item[1].op == "countif"][:60]
     for values, program in plain + counted:
@@ -42,7 +42,8 @@ def guards(bank: Bank) -> Guards:
         for b, second in plain[k + 1 : 18]:
             for op in ("gt", "lt", "eq", "ne"):
                 add(
-                    [_compare(op, p, q) for p, q in zip(a, b, strict=True)], node(op, first, second)
+                    [_compare(op, p, q) for p, q in zip(a, b, strict=True)],
+                    _mixed(node(op, first, second)),
                 )
     x = Node("x", (), 0.0)
     for digit in range(11):
@@ -71,6 +72,15 @@ def _dear(test: Node) -> Node:
     """Parity of anything but the length is seldom what decides."""
     extra = 0.0 if test.args[0].op in ("len", "head", "end") else 2.0
     return test._replace(cost=test.cost + extra)
+
+
+_ELEMENTS = ("head", "end", "at", "max", "min", "middle", "median", "nth_least", "nth_largest")
+
+
+def _mixed(test: Node) -> Node:
+    """An element is seldom compared with a length, a count or a place."""
+    a, b = (part.op in _ELEMENTS for part in test.args)
+    return test if a and b else test._replace(cost=test.cost + 2.0)
 
 
 def _thresholds(values: Ints) -> list[int]:

@@ -31,8 +31,9 @@ def maps(elements: Elements, goal: Lists) -> Iterator[Node]:
     target = flat(goal)
     terms = elements.terms(target)
     hits = np.flatnonzero((terms.rows == target).all(axis=1))
-    for k in hits[:_ENOUGH]:
-        yield _over("map", MAP, elements, terms.recipes[k])
+    for k in hits[:1].tolist():
+        for term in terms.alike(k):
+            yield _over("map", MAP, elements, term)
     yield from _sums(elements, terms, target)
 
 
@@ -74,7 +75,7 @@ def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
     useful = np.flatnonzero((~wrong).any(axis=1))[:1500]
     masks = elements.masks()
     most = min(len(masks), 4000)
-    if not elements.budget.charge(2 * most * len(useful) / Budget.VECTOR / 16):
+    if not elements.budget.charge(2 * most * len(useful) / Budget.VECTOR / 64):
         return
     missed = wrong[useful].T.astype(np.float32)
     tests = masks.rows[:most].astype(np.float32)
@@ -110,9 +111,10 @@ def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     kept = masks.rows.astype(np.float32) @ elements.segments
     right_length = np.flatnonzero((kept == lengths).all(axis=1))
     count = 0
-    for k in right_length:
+    for k in right_length.tolist():
         if np.array_equal(elements.flat[masks.rows[k]], target):
-            yield _over("filter", FILTER, elements, masks.recipes[k])
+            for test in masks.alike(k):
+                yield _over("filter", FILTER, elements, test)
             count += 1
             if count == _ENOUGH:
                 break
@@ -286,6 +288,18 @@ def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
         if old is None or program.cost < old.cost:
             best[int(right[k])] = program
     yield from best.items()
+
+
+def kept(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+    """The lists that the cheapest tests leave of the base."""
+    masks = elements.masks()
+    for k in range(min(most, len(masks))):
+        row = masks.rows[k]
+        values = []
+        for j in range(len(elements.lists)):
+            part = slice(elements.starts[j], elements.starts[j + 1])
+            values.append(tuple(elements.flat[part][row[part]].tolist()))
+        yield _over("filter", FILTER, elements, masks.recipes[k]), tuple(values)
 
 
 def _over(op: str, price: float, elements: Elements, *parts: Node) -> Node:

@@ -7,6 +7,8 @@ a price and a recipe that becomes a `Node` only when it is wanted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,31 +21,59 @@ _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError)
 
 MANY_TERMS = 4000
 MANY_MASKS = 7000
+ALIKE = 12
 _SCALARS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1)
 
 
 class Table:
     """Rows without repeats, cheapest first, with the recipe of each."""
 
-    def __init__(self, rows: Rows, costs: NDArray[np.float64], recipes: list[Node]) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        costs: NDArray[np.float64],
+        recipes: list[Node],
+        others: Callable[[int], list[Node]] | None = None,
+    ) -> None:
         self.rows = rows
         self.costs = costs
         self.recipes = recipes
+        self._others = others
+
+    def alike(self, k: int) -> list[Node]:
+        """Recipe k and dearer ones of the same row, cheapest first: they may differ elsewhere."""
+        return [self.recipes[k]] if self._others is None else self._others(k)
 
     def __len__(self) -> int:
         return len(self.recipes)
 
 
-def _distinct(
-    rows: NDArray[np.generic], costs: NDArray[np.float64], most: int
-) -> NDArray[np.int64]:
-    """Indices of the cheapest row of each kind, cheapest first, at most `most`."""
-    order = np.argsort(costs, kind="stable")
+def _keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
+    """A random integer combination of each row: equal rows have equal keys."""
     weights = np.random.default_rng(5).integers(1, 2**62, rows.shape[1], dtype=np.int64)
     with np.errstate(over="ignore"):
-        keys = (rows.astype(np.int64) * weights).sum(axis=1)
+        return (rows.astype(np.int64) * weights).sum(axis=1)  # type: ignore[no-any-return]
+
+
+def _distinct(keys: NDArray[np.int64], costs: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Indices of the cheapest row of each kind, cheapest first, at most `most`."""
+    order = np.argsort(costs, kind="stable")
     _, first = np.unique(keys[order], return_index=True)
     return order[np.sort(first)][:most]
+
+
+def _same_rows(
+    keys: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    keep: NDArray[np.int64],
+    recipe: Callable[[int], Node],
+) -> Callable[[int], list[Node]]:
+    def others(k: int) -> list[Node]:
+        found = np.flatnonzero(keys == keys[keep[k]])
+        found = found[np.argsort(costs[found], kind="stable")][:ALIKE]
+        return [recipe(int(j)) for j in found]
+
+    return others
 
 
 class Elements:
@@ -82,7 +112,7 @@ class Elements:
             recipes.append(Node(name, (), feature.cost))
         self.budget.charge(len(rows))
         data = np.array(rows, dtype=np.int64).reshape(len(rows), self.size)
-        keep = _distinct(data, np.array(costs), 80)
+        keep = _distinct(_keys(data), np.array(costs), 80)
         return Table(data[keep], np.array(costs)[keep], [recipes[k] for k in keep])
 
     def with_constants(self, scalars: tuple[int, ...]) -> Table:
@@ -90,7 +120,7 @@ class Elements:
         rows = np.concatenate([self.simple.rows, rows])
         costs = np.concatenate([self.simple.costs, [constant_cost(c) for c in scalars]])
         recipes = [*self.simple.recipes, *(constant(c) for c in scalars)]
-        keep = _distinct(rows, costs, 200)
+        keep = _distinct(_keys(rows), costs, 200)
         return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
 
     def scalars(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
@@ -132,15 +162,17 @@ class Elements:
         del left, right
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
         flat_sources = [s for block in sources for s in block]
-        keep = _distinct(rows, prices, MANY_TERMS)
-        recipes = []
-        for k in keep:
+        keys = _keys(rows)
+        keep = _distinct(keys, prices, MANY_TERMS)
+
+        def recipe(k: int) -> Node:
             op_name, i, j = flat_sources[k]
             first, second = single.recipes[i], single.recipes[j]
-            recipes.append(
-                first if op_name is None else Node(op_name, (first, second), float(prices[k]))
-            )
-        self._terms = Table(rows[keep], prices[keep], recipes)
+            return first if op_name is None else Node(op_name, (first, second), float(prices[k]))
+
+        made = [recipe(int(k)) for k in keep]
+        others = _same_rows(keys, prices, keep, recipe)
+        self._terms = Table(rows[keep], prices[keep], made, others)
         return self._terms
 
     def masks(self) -> Table:
@@ -178,7 +210,7 @@ class Elements:
         compare(
             residues, _constants_table((0, 1, 2, 3, 4, 5), self.size), ("==", "!=", "<", ">"), 8.0
         )
-        compare(residues, residues, ("==", "!="), 9.0)
+        compare(residues, residues, ("==", "!="), 8.4)
         compare(
             residues, self._pick(single, ("v", "i", "first", "n", "last")), ("==", "<", ">"), 8.0
         )
@@ -186,9 +218,16 @@ class Elements:
         compare(near, single, ("==", "<", ">", "!="), 7.6)
         compare(near, small, ("==", "<", ">"), 8.4)
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
-        keep = _distinct(rows, prices, MANY_MASKS)
-        made = [Node(op, (a, b), float(prices[k])) for k in keep for op, a, b in (recipes[k],)]
-        self._masks = Table(rows[keep], prices[keep], made)  # type: ignore[arg-type]
+        keys = _keys(rows)
+        keep = _distinct(keys, prices, MANY_MASKS)
+
+        def recipe(k: int) -> Node:
+            op, a, b = recipes[k]
+            return Node(op, (a, b), float(prices[k]))
+
+        made = [recipe(int(k)) for k in keep]
+        others = _same_rows(keys, prices, keep, recipe)
+        self._masks = Table(rows[keep], prices[keep], made, others)  # type: ignore[arg-type]
         return self._masks
 
     def _pick(self, table: Table, names: tuple[str, ...]) -> Table:
@@ -207,7 +246,7 @@ class Elements:
                 ("//", 10),
                 ("//", 2),
             ):
-                if recipe.cost + constant_cost(by) + TERMS[op][1] <= 6.4:
+                if recipe.cost + constant_cost(by) + TERMS[op][1] <= 6.8:
                     rows.append(_apply(op, table.rows[k], np.int64(by)))
                     recipes.append(_term(op, recipe, constant(by)))
         return _table(rows, recipes, self.size)
@@ -231,7 +270,12 @@ class Elements:
 
 
 def _term(op: str, a: Node, b: Node) -> Node:
-    return Node(op, (a, b), a.cost + b.cost + TERMS[op][1])
+    return Node(op, (a, b), a.cost + b.cost + TERMS[op][1] - _discount(op, b))
+
+
+def _discount(op: str, b: Node) -> float:
+    """Last digits, tens and parity are how people look at numbers."""
+    return 2.0 if op in ("%", "//") and b.op == "const" and b.args[0] in (2, 10) else 0.0
 
 
 def _table(rows: list[Rows], recipes: list[Node], size: int) -> Table:

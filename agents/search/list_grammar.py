@@ -241,6 +241,7 @@ _PARAMETRIC: list[tuple[str, str, str, str, float, int]] = [
     ("concat", "LL", "{0:s} + {1:t}", "{0}, then {1}", 2.0, SUM),
     ("zip_add", "LL", "[a + b for a, b in zip({0}, {1})]", "the sums of {0} and {1}, element by element", 4.0, ATOM),
     ("weave", "LL", "[n for p in zip({0}, {1}) for n in p]", "{0} interleaved with {1}", 4.4, ATOM),
+    ("alternate", "LL", "[({0}, {1})[i % 2][i // 2] for i in range(len({0}) + len({1}))]", "{0} and {1} in turn, element by element", 4.0, ATOM),
     ("both", "LL", "[v for v in {0} if v in {1:c}]", "the elements of {0} that also occur in {1}", 4.0, ATOM),
     ("except", "LL", "[v for v in {0} if v not in {1:c}]", "the elements of {0} that do not occur in {1}", 4.0, ATOM),
 ]  # fmt: skip
@@ -258,6 +259,7 @@ _INT: list[tuple[str, str, str, str, float, int, str]] = [
     ("mode", "L", "max({0}, key={0:a}.count)", "the most frequent element of {0}", 3.4, ATOM, "{0}"),
     ("where_max", "L", "{0:a}.index(max({0}))", "the index of the greatest element of {0}", 3.2, ATOM, "{0}"),
     ("where_min", "L", "{0:a}.index(min({0}))", "the index of the least element of {0}", 3.2, ATOM, "{0}"),
+    ("product", "L", "[p := 1, *(p := p * v for v in {0})][-1]", "the product of {0}", 3.4, ATOM, ""),
     ("middle", "L", "{0:a}[len({0}) // 2]", "the middle element of {0}", 3.2, ATOM, "{0}"),
     ("median", "L", "sorted({0})[len({0}) // 2]", "the middle element of {0} in order", 3.8, ATOM, "{0}"),
     ("descents", "L", "sum(a > b for a, b in zip({0}, {0:a}[1:]))", "the number of descents in {0}", 4.2, ATOM, ""),

@@ -45,8 +45,7 @@ def solve(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> list[Node]:
         found.append(direct)
     if len(set(goal)) == 1 and goal[0] is not None:
         found.append(constant(goal[0]))
-    items = sorted(bank.ints.items(), key=lambda item: item[1].cost)
-    small = [item for item in items[:250] if None not in item[0]]
+    small = [item for item in bank.cheapest_ints(250) if None not in item[0]]
     if None in goal or not small:
         return found
     found += _pairs(bank, small, goal, budget)

@@ -16,8 +16,9 @@ from . import list_element_goals as by_element
 from . import list_integers as integers
 from .list_bank import Budget, Lists, start
 from .list_concat import literal, peeled, stripped
+from .list_edits import edited, partitioned, woven
 from .list_elements import Elements
-from .list_grammar import Node, X, node
+from .list_grammar import Node, X, constant, node
 
 CONFIDENT = 7.5  # a program this cheap, found after level one, ends the search for a first answer
 _NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")
@@ -85,21 +86,58 @@ class Search:
         if any(lengths):
             self._add(self._by_place(lengths))
         yield False
-        self._add(stripped(self.goal, self.solve))
-        self._add(peeled(self.bank, self.goal, self.solve, self.budget, 1))
+        self._filtered(near)
+        self._more_integers()
+        self._add(integers.singles(self.bank, self.goal, self.budget))
         yield False
-        yield from self._deepen(steps, 0.55)
+        yield from self._parts(near)
         self._conditionals()
         yield False
-        self._add(peeled(self.bank, self.goal, self.solve, self.budget, 1))
+        yield from self._deepen(steps, 0.6)
+        self.memo.clear()
+        yield from self._parts(near)
+        self._conditionals()
         yield False
         yield from self._deepen(steps, 1.0)
         self._conditionals()
+
+    def _parts(self, near: Elements) -> Iterator[bool]:
+        """Goals cut into parts that are solved one by one."""
+        self._add(stripped(self.goal, self.solve))
+        self._add(peeled(self.bank, self.goal, self.solve, self.budget, 1))
+        yield False
+        self._add(edited(self.bank, self.goal, self.budget))
+        self._add(woven(self.goal, self.solve))
+        self._add(partitioned(near, self.goal, self.solve))
+        yield False
+
+    def _filtered(self, near: Elements, most: int = 60) -> None:
+        """The lists that simple tests leave of the input enter the bank."""
+        for program, values in by_element.kept(near, most):
+            self.budget.charge(1)
+            if self.bank.add(values, program):
+                self.bank.push(values, program.cost)
 
     def _deepen(self, steps: Iterator[None], share: float) -> Iterator[bool]:
         limit = self.budget.limit * share
         while self.budget.spent < limit and next(steps, True) is None:
             yield False
+
+    def _more_integers(self) -> None:
+        """Integers of the lists that are near the input."""
+        for values, program in self.bank.cheapest(70):
+            if program.op == "x":
+                continue
+            lists = [list(v) for v in values]
+            for op in ("len", "head", "end", "max", "min", "sum", "distinct", "product"):
+                self.bank.int_of(op, (lists, program))
+            self.budget.charge(8)
+        for values_of, program in self.bank.cheapest_ints(12):
+            for c in (1, 2):
+                for op in ("add", "sub"):
+                    self.bank.int_of(
+                        op, (values_of, program), ((c,) * self.bank.count, constant(c))
+                    )
 
     def at(self, base: Node, values: Lists) -> Elements:
         if values not in self.elements:

@@ -168,6 +168,13 @@ class Writer:
         text, loop = self.base(node, node.args[1])
         return Text(f"[v {loop} for _ in range({element(node.args[1], text)})]")
 
+    def product(self, node: Node) -> Text:
+        text = self.expression(node.args[0])
+        self.lines += [f"{' ' * self.indent}p = 1", f"{' ' * self.indent}for v in {text:o}:"]
+        self.lines.append(f"{' ' * self.indent}    p *= v")
+        self.known[node] = Text("p")
+        return self.known[node]
+
     def until(self, node: Node) -> Text:
         return self._cut(node, "{0:a}[:next((i for i, v in {1} if {2}), len({0}))]")
 
@@ -188,6 +195,7 @@ _COMPREHENSIONS: dict[str, Callable[[Writer, Node], Text]] = {
     "sumif": Writer.sum_if,
     "sort_by": Writer.sort_by,
     "each_by": Writer.each_by,
+    "product": Writer.product,
     "until": Writer.until,
     "since": Writer.since,
 }

@@ -1,0 +1,175 @@
+"""Goals deduced from where a known list and the goal differ: one element put, inserted or left out,
+even and odd places apart, a filtered part in front of or behind the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .list_bank import Bank, Budget, Lists
+from .list_concat import joined
+from .list_elements import Elements
+from .list_grammar import Node, node
+from .list_integers import solve
+
+Solve = Callable[[Lists, int], list[Node]]
+_FEW = 3
+
+
+def edited(bank: Bank, goal: Lists, budget: Budget, most: int = 80) -> Iterator[Node]:
+    """Known lists that are the goal but for one element of each example."""
+    for values, program in bank.cheapest(most):
+        changes = {len(out) - len(v) for out, v in zip(goal, values, strict=True)}
+        if changes == {0}:
+            yield from _put(bank, values, program, goal, budget)
+        elif changes == {1}:
+            yield from _inserted(bank, values, program, goal, budget)
+        elif changes == {-1}:
+            yield from _omitted(bank, values, program, goal, budget)
+        budget.charge(0.5)
+
+
+def _put(bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget) -> Iterator[Node]:
+    places: list[int | None] = []
+    for have, out in zip(values, goal, strict=True):
+        apart = [k for k, (a, b) in enumerate(zip(have, out, strict=True)) if a != b]
+        if len(apart) > 1:
+            return
+        places.append(apart[0] if apart else None)
+    if all(p is None for p in places):
+        return
+    for where in _places(bank, places, budget):
+        at = _values_of(bank, where)
+        if any(not 0 <= p < len(out) for p, out in zip(at, goal, strict=True)):
+            continue
+        element = tuple(out[p] for p, out in zip(at, goal, strict=True))
+        for what in solve(bank, element, budget, _FEW):
+            yield node("put", program, where, what)
+
+
+def _inserted(
+    bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget
+) -> Iterator[Node]:
+    options: list[set[int]] = []
+    for have, out in zip(values, goal, strict=True):
+        options.append(
+            {k for k in range(len(out)) if out[:k] == have[:k] and out[k + 1 :] == have[k:]}
+        )
+        if not options[-1]:
+            return
+    for where in _among(bank, options):
+        at = _values_of(bank, where)
+        element = tuple(out[p] for p, out in zip(at, goal, strict=True))
+        for what in solve(bank, element, budget, _FEW):
+            yield node("insert", program, where, what)
+
+
+def _omitted(
+    bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget
+) -> Iterator[Node]:
+    options = []
+    for have, out in zip(values, goal, strict=True):
+        options.append(
+            {k for k in range(len(have)) if have[:k] == out[:k] and have[k + 1 :] == out[k:]}
+        )
+        if not options[-1]:
+            return
+    exact = tuple(min(o) if len(o) == 1 else None for o in options)
+    for where in _among(bank, options):
+        yield node("omit", program, where)
+    if None not in exact:
+        for where in solve(bank, exact, budget, _FEW):
+            yield node("omit", program, where)
+
+
+def _among(bank: Bank, options: list[set[int]]) -> list[Node]:
+    """Integers that lie among the options of every example, cheapest first."""
+    found = []
+    shared = set.intersection(*options)
+    if shared:
+        from .list_grammar import constant
+
+        found.append(constant(min(shared)))
+    for values, program in bank.cheapest_ints(400):
+        if all(v in o for v, o in zip(values, options, strict=True)):
+            found.append(program)
+            if len(found) >= _FEW:
+                break
+    return found
+
+
+def _places(bank: Bank, places: list[int | None], budget: Budget) -> list[Node]:
+    """Integers equal to the places where they are known; any where nothing changed."""
+    if None not in places:
+        return solve(bank, tuple(places), budget, _FEW)
+    ranges = [{p} if p is not None else set(range(100)) for p in places]
+    return _among(bank, ranges)
+
+
+def _values_of(bank: Bank, program: Node) -> tuple[int, ...]:
+    if program.op == "const":
+        return (program.args[0],) * bank.count
+    for values, known in bank.cheapest_ints(2500):
+        if known == program:
+            return tuple(-1 if v is None else v for v in values)
+    return _computed(bank, program)
+
+
+def _computed(bank: Bank, program: Node) -> tuple[int, ...]:
+    """An operation of two known integers, worked out again."""
+    from .list_grammar import OPERATIONS, run
+
+    if program.op not in OPERATIONS or OPERATIONS[program.op].takes != "II":
+        return (-1,) * bank.count
+    first, second = (_values_of(bank, part) for part in program.args)
+    return tuple(run(program.op)(a, b) for a, b in zip(first, second, strict=True))
+
+
+def woven(goal: Lists, deeper: Solve) -> Iterator[Node]:
+    """Even and odd places apart, each solved for itself."""
+    if max(map(len, goal)) < 2 or sum(map(len, goal)) < 2 * len(goal):
+        return
+    evens = tuple(out[::2] for out in goal)
+    odds = tuple(out[1::2] for out in goal)
+    firsts = deeper(evens, 0)
+    if not firsts:
+        return
+    for second in deeper(odds, 0)[:_FEW]:
+        for first in firsts[:_FEW]:
+            yield node("alternate", first, second)
+
+
+def partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterator[Node]:
+    """A filtered part of the base in front of a rest, or behind it."""
+    masks = elements.masks()
+    if not elements.size or not elements.budget.charge(len(masks) / Budget.VECTOR):
+        return
+    lengths = np.array([len(out) for out in goal])
+    kept = (masks.rows.astype(np.float32) @ elements.segments).astype(np.int64)
+    fits = np.flatnonzero((kept <= lengths).all(axis=1) & (kept > 0).any(axis=1)
+                          & (kept < lengths).any(axis=1))  # fmt: skip
+    tried: set[tuple[Lists, bool]] = set()
+    for k in fits.tolist():
+        parts = []
+        for j in range(len(goal)):
+            part = slice(elements.starts[j], elements.starts[j + 1])
+            parts.append(tuple(elements.flat[part][masks.rows[k, part]].tolist()))
+            if goal[j][: len(parts[j])] != parts[j] and goal[j][len(goal[j]) - len(parts[j]) :] != parts[j]:  # fmt: skip
+                break
+        else:
+            cost = 1.8 + elements.base.cost + masks.recipes[k].cost
+            program = Node("filter", (elements.base, masks.recipes[k]), cost)
+            for front in (True, False):
+                pairs = list(zip(goal, parts, strict=True))
+                if front and all(out[: len(p)] == p for out, p in pairs):
+                    rest = tuple(out[len(p) :] for out, p in pairs)
+                elif not front and all(out[len(out) - len(p) :] == p for out, p in pairs):
+                    rest = tuple(out[: len(out) - len(p)] for out, p in pairs)
+                else:
+                    continue
+                if (rest, front) in tried or len(tried) > 40:
+                    continue
+                tried.add((rest, front))
+                for other in deeper(rest, -1)[:_FEW]:
+                    yield joined(program, other) if front else joined(other, program)
