@@ -47,6 +47,7 @@ HEADER_BYTES = 65_536
 CACHE_BYTES = 64 * 2**20  # of input sets, as JSON; the set in use always stays
 CHILD_VERDICTS = ("ok", "syntax", "no_function", "too_slow", "memory", "output_too_large")
 LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
+RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, to say in that it was reached
 RESULT_DESCRIPTOR = 3  # the only one a child has besides the null device
 
 # Common harmless modules, imported once so that a child which asks for them does not pay.
@@ -130,6 +131,8 @@ def attempt(
     except trial.OutputTooLarge:
         return refusal("output_too_large", "the outputs together"), b""
     except MemoryError:
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        _limit("RLIMIT_AS", hard, hard)
         return refusal("memory", "out of memory outside of a call"), b""
 
 
@@ -156,7 +159,8 @@ def confine(pipe: int, limits: dict[str, Any]) -> None:
     os.dup2(pipe, RESULT_DESCRIPTOR)
     os.closerange(RESULT_DESCRIPTOR + 1, 4096)
     cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, upwards
-    _limit("RLIMIT_AS", _mapped_bytes + int(limits["memory_mb"]) * 2**20)
+    memory = _mapped_bytes + int(limits["memory_mb"]) * 2**20
+    _limit("RLIMIT_AS", memory, memory + RESERVE_BYTES)
     _limit("RLIMIT_CPU", cpu_s, cpu_s + 1)
     _limit("RLIMIT_NOFILE", 32)
     _limit("RLIMIT_FSIZE", 0)
@@ -374,6 +378,8 @@ def explain(ending: str, status: int, cpu_s: float, cpu_limit_s: float) -> tuple
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if number == signal.SIGXCPU or (number == signal.SIGKILL and cpu_s >= cpu_limit_s):
         return "too_slow", "CPU time"
+    if number == signal.SIGKILL:
+        return "crashed", "killed, or its result was closed"
     if number:
         return "crashed", f"died of signal {number}"
     return "crashed", f"ended with status {os.WEXITSTATUS(status)} before its result"

@@ -185,8 +185,8 @@ class Trial:
         signal.setitimer(signal.ITIMER_PROF, self._input_cpu_s / 4, self._input_cpu_s / 4)
 
     def _check_clock(self, _signal: int, interrupted: Any) -> None:
-        if interrupted is not None and interrupted.f_code is Trial.run.__code__:
-            return  # between two calls
+        if interrupted is None or interrupted.f_code in _BETWEEN_CALLS:
+            return
         at, now = self.done(), time.process_time()
         if at != self._clock_at:
             self._clock_at, self._clock_since = at, now
@@ -246,3 +246,6 @@ def describe(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"[:DETAIL_CHARACTERS]
     except BaseException:  # noqa: BLE001 - __str__ of an untrusted class
         return "an exception that cannot be shown"
+
+
+_BETWEEN_CALLS = frozenset({Trial.run.__code__, Trial.done.__code__, reason_of.__code__})

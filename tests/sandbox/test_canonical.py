@@ -53,7 +53,7 @@ def naive(value: Any) -> Any:
 
 
 @given(values, values)
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_forms_are_equal_exactly_where_the_naive_rule_says_so(a: Any, b: Any) -> None:
     assert (canonical_bytes(a) == canonical_bytes(b)) == (naive(a) == naive(b))
 
@@ -66,7 +66,7 @@ def test_near_misses_are_told_apart_as_the_naive_rule_does(a: Any, b: Any) -> No
 
 
 @given(values)
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_the_coder_of_a_batch_agrees_with_code_of(value: Any) -> None:
     code = coder()
     assert code(value) == code(value) == code_bytes(value)
@@ -74,7 +74,7 @@ def test_the_coder_of_a_batch_agrees_with_code_of(value: Any) -> None:
 
 
 @given(values)
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_plain_values_are_strict_json_and_restore_to_equal_ones(value: Any) -> None:
     text = json.dumps(plain(value), allow_nan=False)
     assert canonical_bytes(restore(json.loads(text))) == canonical_bytes(value)

@@ -1,0 +1,402 @@
+"""The pool of zygotes: fair, safe to cancel, mended when a zygote dies, clean at its end and at the
+parent's; and nothing that a zygote says is believed unchecked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
+from peirce.sandbox import harness, open_sandbox, pool
+from peirce.sandbox.pool import checked_batch
+from peirce.sandbox.process import ProcessSandbox, start_zygote
+
+TEN = InputSet("ten", tuple([n] for n in range(10)))
+SLEEP = "import time\ndef f(x):\n    time.sleep(30)"
+IDENTITY = "def f(x):\n    return x"
+LIMITS = Limits(wall_s=20)
+
+
+async def opened(workers: int = 1) -> ProcessSandbox:
+    sandbox = await open_sandbox("process", workers=workers)
+    assert isinstance(sandbox, ProcessSandbox)
+    await sandbox.put(TEN)
+    return sandbox
+
+
+async def honest(sandbox: ProcessSandbox) -> None:
+    batch = await sandbox.run(IDENTITY, "f", TEN.digest, "values", LIMITS)
+    assert batch.values == tuple({"value": [n]} for n in range(10)), batch
+
+
+def zygotes(sandbox: ProcessSandbox) -> list[int]:
+    return [slot.link.process.pid for slot in sandbox._slots if slot.link]  # type: ignore[attr-defined]
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found += map(int, (task / "children").read_text().split())
+    return found
+
+
+async def none_left(pids: list[int]) -> None:
+    """A child is reaped just after its result was forwarded, so at once or a moment later."""
+    for _ in range(500):
+        if not any(map(children_of, pids)):
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError([children_of(pid) for pid in pids])
+
+
+linux = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts in /proc")
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@linux
+def test_three_hundred_batches_leave_no_zombie_and_no_descriptor() -> None:
+    sources = [
+        IDENTITY,
+        "import os\ndef f(x):\n    os._exit(1)",
+        "def f(",
+        "import os, struct\ndef f(x):\n    os.write(3, b'forged')",
+        "def f(x):\n    return [0] * 10**9",
+        "import os\ndef f(x):\n    os.kill(os.getpid(), 9)",
+    ]
+
+    async def session() -> None:
+        sandbox = await opened(workers=2)
+        try:
+            await honest(sandbox)
+            pids, mine = zygotes(sandbox), descriptors()
+            theirs = [len(os.listdir(f"/proc/{pid}/fd")) for pid in pids]
+            work = (
+                sandbox.run(sources[n % 6], "f", TEN.digest, "codes", LIMITS) for n in range(300)
+            )
+            batches = await asyncio.gather(*work)
+            verdicts = [b.verdict for b in batches]
+            assert verdicts[:6] == ["ok", "crashed", "syntax", "protocol", "ok", "crashed"]
+            assert verdicts == verdicts[:6] * 50
+            assert zygotes(sandbox) == pids, "the zygotes themselves lived on"
+            await honest(sandbox)
+            assert descriptors() == mine
+            assert [len(os.listdir(f"/proc/{pid}/fd")) for pid in pids] == theirs
+            await none_left(pids)
+        finally:
+            await sandbox.close()
+
+    before = descriptors(), children_of(os.getpid())
+    asyncio.run(session())
+    assert (descriptors(), children_of(os.getpid())) == before
+
+
+@linux
+def test_a_cancelled_run_ends_its_child_and_keeps_its_zygote() -> None:
+    async def session() -> None:
+        sandbox = await opened()
+        try:
+            (pid,) = zygotes(sandbox)
+            for pause in (0.0, 0.001, 0.1):
+                run = asyncio.create_task(sandbox.run(SLEEP, "f", TEN.digest, "codes", LIMITS))
+                await asyncio.sleep(pause)
+                run.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await run
+                start = time.monotonic()
+                await honest(sandbox)
+                assert time.monotonic() - start < 5
+            assert zygotes(sandbox) == [pid]
+            await none_left([pid])
+        finally:
+            await sandbox.close()
+
+    asyncio.run(session())
+
+
+def test_many_cancelled_at_any_moment_lose_no_worker() -> None:
+    async def session() -> None:
+        sandbox = await opened(workers=2)
+        try:
+            for n in range(30):
+                runs = [
+                    asyncio.create_task(sandbox.run(IDENTITY, "f", TEN.digest, "codes", LIMITS))
+                    for _ in range(4)
+                ]
+                await asyncio.sleep(n * 0.0003)
+                for run in runs[n % 4 :]:
+                    run.cancel()
+                ended = await asyncio.gather(*runs, return_exceptions=True)
+                assert all(isinstance(e, Batch | asyncio.CancelledError) for e in ended)
+            await asyncio.gather(honest(sandbox), honest(sandbox), honest(sandbox))
+            assert sandbox._free.qsize() == 2 and not sandbox._background
+        finally:
+            await sandbox.close()
+
+    asyncio.run(session())
+
+
+def test_batches_are_served_in_order_of_arrival() -> None:
+    async def session() -> list[int]:
+        sandbox = await opened()
+        order: list[int] = []
+
+        async def one(number: int) -> None:
+            await sandbox.run(IDENTITY, "f", TEN.digest, "codes", LIMITS)
+            order.append(number)
+
+        try:
+            await asyncio.gather(*map(one, range(12)))
+        finally:
+            await sandbox.close()
+        return order
+
+    assert asyncio.run(session()) == list(range(12))
+
+
+def test_a_killed_zygote_is_replaced_and_its_batch_run_again() -> None:
+    async def session() -> None:
+        sandbox = await opened()
+        try:
+            for _ in range(2):
+                (pid,) = zygotes(sandbox)
+                os.kill(pid, signal.SIGKILL)  # between batches
+                await honest(sandbox)
+                assert zygotes(sandbox) != [pid]
+            (pid,) = zygotes(sandbox)
+            source = "import time\ndef f(x):\n    time.sleep(0.05)\n    return x"
+            run = asyncio.create_task(sandbox.run(source, "f", TEN.digest, "values", LIMITS))
+            await asyncio.sleep(0.1)
+            os.kill(pid, signal.SIGKILL)  # in the middle of one
+            assert (await run).values == tuple({"value": [n]} for n in range(10))
+        finally:
+            await sandbox.close()
+
+    asyncio.run(session())
+
+
+def test_a_hypothesis_that_takes_its_zygote_down_is_a_crash_of_its_own() -> None:
+    async def session() -> Batch:
+        sandbox = await opened()
+        try:
+            source = "import os, signal\ndef f(x):\n    os.kill(os.getppid(), signal.SIGKILL)\n    return x"
+            batch = await sandbox.run(source, "f", TEN.digest, "codes", LIMITS)
+            await honest(sandbox)
+            return batch
+        finally:
+            await sandbox.close()
+
+    batch = asyncio.run(session())
+    assert batch.verdict == "crashed" and "worker" in batch.detail
+
+
+def test_a_sandbox_that_serves_nobody_is_unavailable_and_no_verdict() -> None:
+    async def session() -> None:
+        starts = 0
+
+        async def dying() -> Any:
+            nonlocal starts
+            starts += 1
+            link = await start_zygote()
+            if starts > 1:
+                os.kill(link.process.pid, signal.SIGKILL)
+            return link
+
+        sandbox = pool.PooledSandbox(dying, 1)
+        await sandbox.start()
+        try:
+            await sandbox.put(TEN)
+            os.kill(zygotes(sandbox)[0], signal.SIGKILL)  # type: ignore[arg-type]
+            with pytest.raises(SandboxUnavailable) as caught:
+                await sandbox.run(IDENTITY, "f", TEN.digest, "codes", LIMITS)
+            assert caught.value.exit_code == 4
+        finally:
+            await sandbox.close()
+
+    asyncio.run(session())
+
+
+def test_closing_ends_what_runs_and_what_waits() -> None:
+    async def session() -> list[Any]:
+        sandbox = await opened()
+        pids = zygotes(sandbox)
+        runs = [
+            asyncio.create_task(sandbox.run(SLEEP, "f", TEN.digest, "codes", LIMITS))
+            for _ in range(3)
+        ]
+        await asyncio.sleep(0.1)
+        start = time.monotonic()
+        await sandbox.close()
+        ended = await asyncio.gather(*runs, return_exceptions=True)
+        assert time.monotonic() - start < 5
+        for pid in pids:
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+        await sandbox.close()  # once more does nothing
+        return ended
+
+    ended = asyncio.run(session())
+    assert [type(e) for e in ended] == [SandboxUnavailable] * 3
+
+
+PARENT = """
+import asyncio, sys
+from peirce.records import InputSet, Limits
+from peirce.sandbox import open_sandbox
+async def main():
+    sandbox = await open_sandbox("process", workers=2)
+    digest = await sandbox.put(InputSet("one", ([1],)))
+    print(*[slot.link.process.pid for slot in sandbox._slots], flush=True)
+    source = "import time\\ndef f(x):\\n    time.sleep(60)"
+    await asyncio.gather(*[sandbox.run(source, "f", digest, "codes", Limits()) for _ in range(2)])
+asyncio.run(main())
+"""
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_the_death_of_the_parent_ends_zygotes_and_children(number: int) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert parent.stdout is not None
+    with parent:
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        deadline = time.monotonic() + 10
+        while not all(children_of(pid) for pid in pids) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        everyone = pids + [child for pid in pids for child in children_of(pid)]
+        assert len(everyone) == 4
+        parent.send_signal(number)
+    deadline = time.monotonic() + 10
+    while any(map(alive, everyone)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(alive, everyone))
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_input_sets_that_the_zygote_forgot_are_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "STORED_BYTES", 2**31)
+    big = [
+        InputSet(f"big {n}", (["x" * (22 * 2**20 + 1), n],)) for n in range(3)
+    ]  # more than CACHE_BYTES
+
+    async def session() -> None:
+        sandbox = await opened()
+        try:
+            for inputs in (*big, *big):
+                digest = await sandbox.put(inputs)
+                source = "def f(x):\n    return [len(x[0]), x[1]]"
+                batch = await sandbox.run(source, "f", digest, "values", LIMITS)
+                assert batch.values == ({"value": [22 * 2**20 + 1, inputs.inputs[0][1]]},)
+            await honest(sandbox)
+        finally:
+            await sandbox.close()
+
+    asyncio.run(session())
+
+
+def test_what_cannot_be_is_refused_in_one_sentence() -> None:
+    with pytest.raises(UsageError, match=r"'proces'.*process.*did you mean 'process'"):
+        asyncio.run(open_sandbox("proces"))
+    with pytest.raises(UsageError, match="workers is 0"):
+        asyncio.run(open_sandbox("process", workers=0))
+    with pytest.raises(SandboxUnavailable, match=r"wanted layers.*seccomp.*--strict-sandbox"):
+        asyncio.run(open_sandbox("process", workers=1, strict=True))
+
+    async def unknown() -> None:
+        sandbox = await opened()
+        try:
+            await sandbox.run(IDENTITY, "f", "0" * 64, "codes", LIMITS)
+        finally:
+            await sandbox.close()
+
+    with pytest.raises(UsageError, match="no input set '000000000000'"):
+        asyncio.run(unknown())
+
+
+# --- what a zygote may say ---------------------------------------------------
+
+GOOD = {"verdict": "ok", "reason_names": ["IndexError"], "limited": False, "cpu_s": 0.5}
+BODY = bytes([0, 1]) + (7).to_bytes(8, "little") + (9).to_bytes(8, "little")
+
+
+def test_a_good_frame_is_a_batch_with_zeros_where_undefined() -> None:
+    batch = checked_batch(GOOD, BODY, 2, "codes", LIMITS)
+    assert (batch.verdict, batch.codes.tolist(), batch.reasons.tolist()) == ("ok", [7, 0], [0, 1])
+    assert batch.cpu_s == 0.5
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"verdict": "accepted"}, {"verdict": None}, {"verdict": "unknown_inputs"}, {"detail": 3},
+        {"reason_names": None}, {"reason_names": {"a": 1}}, {"reason_names": [1]},
+        {"reason_names": ["a", "a"]}, {"reason_names": []}, {"reason_names": ["x" * 65]},
+        {"reason_names": ["\x1b[2J"]}, {"reason_names": [f"r{n}" for n in range(300)]},
+    ],
+)  # fmt: skip
+def test_a_header_out_of_order_is_a_breach_of_protocol(change: dict[str, Any]) -> None:
+    batch = checked_batch({**GOOD, **change}, BODY, 2, "codes", LIMITS)
+    assert batch.verdict == "protocol" and batch.reasons.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("body", [b"", BODY[:-1], BODY + b"x", bytes([0, 2]) + BODY[2:]])
+def test_a_body_out_of_order_is_a_breach_of_protocol(body: bytes) -> None:
+    assert checked_batch(GOOD, body, 2, "codes", LIMITS).verdict == "protocol"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "3", "[1]", "[1, 2, 3]", "[1", "[" * 100_000, '[{"$set": []}, null]', "[1" + "0" * 5000 + ", 1]",
+     json.dumps(["x" * 200_000, 1]), '[{"$float": 3}, 1]', '[{"$dict": [1]}, 1]', '[{"$dict": [[{}, 1]]}, 1]', "\xff"],
+    ids=lambda text: text[:12],
+)  # fmt: skip
+def test_values_out_of_order_are_a_breach_of_protocol(text: str) -> None:
+    batch = checked_batch(GOOD, bytes([0, 1]) + text.encode("latin-1"), 2, "values", LIMITS)
+    assert batch.verdict == "protocol" and batch.values is None
+
+
+@pytest.mark.parametrize("cpu", [float("nan"), -1.0, 1e9, 10**400, "1", None])
+def test_a_cpu_time_that_cannot_be_counts_as_none(cpu: Any) -> None:
+    assert checked_batch({**GOOD, "cpu_s": cpu}, BODY, 2, "codes", LIMITS).cpu_s == 0.0
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [b"", b"junk", b"x" * 64, harness.HEAD.pack(harness.MAGIC, 10, 2**62) + b"{}",
+     harness.HEAD.pack(harness.MAGIC, 2**31, 0), harness.HEAD.pack(harness.MAGIC, 2, 0) + b"[]"],
+)  # fmt: skip
+def test_a_zygote_that_talks_nonsense_is_lost_and_not_believed(noise: bytes) -> None:
+    async def session() -> None:
+        reader = asyncio.StreamReader()
+        reader.feed_data(noise)
+        reader.feed_eof()
+        link = pool.Link.__new__(type("Silent", (pool.Link,), {}))
+        link.reader = reader
+        with pytest.raises(pool.Lost):
+            await link.receive(1000)
+
+    asyncio.run(session())
+
+
+def test_no_inputs_give_an_empty_batch() -> None:
+    batch = checked_batch({**GOOD, "reason_names": []}, b"", 0, "codes", LIMITS)
+    assert batch.verdict == "ok" and batch.codes.shape == (0,) and batch.codes.dtype == np.int64
