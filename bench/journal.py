@@ -20,7 +20,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import numpy as np
-
 from peirce.records import (
     Agreement,
     Answered,

@@ -55,7 +55,8 @@ def creation(
         },
         [
             (
-                f"INSERT INTO session VALUES (?, {ordinal}, ?, 'running', ?, '{{}}')",
+                f"INSERT INTO session VALUES (?, {ordinal}, ?, 'running', ?, '{{}}') "
+                "ON CONFLICT DO NOTHING",
                 (session, created, json_cell(settings)),
             )
         ],

@@ -8,7 +8,9 @@ are made again one by one with ON CONFLICT DO NOTHING, so that writing twice cha
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
+import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -47,6 +49,7 @@ class Writer:
         self._database = database
         self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._known: set[bytes] = set()  # digests of vectors that are in the file for certain
+        self._parsed: dict[str, duckdb.Statement] = {}  # parsing is a third of a large insert
         self._lock = threading.Lock()
         self._ended: str | None = None
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
@@ -83,44 +86,48 @@ class Writer:
         self._thread.join()
 
     def _run(self) -> None:
-        cursor = self._database.writing
-        while True:
-            first = self._waiting.get()
-            group = [] if first is None else [first]
-            closing = first is None
-            while not closing and not self._waiting.empty():
-                item = self._waiting.get()
-                if item is None:
-                    closing = True
-                else:
-                    group.append(item)
-            try:
-                self._commit(cursor, group)
-            finally:
-                for item in group:  # only after an unforeseen error of this thread
-                    if not item.done.done():
-                        item.done.set_exception(StoreError("the store's writer has failed"))
-            if closing:
-                return
+        try:
+            while group := self._next_group():
+                self._commit(group)
+        finally:
+            with self._lock:  # after an unforeseen error nobody may wait for ever
+                self._ended = self._ended or f"the writer of {self._database.path} has failed"
+                while not self._waiting.empty():
+                    if (item := self._waiting.get()) is not None:
+                        item.done.set_exception(StoreError(self._ended))
 
-    def _commit(self, cursor: duckdb.DuckDBPyConnection, group: Sequence[_Waiting]) -> None:
+    def _next_group(self) -> list[_Waiting]:
+        """What waits now, at least one; empty at the end."""
+        group: list[_Waiting] = []
+        while not group or not self._waiting.empty():
+            item = self._waiting.get()
+            if item is None:
+                self._waiting.put(None)  # found again after this group
+                return group
+            group.append(item)
+        return group
+
+    def _commit(self, group: Sequence[_Waiting]) -> None:
         import duckdb
 
-        if not group:
-            return
         try:
-            self._write(cursor, [item.change for item in group], "")
-        except duckdb.Error:
+            try:
+                self._write([item.change for item in group], "")
+            except duckdb.Error:
+                for item in group:
+                    try:
+                        self._write([item.change], " ON CONFLICT DO NOTHING")
+                    except duckdb.Error as error:
+                        item.done.set_exception(self._failure(error))
+        finally:
+            unforeseen = sys.exc_info()[1]
             for item in group:
-                try:
-                    self._write(cursor, [item.change], " ON CONFLICT DO NOTHING")
-                except duckdb.Error as error:
-                    item.done.set_exception(self._failure(error))
-                else:
+                if item.done.done():
+                    continue
+                if unforeseen is None:
                     item.done.set_result(None)
-        else:
-            for item in group:
-                item.done.set_result(None)
+                else:
+                    item.done.set_exception(StoreError(f"the store's writer failed: {unforeseen}"))
 
     def _failure(self, error: duckdb.Error) -> StoreError:
         return StoreError(
@@ -128,19 +135,17 @@ class Writer:
             "before is kept: mend the cause and resume"
         )
 
-    def _write(
-        self, cursor: duckdb.DuckDBPyConnection, changes: Sequence[Change], conflict: str
-    ) -> None:
+    def _write(self, changes: Sequence[Change], conflict: str) -> None:
         """Durable, all or nothing. Vectors go first and on their own: one that nothing refers to
         yet harms nobody, and statements on their own cost half of what a transaction does."""
         rows = self._merged(changes)
         new = rows.pop("vector", [])
-        _run(cursor, _inserts("vector", new, conflict))
+        self._execute(_inserts("vector", new, conflict))
         if len(self._known) > KNOWN_VECTORS:
             self._known.clear()
         self._known.update(bytes.fromhex(digest) for digest, _ in new)
         inserts = [one for table, some in rows.items() for one in _inserts(table, some, conflict)]
-        _run(cursor, [*inserts, *(one for change in changes for one in change.statements)])
+        self._execute([*inserts, *(one for change in changes for one in change.statements)])
 
     def _merged(self, changes: Sequence[Change]) -> dict[str, list[Row]]:
         """The rows of all changes by table, without vectors that are there already."""
@@ -156,6 +161,28 @@ class Writer:
                     merged.setdefault(table, []).append(row)
         return merged
 
+    def _execute(self, statements: Sequence[Statement]) -> None:
+        import duckdb
+
+        several = len(statements) > 1
+        try:
+            if several:
+                self._one("BEGIN TRANSACTION", ())
+            for sql, params in statements:
+                self._one(sql, params)
+            if several:
+                self._one("COMMIT", ())
+        except duckdb.Error:
+            if several:
+                with contextlib.suppress(duckdb.Error):  # a failed COMMIT has rolled back already
+                    self._one("ROLLBACK", ())
+            raise
+
+    def _one(self, sql: str, params: Sequence[Any]) -> None:
+        if sql not in self._parsed:
+            (self._parsed[sql],) = self._database.writing.extract_statements(sql)
+        self._database.writing.execute(self._parsed[sql], list(params))
+
 
 def _inserts(table: str, rows: Sequence[Row], conflict: str) -> list[Statement]:
     found: list[Statement] = []
@@ -167,28 +194,3 @@ def _inserts(table: str, rows: Sequence[Row], conflict: str) -> list[Statement]:
             (f"INSERT INTO {table} VALUES {values}{conflict}", [c for row in part for c in row])
         )
     return found
-
-
-def _run(cursor: duckdb.DuckDBPyConnection, statements: Sequence[Statement]) -> None:
-    import duckdb
-
-    if len(statements) > 1:
-        cursor.execute("BEGIN TRANSACTION")
-    try:
-        for sql, params in statements:
-            cursor.execute(sql, list(params))
-        if len(statements) > 1:
-            cursor.execute("COMMIT")
-    except duckdb.Error:
-        if len(statements) > 1:
-            _rollback(cursor)
-        raise
-
-
-def _rollback(cursor: duckdb.DuckDBPyConnection) -> None:
-    import duckdb
-
-    try:
-        cursor.execute("ROLLBACK")
-    except duckdb.Error:
-        return  # a failed COMMIT has rolled back already, or the database is invalid for good
