@@ -4,7 +4,8 @@ The consistent hypotheses of a problem are the accepted and the redundant ones. 
 instruction following divide by all answers, malformed ones too. A problem without a consistent
 answer counts 0 in consistency and in beta, and has no value in gamma and generalizability, so
 these two are means over fewer problems: n says how many. Beta is 0 below two consistent
-hypotheses. An answer that holds several hypotheses counts once for each.
+hypotheses. An answer that holds several hypotheses counts once for each. Pass rates and Top-k on
+the observations stand beside the scores (`passing.py`).
 
 Departure from the paper's published figures: there malformed answers are left out of
 consistency, and beta and gamma of tuned models are means over the problems with at least two
@@ -16,8 +17,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..records import InputSet, Judged, Problem, StepRecord, Verdict
+from ..records import InputSet, Problem, StepRecord, Verdict
 from ..tools import gear as scores
+from . import passing
 from .evaluation import Evaluation, Metric
 from .statistics import Interval
 from .statistics import summary as summarise
@@ -34,24 +36,21 @@ METRICS = (
     Metric("redundant", "lower", "answers a problem, consistent but not novel"),
     Metric("inconsistent", "lower", "answers a problem that contradict an observation"),
     Metric("malformed", "lower", "answers a problem that give no hypothesis"),
+    *passing.METRICS,
+    passing.WITHOUT_HIDDEN,
 )
-
-
-def all_judged(steps: Sequence[StepRecord]) -> list[Judged]:
-    """Every hypothesis or malformed answer of one problem, in the order of its steps."""
-    return [judged for record in steps for answer in record.answers for judged in answer.judged]
 
 
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """The GEAR scores of one problem from its steps.
+    """The GEAR scores and pass rates of one problem from its steps.
 
     gamma, generalizability and, from two consistent hypotheses on, beta are None where a
     consistent hypothesis has no predictions over S. Raises ValueError where hypotheses of one
     problem were scored over sample spaces of different sizes.
     """
-    judged = all_judged(steps)
+    judged = passing.all_judged(steps)
     verdicts = [j.verdict for j in judged]
     counts = Counter(verdicts)
     consistent = [j for j in judged if j.verdict.consistent]
@@ -75,6 +74,7 @@ def problem_metrics(
         "redundant": counts[Verdict.REDUNDANT],
         "inconsistent": counts[Verdict.INCONSISTENT],
         "malformed": counts[Verdict.MALFORMED],
+        **passing.pass_rates(problem, judged),
     }
 
 

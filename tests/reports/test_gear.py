@@ -22,7 +22,9 @@ def test_all_scores_of_a_problem_worked_by_hand(write):
         write.judged(AGAIN, [1, 2, 2]),
         write.judged(WRONG, [9, 9, 9]),
     )
-    assert gear.problem_metrics(write.problem(), steps) == {
+    found = gear.problem_metrics(write.problem(), steps)
+    assert set(found) == {metric.name for metric in gear.METRICS}
+    expected = {
         "consistency": 2 / 4,
         "generalizability": 1.0,
         "beta": 1 / 2,
@@ -35,6 +37,7 @@ def test_all_scores_of_a_problem_worked_by_hand(write):
         "inconsistent": 1,
         "malformed": 1,
     }
+    assert {name: found[name] for name in expected} == expected
 
 
 def test_consistency_divides_by_malformed_answers_too(write):
