@@ -80,6 +80,7 @@ def test_three_hundred_batches_leave_no_zombie_and_no_descriptor() -> None:
         sandbox = await opened(workers=2)
         try:
             await honest(sandbox)
+            await none_left(zygotes(sandbox))
             pids, mine = zygotes(sandbox), descriptors()
             theirs = [len(os.listdir(f"/proc/{pid}/fd")) for pid in pids]
             work = (
@@ -91,9 +92,9 @@ def test_three_hundred_batches_leave_no_zombie_and_no_descriptor() -> None:
             assert verdicts == verdicts[:6] * 50
             assert zygotes(sandbox) == pids, "the zygotes themselves lived on"
             await honest(sandbox)
+            await none_left(pids)
             assert descriptors() == mine
             assert [len(os.listdir(f"/proc/{pid}/fd")) for pid in pids] == theirs
-            await none_left(pids)
         finally:
             await sandbox.close()
 
