@@ -15,7 +15,7 @@ from .canonical import EQUALITY_VERSION
 
 __all__ = ["EQUALITY_VERSION", "backends", "open_sandbox"]
 
-_NOT_BACKENDS = frozenset({"__init__", "canonical", "harness", "pool", "trial"})
+_NOT_BACKENDS = frozenset({"__init__", "canonical", "frames", "harness", "pool", "trial"})
 
 
 def backends() -> tuple[str, ...]:

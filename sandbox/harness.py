@@ -8,8 +8,7 @@ forwards the result. A child is untrusted: it sees its own source and inputs, an
 checked here and again by the parent. Standard library only; the same file serves inside a
 container.
 
-A message either way is a frame: 4 bytes magic, the lengths of header (uint32) and body (uint64),
-little endian, a JSON object, bytes. See `Zygote.serve` for the requests.
+See `Zygote.serve` for the requests.
 """
 
 from __future__ import annotations
@@ -22,29 +21,24 @@ import random
 import resource
 import select
 import signal
-import struct
 import sys
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING or __package__:
-    from . import trial
+    from . import frames, trial
 else:  # as a script: the files beside this one, without a search path
     from importlib import util
 
-    for _name in ("canonical", "trial"):
+    for _name in ("canonical", "frames", "trial"):
         _path = os.path.join(os.path.dirname(os.path.abspath(__file__)), _name + ".py")
         _spec = util.spec_from_file_location(_name, _path)
         sys.modules[_name] = util.module_from_spec(_spec)
         _spec.loader.exec_module(sys.modules[_name])
-    trial = sys.modules["trial"]
+    frames, trial = sys.modules["frames"], sys.modules["trial"]
 
-PROTOCOL = 1
-MAGIC = b"PEI1"
-HEAD = struct.Struct("<4sIQ")
-HEADER_BYTES = 65_536
-CACHE_BYTES = 64 * 2**20  # of input sets, as JSON; the set in use always stays
+CACHE_BYTES = 16 * 2**20  # of input sets, as JSON; a fork costs more the more is held
 CHILD_VERDICTS = ("ok", "syntax", "no_function", "too_slow", "memory", "output_too_large")
 LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
 RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, to say in that it was reached
@@ -53,43 +47,6 @@ RESULT_DESCRIPTOR = 3  # the only one a child has besides the null device
 # Common harmless modules, imported once so that a child which asks for them does not pay.
 PRELOADED = ("bisect", "collections", "copy", "functools", "heapq", "itertools", "math", "operator",
              "re", "statistics", "string", "typing")  # fmt: skip
-
-
-class Closed(Exception):
-    """The other side of a stream is gone, or talks nonsense."""
-
-
-# --- frames ------------------------------------------------------------------
-
-
-def frame(header: dict[str, Any], body: bytes = b"") -> bytes:
-    text = json.dumps(header).encode()
-    return HEAD.pack(MAGIC, len(text), len(body)) + text + body
-
-
-def read_frame(descriptor: int) -> tuple[dict[str, Any], bytes]:
-    """The next frame of a trusted peer. Raises Closed."""
-    magic, header_size, body_size = HEAD.unpack(_read_exactly(descriptor, HEAD.size))
-    if magic != MAGIC or header_size > HEADER_BYTES:
-        raise Closed
-    header = json.loads(_read_exactly(descriptor, header_size))
-    return header, _read_exactly(descriptor, body_size)
-
-
-def _read_exactly(descriptor: int, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        chunk = os.read(descriptor, min(size - len(data), 2**20))
-        if not chunk:
-            raise Closed
-        data += chunk
-    return bytes(data)
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
 
 
 # --- the child ---------------------------------------------------------------
@@ -103,7 +60,7 @@ def child(
     try:
         confine(pipe, request["limits"])
         header, body = attempt(request, source, inputs)
-        write_all(RESULT_DESCRIPTOR, frame({**header, "nonce": nonce}, body))
+        frames.write_all(RESULT_DESCRIPTOR, frames.frame({**header, "nonce": nonce}, body))
         status = 0
     finally:
         os._exit(status)
@@ -241,22 +198,25 @@ class Zygote:
         self.inputs: OrderedDict[str, trial.Inputs] = OrderedDict()
 
     def serve(self) -> NoReturn:
-        """Until the parent is gone (Closed). Requests: {"op": "put", "digest"} with the inputs as
+        """Until the parent is gone (frames.Closed). Requests: {"op": "put", "digest"} with the inputs as
         a JSON list, no reply; {"op": "run", "id", "digest", "entry", "keep", "limits"} with the
         source, one reply with the same id; {"op": "cancel", "id"} ends that run if it is on."""
         python = sys.version.split()[0]
-        self._say({"op": "hello", "protocol": PROTOCOL, "python": python, "layers": layers()})
+        self._say(
+            {"op": "hello", "protocol": frames.PROTOCOL, "python": python, "layers": layers()}
+        )
         while True:
-            header, body = read_frame(self.requests)
+            header, body = frames.read_frame(self.requests)
             if header["op"] == "put":
                 self._put(header["digest"], body)
             elif header["op"] == "run":
                 self._run(header, body)
 
     def _say(self, header: dict[str, Any], body: bytes = b"") -> None:
-        write_all(self.replies, frame(header, body))
+        frames.write_all(self.replies, frames.frame(header, body))
 
     def _put(self, digest: str, text: bytes) -> None:
+        """Keeps this set, whatever its size, and of the others the latest used."""
         self.inputs[digest] = trial.Inputs(text)
         while len(self.inputs) > 1 and sum(i.size for i in self.inputs.values()) > CACHE_BYTES:
             self.inputs.popitem(last=False)
@@ -293,8 +253,8 @@ class Zygote:
         """("ok", header, body), or how it ended otherwise."""
         limits = request["limits"]
         deadline = time.monotonic() + float(limits["wall_s"])
-        cap = HEAD.size + HEADER_BYTES + int(limits["output_bytes"])
-        data, needed = bytearray(), HEAD.size
+        cap = frames.HEAD.size + frames.HEADER_BYTES + int(limits["output_bytes"])
+        data, needed = bytearray(), frames.HEAD.size
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
         poll.register(self.requests, select.POLLIN)
@@ -304,7 +264,7 @@ class Zygote:
             if not ready:
                 return "wall", {}, b""
             if self.requests in ready:
-                header, _ = read_frame(self.requests)
+                header, _ = frames.read_frame(self.requests)
                 if header["op"] == "cancel" and header["id"] == request["id"]:
                     return "cancelled", {}, b""
             if pipe not in ready:
@@ -313,16 +273,16 @@ class Zygote:
             if not chunk:
                 return ("protocol" if data else "ended"), {}, b""
             data += chunk
-            if needed == HEAD.size and len(data) >= needed:
-                magic, header_size, body_size = HEAD.unpack_from(data)
-                if magic != MAGIC or header_size > HEADER_BYTES:
+            if needed == frames.HEAD.size and len(data) >= needed:
+                magic, header_size, body_size = frames.HEAD.unpack_from(data)
+                if magic != frames.MAGIC or header_size > frames.HEADER_BYTES:
                     return "protocol", {}, b""
                 needed += header_size + body_size
                 if needed > cap:
                     return "output_too_large", {}, b""
-                body_at = HEAD.size + header_size
-            if len(data) == needed > HEAD.size:
-                return checked(data[HEAD.size : body_at], nonce, bytes(data[body_at:]))
+                body_at = frames.HEAD.size + header_size
+            if len(data) == needed > frames.HEAD.size:
+                return checked(data[frames.HEAD.size : body_at], nonce, bytes(data[body_at:]))
             if len(data) > needed:
                 return "protocol", {}, b""
 
@@ -341,7 +301,7 @@ def checked(text: bytearray, nonce: str, body: bytes) -> tuple[str, dict[str, An
         return "protocol", {}, b""
     told = ("verdict", "detail", "reason_names", "limited", "cpu_s")
     header = {name: header[name] for name in told if name in header}
-    if len(json.dumps(header)) > HEADER_BYTES // 2:
+    if len(json.dumps(header)) > frames.HEADER_BYTES // 2:
         return "protocol", {}, b""
     return "ok", header, body
 
@@ -400,7 +360,7 @@ def main() -> None:
     random.seed(0)
     _prepare_prctl()
     gc.freeze()
-    with contextlib.suppress(Closed, BrokenPipeError, ConnectionResetError):
+    with contextlib.suppress(frames.Closed, BrokenPipeError, ConnectionResetError):
         Zygote(requests, replies).serve()
     os._exit(0)
 

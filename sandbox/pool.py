@@ -1,6 +1,6 @@
 """A fair pool of zygotes behind one interface, whatever started them.
 
-A backend gives a way to start a `Link`: a byte stream to a zygote (harness.py) and a way to kill
+A backend gives a way to start a `Link`: a byte stream to a zygote (harness.py) and a way to end
 it. Everything a zygote says comes from next to untrusted code, so it is checked here once more:
 lengths, types and ranges; nothing is ever unpickled.
 """
@@ -29,7 +29,7 @@ from ..records import (
     UsageError,
 )
 from .canonical import Unrepresentable, code_of, restore
-from .harness import HEAD, HEADER_BYTES, MAGIC, PROTOCOL, frame
+from .frames import HEAD, HEADER_BYTES, MAGIC, PROTOCOL, frame
 
 REQUIRED = ("process_group", "rlimits", "empty_environment", "closed_descriptors")
 VERDICTS = frozenset({"ok", "syntax", "no_function", "too_slow", "memory", "output_too_large",
@@ -45,19 +45,32 @@ class Lost(Exception):
     """The zygote died or broke the protocol of the stream: not a result of any hypothesis."""
 
 
-class Link(Protocol):
-    """A started zygote: its stream, and how to be rid of it."""
+class Zygote(Protocol):
+    """What a backend starts: harness.py, running somewhere."""
 
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-    held: set[Digest]
+    def kill(self) -> None:
+        """At once, and gone when this returns."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer, self.held = reader, writer, set()
+    async def end(self) -> None:
+        """After its stream was closed: waits a moment for it to go by itself, then kills it."""
 
-    def kill(self) -> None: ...
 
-    async def close(self) -> None: ...
+class Link:
+    """A started zygote with the stream to it; `held` are the input sets it was sent."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, zygote: Zygote
+    ) -> None:
+        self.reader, self.writer, self.zygote = reader, writer, zygote
+        self.held: set[Digest] = set()
+
+    def kill(self) -> None:
+        self.writer.transport.abort()
+        self.zygote.kill()
+
+    async def close(self) -> None:
+        self.writer.close()  # at the end of its stream a zygote ends its child and itself
+        await self.zygote.end()
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
         self.writer.write(frame(header, body))
@@ -95,6 +108,7 @@ class PooledSandbox:
         self._slots = [Slot() for _ in range(self.workers)]
         self._free: asyncio.Queue[Slot] = asyncio.Queue()
         self._inputs: OrderedDict[Digest, tuple[bytes, int]] = OrderedDict()
+        self._stored_bytes = 0
         self._layers: dict[str, bool] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._next_id = 0
@@ -125,9 +139,12 @@ class PooledSandbox:
     async def put(self, inputs: InputSet) -> Digest:
         digest = inputs.digest
         if digest not in self._inputs:
-            self._inputs[digest] = (json.dumps(inputs.inputs).encode(), len(inputs))
-            while len(self._inputs) > 1 and sum(len(t) for t, _ in self._inputs.values()) > STORED_BYTES:  # fmt: skip
-                self._inputs.popitem(last=False)
+            text = json.dumps(inputs.inputs).encode()
+            self._inputs[digest] = (text, len(inputs))
+            self._stored_bytes += len(text)
+            while len(self._inputs) > 1 and self._stored_bytes > STORED_BYTES:
+                _, (forgotten, _) = self._inputs.popitem(last=False)
+                self._stored_bytes -= len(forgotten)
         self._inputs.move_to_end(digest)
         return digest
 

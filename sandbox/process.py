@@ -23,27 +23,18 @@ COMMAND: list[str] = [sys.executable, "-s", "-S", "-P", "-B", "-X", "utf8", str(
 ENVIRONMENT = {"PYTHONHASHSEED": "0"}
 
 
-class ProcessLink(Link):
-    """A zygote at the other end of a socket pair."""
+class ZygoteProcess:
+    """pool.Zygote as a child of this process."""
 
-    def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-    ) -> None:
-        super().__init__(reader, writer)
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
 
     def kill(self) -> None:
-        """At once, with no chance to linger; its child dies with it or at its closed stream."""
-        self.writer.transport.abort()
         if self.process.poll() is None:
-            os.kill(self.process.pid, signal.SIGKILL)
+            os.kill(self.process.pid, signal.SIGKILL)  # its child dies with it
         self.process.wait()
 
-    async def close(self) -> None:
-        self.writer.close()  # the zygote ends its child and itself when its stream ends
+    async def end(self) -> None:
         for _ in range(200):
             if self.process.poll() is not None:
                 break
@@ -51,7 +42,7 @@ class ProcessLink(Link):
         self.kill()
 
 
-async def start_zygote() -> ProcessLink:
+async def start_zygote() -> Link:
     """Raises SandboxUnavailable where no Python can be started."""
     ours, theirs = socket.socketpair()
     try:
@@ -72,7 +63,7 @@ async def start_zygote() -> ProcessLink:
     finally:
         theirs.close()
     reader, writer = await asyncio.open_connection(sock=ours, limit=2**20)
-    return ProcessLink(process, reader, writer)
+    return Link(reader, writer, ZygoteProcess(process))
 
 
 class ProcessSandbox(PooledSandbox):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
-from peirce.sandbox import harness, open_sandbox, pool
+from peirce.sandbox import frames, open_sandbox, pool
 from peirce.sandbox.pool import checked_batch
 from peirce.sandbox.process import ProcessSandbox, start_zygote
 
@@ -39,7 +39,7 @@ async def honest(sandbox: ProcessSandbox) -> None:
 
 
 def zygotes(sandbox: ProcessSandbox) -> list[int]:
-    return [slot.link.process.pid for slot in sandbox._slots if slot.link]  # type: ignore[attr-defined]
+    return [slot.link.zygote.process.pid for slot in sandbox._slots if slot.link]  # type: ignore[attr-defined]
 
 
 def children_of(pid: int) -> list[int]:
@@ -211,7 +211,7 @@ def test_a_sandbox_that_serves_nobody_is_unavailable_and_no_verdict() -> None:
             starts += 1
             link = await start_zygote()
             if starts > 1:
-                os.kill(link.process.pid, signal.SIGKILL)
+                os.kill(link.zygote.process.pid, signal.SIGKILL)
             return link
 
         sandbox = pool.PooledSandbox(dying, 1)
@@ -258,7 +258,7 @@ from peirce.sandbox import open_sandbox
 async def main():
     sandbox = await open_sandbox("process", workers=2)
     digest = await sandbox.put(InputSet("one", ([1],)))
-    print(*[slot.link.process.pid for slot in sandbox._slots], flush=True)
+    print(*[slot.link.zygote.process.pid for slot in sandbox._slots], flush=True)
     source = "import time\\ndef f(x):\\n    time.sleep(60)"
     await asyncio.gather(*[sandbox.run(source, "f", digest, "codes", Limits()) for _ in range(2)])
 asyncio.run(main())
@@ -296,7 +296,7 @@ def alive(pid: int) -> bool:
 def test_input_sets_that_the_zygote_forgot_are_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "STORED_BYTES", 2**31)
     big = [
-        InputSet(f"big {n}", (["x" * (22 * 2**20 + 1), n],)) for n in range(3)
+        InputSet(f"big {n}", (["x" * (6 * 2**20), n],)) for n in range(3)
     ]  # more than CACHE_BYTES
 
     async def session() -> None:
@@ -306,7 +306,7 @@ def test_input_sets_that_the_zygote_forgot_are_sent_again(monkeypatch: pytest.Mo
                 digest = await sandbox.put(inputs)
                 source = "def f(x):\n    return [len(x[0]), x[1]]"
                 batch = await sandbox.run(source, "f", digest, "values", LIMITS)
-                assert batch.values == ({"value": [22 * 2**20 + 1, inputs.inputs[0][1]]},)
+                assert batch.values == ({"value": [6 * 2**20, inputs.inputs[0][1]]},)
             await honest(sandbox)
         finally:
             await sandbox.close()
@@ -382,16 +382,15 @@ def test_a_cpu_time_that_cannot_be_counts_as_none(cpu: Any) -> None:
 
 @pytest.mark.parametrize(
     "noise",
-    [b"", b"junk", b"x" * 64, harness.HEAD.pack(harness.MAGIC, 10, 2**62) + b"{}",
-     harness.HEAD.pack(harness.MAGIC, 2**31, 0), harness.HEAD.pack(harness.MAGIC, 2, 0) + b"[]"],
+    [b"", b"junk", b"x" * 64, frames.HEAD.pack(frames.MAGIC, 10, 2**62) + b"{}",
+     frames.HEAD.pack(frames.MAGIC, 2**31, 0), frames.HEAD.pack(frames.MAGIC, 2, 0) + b"[]"],
 )  # fmt: skip
 def test_a_zygote_that_talks_nonsense_is_lost_and_not_believed(noise: bytes) -> None:
     async def session() -> None:
         reader = asyncio.StreamReader()
         reader.feed_data(noise)
         reader.feed_eof()
-        link = pool.Link.__new__(type("Silent", (pool.Link,), {}))
-        link.reader = reader
+        link = pool.Link(reader, None, None)  # type: ignore[arg-type]
         with pytest.raises(pool.Lost):
             await link.receive(1000)
 
