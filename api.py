@@ -52,7 +52,7 @@ class Session:
 
     status: done, interrupted, budget or failed. problems, steps: counts. verdicts: how many
     hypotheses (or malformed answers) got each. metrics: {name: {mean, low, high, n}}. failed: the
-    sentence of each failed problem. ends: how many problems ended why.
+    sentence of each failed problem. ends: how many problems ended why. evaluation: whose metrics.
     """
 
     session: str
@@ -71,11 +71,13 @@ class Session:
     seconds: float
     failed: Mapping[str, str] = field(default_factory=dict)
     ends: Mapping[str, int] = field(default_factory=dict)
+    evaluation: str = ""
 
     def as_json(self) -> dict[str, Json]:
         """The object that `peirce run --json` prints."""
         whole = asdict(self)
-        return {key: value for key, value in whole.items() if key not in ("failed", "ends")}
+        beside = ("failed", "ends", "evaluation")
+        return {key: value for key, value in whole.items() if key not in beside}
 
 
 def run(
@@ -250,12 +252,13 @@ def _reading(store: str | Path | None) -> Iterator[Store]:
 
 def _outcome(path: Path, session: str) -> Session:
     """A session as the store holds it, scored by the evaluation that fits its task."""
-    from .scoring import score
+    from .reports import evaluate_session, verdict_counts
 
     with _reading(path) as store:
         record = store.session(session)
         rows = store.problems(session)
-        scored = score(store, session)
+        scored = evaluate_session(store, session)
+        verdicts, steps = verdict_counts(store.steps(session, spaces=False))
         return Session(
             session=session,
             status=record["status"],
@@ -266,13 +269,14 @@ def _outcome(path: Path, session: str) -> Session:
             model=scored["model"],
             seed=record["settings"]["seed"],
             problems=len(rows),
-            steps=scored["steps"],
-            verdicts=scored["verdicts"],
+            steps=steps,
+            verdicts=verdicts,
             metrics=scored["metrics"],
             usage=store.usage(session),
             seconds=record.get("seconds") or 0.0,
             failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
             ends=dict(Counter(row.cause for row in rows if row.status == "done")),
+            evaluation=scored["evaluation"],
         )
 
 
@@ -315,16 +319,16 @@ def evaluate(
     """{"sessions": [{session, task, method, model, problems, metrics}]} from the store alone.
 
     name: gear or t3; without it the one that fits the task of the first session. out: a folder or
-    file for the tables (see `scoring.write_tables`).
+    file for the tables (see `listing.write_tables`).
     """
-    from .reports import default_evaluation
-    from .scoring import score, write_tables
+    from .listing import write_tables
+    from .reports import default_evaluation, evaluate_session
 
     with _reading(store) as opened:
         found = [opened.find(session) for session in sessions or ("last",)]
         family = opened.session(found[0])["settings"]["family"]
         chosen = name or default_evaluation(family)
-        scored = [score(opened, session, chosen) for session in found]
+        scored = [evaluate_session(opened, session, chosen) for session in found]
     written = {"files": write_tables(scored, out)} if out is not None else {}
     if not by_problem:
         scored = [{k: v for k, v in one.items() if k != "by_problem"} for one in scored]
@@ -332,16 +336,18 @@ def evaluate(
 
 
 def sessions(*, store: str | Path | None = None) -> list[dict[str, Json]]:
-    """Every session of the store, oldest first."""
+    """Every session of the store, oldest first: its id, status, counts and settings."""
     with _reading(store) as opened:
-        return opened.sessions()
+        listed = opened.sessions()
+    lifted = ("task", "method", "model", "seed")
+    return [row | {key: row["settings"].get(key) for key in lifted} for row in listed]
 
 
 def show(
     session: str = "last", problem: str | None = None, *, store: str | Path | None = None
 ) -> list[dict[str, Json]]:
     """One object a problem of the session, or one a hypothesis of the problem."""
-    from .scoring import show_problem, show_session
+    from .listing import show_problem, show_session
 
     with _reading(store) as opened:
         found = opened.find(session)

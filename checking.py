@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +19,7 @@ from pathlib import Path
 from .driving import loop_runner
 from .problems import choose
 from .records import (
+    Agreement,
     DataError,
     Family,
     Hypothesis,
@@ -135,10 +137,7 @@ class Judge:
         )
         consistent = self.family.consistent(shown)
         marks = shown.marks, hidden.marks
-        reason = None if consistent else shown.verdict
-        if reason == "ok":
-            wrong = sum(mark is not True for mark in shown.marks)
-            reason = f"{wrong} of {len(shown.marks)} observations fail"
+        reason = None if consistent else _why(shown)
         verdict = "consistent" if consistent else "inconsistent"
         return _said(verdict, reason, *map(list, marks)) | {"undefined": predicted.undefined()}
 
@@ -154,6 +153,16 @@ def _read(number: int, text: str) -> tuple[str, str, str]:
     if len(keys) != 1:
         raise DataError(f'line {number}: it must hold one text, "hypothesis" or "answer"')
     return str(row["problem"]), keys[0], row[keys[0]]
+
+
+def _why(shown: Agreement) -> str:
+    if shown.verdict != "ok":
+        return shown.verdict
+    wrong = sum(mark is False for mark in shown.marks)
+    causes = Counter(got["undefined"] for got in shown.got if "undefined" in got)
+    parts = [f"{wrong} wrong"] if wrong else []
+    parts += [f"{count} undefined ({cause})" for cause, count in causes.items()]
+    return f"{', '.join(parts) or 'not consistent'} of {len(shown.marks)} shown"
 
 
 def _said(

@@ -437,9 +437,13 @@ def _run(arguments: list[str] | None) -> int:
     except Exception as error:
         from .records import PeirceError
 
-        if not isinstance(error, PeirceError):
-            raise
-        return _say(error, error.exit_code)
+        if isinstance(error, PeirceError):
+            return _say(error, error.exit_code)
+        if (
+            isinstance(error, OSError) and error.filename is not None
+        ):  # a full disk, no right to write
+            return _say(OSError(f"{error.filename}: {error.strerror}"), 1)
+        raise
     return code if isinstance(code, int) else 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -11,8 +10,8 @@ from pathlib import Path
 
 from .driving import complete
 from .records import Json, PeirceError
+from .settings import versions
 
-CORE = ("langgraph", "langchain-openai", "z3-solver", "numpy", "duckdb", "docker", "typer", "rich")
 EXTRAS = {
     "text": ("sklearn", "pypdf"),
     "train": ("torch", "transformers", "trl", "peft", "bitsandbytes", "accelerate", "datasets"),
@@ -27,7 +26,7 @@ def doctor(*, store: str | Path | None = None) -> dict[str, Json]:
     """One object: versions, sandbox layers, models, extras, GPU, store. Names no secret: of a key
     it says only whether it is set."""
     return {
-        "versions": _versions(),
+        "versions": versions(),
         "platform": {
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.release()}",
@@ -39,16 +38,6 @@ def doctor(*, store: str | Path | None = None) -> dict[str, Json]:
         "gpu": _gpu(),
         "store": _store(store),
     }
-
-
-def _versions() -> dict[str, Json]:
-    found: dict[str, Json] = {}
-    for name in ("peirce", *CORE):
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = None
-    return found
 
 
 async def _sandboxes() -> dict[str, Json]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import multiprocessing
 import os
 import signal
 import threading
@@ -78,9 +79,9 @@ def interruptible(emit: OnEvent) -> Iterator[asyncio.Event]:
 
     def interrupt() -> None:
         if stopping.is_set():
-            _leave_soon()
             if task is not None:
                 task.cancel()
+            _leave()
             return
         stopping.set()
         emit({"type": "stopping"})
@@ -99,8 +100,10 @@ def interruptible(emit: OnEvent) -> Iterator[asyncio.Event]:
             loop.remove_signal_handler(number)
 
 
-def _leave_soon(seconds: float = 2.0) -> None:
-    """Ends the process even where closing hangs; its children see their pipes close."""
+def _leave(seconds: float = 3.0) -> None:
+    """Ends the search workers under way, and this process even where closing hangs."""
+    for child in multiprocessing.active_children():
+        child.terminate()
     timer = threading.Timer(seconds, os._exit, [Interrupted.exit_code])
     timer.daemon = True
     timer.start()
@@ -111,9 +114,7 @@ def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
     """Yields what runs coroutines, one after the other on one loop, to their ends: here, or in a
     thread where a loop is running already, as in a notebook."""
     runner = asyncio.Runner()
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _loop_is_running():
         with runner:
             yield runner.run
         return
@@ -124,6 +125,14 @@ def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
             yield lambda work: thread.submit(runner.run, work).result()
         finally:
             thread.submit(runner.close).result()
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def complete(work: Coroutine[Any, Any, T]) -> T:

@@ -6,12 +6,19 @@ paths, the sandbox's backend) stands under "operational", which the session's di
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .problems import Chosen
 from .records import Json, Proposer, UsageError
+
+PACKAGES = (
+    "peirce", "langgraph", "langchain-openai", "z3-solver", "numpy", "duckdb", "docker", "typer",
+    "rich",
+)  # fmt: skip
 
 
 def course(chosen: Chosen, method: str, answer_format: str | None, history: str) -> dict[str, Json]:
@@ -35,7 +42,19 @@ def course(chosen: Chosen, method: str, answer_format: str | None, history: str)
         **chosen.identity,
         "equality": EQUALITY_VERSION,
         "prompt": prompts.prompt_hash(family.words, form),
+        "versions": versions(),
     }
+
+
+def versions() -> dict[str, str | None]:
+    """Of Python, of this package and of those it stands on; None where one is not installed."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = None
+    return found
 
 
 def model_name(model: str | Proposer, model_settings: Json) -> str:

@@ -24,7 +24,7 @@ from .readable import VERDICT_STYLES, command, console, counts, duration, one_li
 
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
 LINES = 10  # running problems in the picture
-PLAIN_EVERY_S = 1.0
+PLAIN_EVERY_S = (1.0, 30.0)  # plain lines become rarer as a session grows long
 
 
 @dataclass
@@ -60,10 +60,10 @@ class Screen:
         )
         self._clock = clock
         self._began = clock()
-        self._said = 0.0
+        self._said = self._began
         self._total = self._ended = self._before = self._failed = 0
         self._verdicts: Counter[str] = Counter()
-        self._causes: Counter[str] = Counter()
+        self._causes: set[str] = set()
         self._running: dict[str, Running] = {}
         self._sums: Counter[str] = Counter()
         self._stopping = False
@@ -101,7 +101,7 @@ class Screen:
         self._began = self._clock()
         if not self._quiet:
             for line in banner(event):
-                self._out.print(line, soft_wrap=True)
+                self._say(line)
         if self._picture is not None:
             self._picture.start()
 
@@ -135,11 +135,11 @@ class Screen:
         running = self._running.pop(event["problem"], Running(self._clock()))
         if event["status"] == "failed":
             self._failed += 1
-            self._causes[event["cause"]] += 1
-        last = self._ended == self._total
-        self._plain(
-            lambda: self._ended_line(event, running), always=last or event["status"] == "failed"
-        )
+            if event["cause"] not in self._causes and not self._quiet:
+                self._causes.add(event["cause"])  # the end counts how often; here it is news once
+                self._say(self._ended_line(event, running))
+                return
+        self._plain(lambda: self._ended_line(event, running), always=self._ended == self._total)
 
     def _on_stopping(self, event: Mapping[str, Json]) -> None:
         if not self._stopping:
@@ -155,14 +155,14 @@ class Screen:
 
     def _plain(self, line: Callable[[], str], always: bool = False) -> None:
         now = self._clock()
-        if (
-            self._quiet
-            or self._picture is not None
-            or (now - self._said < PLAIN_EVERY_S and not always)
-        ):
-            return
-        self._said = now
-        self._out.print(line(), soft_wrap=True)
+        least, most = PLAIN_EVERY_S
+        wait = 0.0 if always else min(max(least, (now - self._began) / 20), most)
+        if not self._quiet and self._picture is None and now - self._said >= wait:
+            self._say(line())
+
+    def _say(self, line: str) -> None:
+        self._said = self._clock()
+        self._out.print(line, soft_wrap=True)
 
     def _ended_line(self, event: Mapping[str, Json], running: Running) -> str:
         what = counts({name: running.verdicts[name] for name in VERDICTS}) or "no answer"
@@ -172,7 +172,8 @@ class Screen:
         )
 
     def _progress(self) -> str:
-        return f"[{self._ended}/{self._total}] {counts(self._verdicts)}; {self._footer()}; {self._time()}"
+        verdicts = counts({name: self._verdicts[name] for name in VERDICTS})
+        return f"[{self._ended}/{self._total}] {verdicts}; {self._footer()}; {self._time()}"
 
     def _time(self) -> str:
         passed = self._clock() - self._began
@@ -184,11 +185,14 @@ class Screen:
 
     def _footer(self) -> str:
         flight = sum(len(running.calls) for running in list(self._running.values()))
-        sums = self._sums
-        return (
-            f"{flight} in flight, {sums['retries']} retries, {sums['cached']} from the journal,"
-            f" {sums['tokens_in']:,} tokens in, {sums['tokens_out']:,} out"
-        )
+        told = {
+            "in flight": flight,
+            "retries": self._sums["retries"],
+            "from the journal": self._sums["cached"],
+            "tokens in": self._sums["tokens_in"],
+            "tokens out": self._sums["tokens_out"],
+        }
+        return ", ".join(f"{n:,} {name}" for name, n in told.items() if n or name == "in flight")
 
     # --- the live picture ----------------------------------------------------------
 
