@@ -15,6 +15,8 @@ from typing import Any
 from ..records import Digest, InputSet, Json, Problem, StepRecord, StoreError
 from . import bank as _bank
 from . import digest as _digest
+from . import export as _export
+from . import intact as _intact
 from . import journal as _journal
 from . import ledger as _ledger
 from . import sessions as _sessions
@@ -26,7 +28,7 @@ from .reader import Reader, take
 from .sessions import ProblemRow
 from .writing import Change, Writer
 
-__all__ = ["JournalMismatch", "ProblemRow", "Store"]
+__all__ = ["JournalMismatch", "ProblemRow", "SessionJournal", "Store"]
 
 
 class Store:
@@ -147,7 +149,17 @@ class Store:
     # --- the session as a whole
 
     def digest(self, session: str) -> Digest:
+        """SHA-256 over what the session found; clocks, retries and usage do not count."""
         return _digest.digest(self._reading, session)
+
+    def alterations(self, session: str) -> list[dict[str, Any]]:
+        """Rows that are not what the digest beside them names: problem, step, path, field."""
+        return _intact.alterations(self._reading, session)
+
+    def export(self, session: str, out: str | Path, format: str) -> dict[str, Any]:
+        """format: parquet (a folder), jsonl (a file) or huggingface (a data set folder).
+        Returns session, format, out, files and rows by table. Never overwrites."""
+        return _export.export(self, session, Path(out), format)
 
     # --- inside
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from ..records import CallKey, Digest, Json, Outcome, StoreError, Usage, digest_of
 from .cells import json_cell, json_of, text_cell, text_of
 from .connection import Reading, Row
-from .vectors import Vector, decode, is_intact
+from .vectors import Vector, decode
 from .writing import Change, Writer
 
 COLUMNS = (
@@ -124,6 +124,12 @@ class SessionJournal:
             known = self._paths[problem] = {text_of(path): digest for path, digest in rows}
         return known
 
+    def entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
+        """The digest of the request and the outcome recorded for `key`, whatever was asked."""
+        with self._lock:
+            known = self._known(key.problem).get(key.path)
+        return None if known is None else (known, self._outcome(key))
+
     def _recorded(self, key: CallKey, digest: Digest) -> Outcome | None:
         with self._lock:
             known = self._known(key.problem).get(key.path)
@@ -131,6 +137,9 @@ class SessionJournal:
             return None
         if known != digest:
             raise JournalMismatch(key)
+        return self._outcome(key)
+
+    def _outcome(self, key: CallKey) -> Outcome:
         ((response, names, *usage, seconds, retries),) = self._reading.query(
             "SELECT response, vectors, tokens_in, tokens_out, tokens_cached, tokens_reasoning, "
             "seconds, retries FROM call WHERE session = ? AND problem = ? AND path = ?",
@@ -222,28 +231,3 @@ def usage(reading: Reading, session: str) -> dict[str, Any]:
 def _nothing() -> dict[str, Any]:
     tokens = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
     return {"calls": 0, **dict.fromkeys(tokens, 0), "retries": 0, "seconds": 0.0}
-
-
-def altered_calls(reading: Reading, session: str) -> list[dict[str, Any]]:
-    """Calls whose request is not what its digest names."""
-    rows = reading.query(
-        "SELECT problem, path, request_digest, request FROM call WHERE session = ? "
-        "ORDER BY problem, path",
-        (session,),
-    )
-    return [
-        {"problem": text_of(problem), "path": text_of(path), "field": "request"}
-        for problem, path, digest, request in rows
-        if digest_of(json_of(request)) != digest
-    ]
-
-
-def altered_vectors(reading: Reading, digests: Sequence[Digest]) -> set[Digest]:
-    """Those of the digests whose vector is missing or holds something else."""
-    intact: set[Digest] = set()
-    for start in range(0, len(digests), 64):
-        part = digests[start : start + 64]
-        places = ",".join("?" * len(part))
-        rows = reading.query(f"SELECT digest, data FROM vector WHERE digest IN ({places})", part)
-        intact.update(digest for digest, data in rows if is_intact(digest, data))
-    return set(digests) - intact

@@ -231,6 +231,7 @@ class Visitor:
         try:
             answer = _receive(self._link)
         except TimeoutError as error:
+            self.close()  # what comes later would answer the next question
             raise StoreError("the owner of the store does not answer") from error
         if answer is None:
             raise ConnectionResetError("the owner of the store has ended")

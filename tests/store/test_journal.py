@@ -1,0 +1,169 @@
+"""The journal: a call is made once, is durable before `once` returns, and never changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from peirce.records import CallKey, Outcome, StoreError, Unavailable, Usage
+from peirce.store import JournalMismatch, Store
+
+NewSession = Callable[..., str]
+
+
+class Maker:
+    """Counts how often it is asked."""
+
+    def __init__(self, outcome: Outcome, wait_s: float = 0.0) -> None:
+        self.outcome, self.wait_s, self.calls = outcome, wait_s, 0
+
+    async def __call__(self) -> Outcome:
+        self.calls += 1
+        await asyncio.sleep(self.wait_s)
+        return self.outcome
+
+
+OUTCOME = Outcome({"text": "hé \ud800 \0"}, {"codes": np.arange(14_101)}, Usage(1, 2, 3, 4), 0.5, 2)
+
+
+def test_a_call_is_made_once_and_comes_back_whole(store: Store, new_session: NewSession) -> None:
+    session = new_session()
+    key, make = CallKey(session, "1", "step/0/propose/0"), Maker(OUTCOME)
+
+    async def twice() -> list[Outcome]:
+        # The second journal knows nothing of the first: it reads the file.
+        journals = store.journal(session), store.journal(session)
+        return [await journal.once(key, "model", {"m": 1}, make) for journal in journals]
+
+    first, second = asyncio.run(twice())
+    assert make.calls == 1
+    assert second.response == first.response == OUTCOME.response
+    assert (second.usage, second.seconds, second.retries) == (Usage(1, 2, 3, 4), 0.5, 2)
+    assert second.vectors["codes"].tolist() == list(range(14_101))
+
+
+def test_two_at_once_make_one_call(store: Store, new_session: NewSession) -> None:
+    session = new_session()
+    key, make = CallKey(session, "1", "step/0/propose/0"), Maker(OUTCOME, 0.02)
+
+    async def side_by_side() -> list[Outcome]:
+        journal = store.journal(session)
+        some = (journal.once(key, "model", {"m": 1}, make) for _ in range(5))
+        return await asyncio.gather(*some)
+
+    assert {str(found.response) for found in asyncio.run(side_by_side())} == {str(OUTCOME.response)}
+    assert make.calls == 1
+
+
+def test_another_request_under_a_key_names_problem_and_path(
+    store: Store, new_session: NewSession
+) -> None:
+    session = new_session()
+    journal, key = store.journal(session), CallKey(session, "1", "step/7/propose/0")
+    asyncio.run(journal.once(key, "model", {"m": 1}, Maker(OUTCOME)))
+    with pytest.raises(JournalMismatch, match=r"problem 1 at step/7/propose/0"):
+        asyncio.run(journal.once(key, "model", {"m": 2}, Maker(OUTCOME)))
+    with pytest.raises(StoreError):
+        store.journal(session).recorded(key, {"m": 2})
+    found = journal.recorded(key, {"m": 1})
+    assert found is not None and found.response == OUTCOME.response
+
+
+def test_a_failed_call_leaves_nothing_and_the_waiting_one_tries_again(
+    store: Store, new_session: NewSession
+) -> None:
+    session = new_session()
+    journal, key = store.journal(session), CallKey(session, "1", "step/0/propose/0")
+
+    async def outage() -> Outcome:
+        await asyncio.sleep(0.01)
+        raise Unavailable("no endpoint")
+
+    async def run() -> list[Outcome | BaseException]:
+        return await asyncio.gather(
+            journal.once(key, "model", {}, outage),
+            journal.once(key, "model", {}, Maker(OUTCOME)),
+            return_exceptions=True,
+        )
+
+    failed, found = asyncio.run(run())
+    assert isinstance(failed, Unavailable)
+    assert isinstance(found, Outcome) and len(store.calls(session)) == 1
+
+
+def test_a_cancelled_waiter_stops_nobody(store: Store, new_session: NewSession) -> None:
+    session = new_session()
+    journal, key = store.journal(session), CallKey(session, "1", "step/0/propose/0")
+    make = Maker(OUTCOME, 0.05)
+
+    async def run() -> Outcome:
+        first = asyncio.create_task(journal.once(key, "model", {}, make))
+        second = asyncio.create_task(journal.once(key, "model", {}, make))
+        await asyncio.sleep(0.01)
+        second.cancel()
+        await asyncio.gather(second, return_exceptions=True)
+        return await first
+
+    assert asyncio.run(run()).response == OUTCOME.response
+    assert make.calls == 1
+
+
+def test_several_event_loops_and_many_calls_at_once(
+    store: Store, new_session: NewSession, made: SimpleNamespace
+) -> None:
+    session = new_session("1", "2")
+    journal = store.journal(session)
+    keys = [CallKey(session, name, f"step/{i}/execute/0") for name in "12" for i in range(40)]
+
+    async def run() -> list[Outcome]:
+        return await asyncio.gather(
+            *(journal.once(key, "tool", key.path, Maker(made.outcome(key, "tool"))) for key in keys)
+        )
+
+    for _ in range(3):
+        for key, found in zip(keys, asyncio.run(run()), strict=True):
+            expected = made.outcome(key, "tool")
+            assert made.same(found.vectors["codes"], expected.vectors["codes"])
+    assert len(store.calls(session)) == 80
+    assert [call["path"] for call in store.calls(session, "2")] == sorted(
+        key.path for key in keys if key.problem == "2"
+    )
+
+
+def test_a_journal_of_a_reader_looks_up_and_writes_nothing(
+    store: Store, new_session: NewSession, path: Path
+) -> None:
+    session = new_session()
+    key = CallKey(session, "1", "step/0/propose/0")
+    asyncio.run(store.journal(session).once(key, "model", {}, Maker(OUTCOME)))
+    store.close()
+    with Store.open(path, write=False) as reader:
+        journal = reader.journal(session)
+        assert asyncio.run(journal.once(key, "model", {}, Maker(OUTCOME))).retries == 2
+        other = CallKey(session, "1", "step/1/propose/0")
+        with pytest.raises(StoreError, match="open for reading"):
+            asyncio.run(journal.once(other, "model", {}, Maker(OUTCOME)))
+
+
+def test_usage_sums_by_kind_and_role(
+    store: Store, new_session: NewSession, made: SimpleNamespace
+) -> None:
+    session = new_session()
+    journal = store.journal(session)
+    for path, kind in (
+        ("step/0/propose/0", "model"),
+        ("step/1/propose/0", "model"),
+        ("step/1/execute/0", "tool"),
+    ):
+        key = CallKey(session, "1", path)
+        outcome = Outcome({}, {}, Usage(10, 3, 2, 1), 0.25, 1)
+        asyncio.run(journal.once(key, kind, {}, Maker(outcome)))
+    usage = store.usage(session)
+    assert (usage["calls"], usage["tokens_in"], usage["retries"]) == (3, 30, 3)
+    assert usage["by_role"]["propose"]["tokens_out"] == 6
+    assert usage["by_kind"]["tool"]["calls"] == 1
+    assert usage["seconds"] == pytest.approx(0.75)

@@ -1,0 +1,92 @@
+"""The codec of vectors: what goes in comes out bit by bit, and an altered blob is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from peirce.records import StoreError
+from peirce.store.vectors import decode, encode, is_intact, vector_digest
+
+DTYPES = ["<i8", "|u1", "<i4", "<u2", "<f8", "<f4", "|b1", "|i1"]
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> np.ndarray:
+    dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+    size = draw(st.integers(0, 3_000))
+    distinct = draw(st.integers(1, 3_000))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    values = rng.integers(0, 256, (distinct, dtype.itemsize), dtype=np.uint8)
+    if dtype.kind == "b":
+        values &= 1
+    array = values[rng.integers(0, distinct, size)].reshape(-1).view(dtype)
+    if draw(st.booleans()) and size % 2 == 0:
+        array = array.reshape(2, size // 2)
+    return array
+
+
+@settings(max_examples=150, deadline=None)
+@given(arrays())
+def test_any_array_comes_back_bit_by_bit(array: np.ndarray) -> None:
+    blob = encode(array)
+    back = decode(blob)
+    assert (back.dtype, back.shape) == (array.dtype, array.shape)
+    assert back.tobytes() == array.tobytes()
+    assert is_intact(vector_digest(array), blob)
+
+
+def test_zero_and_minus_zero_stay_apart() -> None:
+    array = np.array([0.0, -0.0] * 500)
+    assert decode(encode(array)).tobytes() == array.tobytes()
+
+
+def test_big_endian_and_strided_arrays_have_the_digest_of_their_values() -> None:
+    plain = np.arange(100, dtype="<i8")
+    assert vector_digest(plain.astype(">i8")) == vector_digest(plain)
+    assert vector_digest(np.repeat(plain, 2)[::2]) == vector_digest(plain)
+    assert decode(encode(np.repeat(plain, 2)[::2])).tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize(
+    ("array", "at_most"),
+    [
+        (np.zeros(14_101, np.uint8), 64),
+        (np.full(14_101, 2**60), 64),
+        (np.arange(14_101) % 2 * 2**60, 4_000),
+        (np.random.default_rng(0).integers(-(2**62), 2**62, 100)[np.arange(14_101) % 100], 16_000),
+    ],
+)
+def test_repetitive_vectors_are_small(array: np.ndarray, at_most: int) -> None:
+    assert len(encode(array)) <= at_most
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrays(), st.data())
+def test_a_changed_byte_never_passes_for_the_same_vector(
+    array: np.ndarray, data: st.DataObject
+) -> None:
+    digest, blob = vector_digest(array), bytearray(encode(array))
+    place = data.draw(st.integers(0, len(blob) - 1))
+    blob[place] ^= data.draw(st.integers(1, 255))
+    if is_intact(digest, bytes(blob)):  # a redundant bit of the compression, say
+        assert decode(bytes(blob)).tobytes() == array.tobytes()
+
+
+def test_one_altered_code_is_found() -> None:
+    codes = np.arange(14_101)
+    altered = codes.copy()
+    altered[7_000] += 1
+    assert not is_intact(vector_digest(codes), encode(altered))
+
+
+@pytest.mark.parametrize("blob", [b"", b"PV1", b"x" * 40, encode(np.arange(50))[:-3]])
+def test_a_blob_that_is_no_vector_is_a_store_error(blob: bytes) -> None:
+    with pytest.raises(StoreError, match="vector"):
+        decode(blob)
+
+
+def test_objects_are_refused() -> None:
+    with pytest.raises(TypeError, match="numbers"):
+        encode(np.array([{}], dtype=object))
