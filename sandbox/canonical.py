@@ -17,6 +17,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 EQUALITY_VERSION = 1
@@ -28,6 +29,7 @@ UNREPRESENTABLE = "unrepresentable"
 TOO_LARGE = "too_large"
 
 _FLAT = frozenset({int, str, type(None)})  # exact types that marshal writes in canonical form
+_SMALL_INT = 2**256
 _NAN = b"g" + bytes.fromhex("000000000000f87f")
 _MEMO_BYTES, _MEMO_ENTRIES = 256, 2_048  # a memo stays small: new pages cost a child more
 
@@ -64,8 +66,8 @@ def code_of(value: Any, max_bytes: int = MAX_BYTES) -> int:
 
 
 def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
-    """`code_bytes` for one batch: the same bytes, with flat lists written in one C call and the
-    hashes of short forms remembered (outputs of one hypothesis repeat)."""
+    """`code_bytes` for one batch: the same bytes, with flat lists and grids written in one C call
+    and the hashes of short forms remembered (outputs of one hypothesis repeat)."""
     memo: dict[bytes, bytes] = {}
     known = memo.get
     dumps, is_flat = marshal.dumps, _FLAT.issuperset
@@ -79,6 +81,8 @@ def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
                 form = canonical_bytes(value, max_bytes)
             if len(form) > max_bytes:
                 raise Unrepresentable(TOO_LARGE)
+        elif _is_grid(value, max_bytes // 5 - 1):
+            form = dumps(value, 2)
         else:
             form = canonical_bytes(value, max_bytes)
         found = known(form)
@@ -89,6 +93,19 @@ def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
         return found
 
     return code
+
+
+def _is_grid(value: Any, most: int) -> bool:
+    """Whether `value` is a list of lists of 32-bit integers, at most `most` in all."""
+    return (
+        type(value) is list
+        and len(value) > 0
+        and {list}.issuperset(map(type, value))
+        and len(value) + sum(map(len, value)) <= most
+        and {int}.issuperset(map(type, chain.from_iterable(value)))
+        and max(chain.from_iterable(value), default=0) < 2**31
+        and min(chain.from_iterable(value), default=0) >= -(2**31)
+    )
 
 
 def equal(first: Any, second: Any) -> bool:
@@ -154,6 +171,8 @@ def _pairs(
 
 def _small(value: Any) -> bool:
     """No element that would make one C call write without bound (the same huge integer often)."""
+    if {int}.issuperset(map(type, value)):
+        return not value or (min(value) > -_SMALL_INT and max(value) < _SMALL_INT)
     return all(
         element.bit_length() <= 256 if type(element) is int else not element or len(element) <= 64
         for element in value

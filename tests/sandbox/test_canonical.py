@@ -80,6 +80,20 @@ def test_plain_values_are_strict_json_and_restore_to_equal_ones(value: Any) -> N
     assert canonical_bytes(restore(json.loads(text))) == canonical_bytes(value)
 
 
+grids = st.lists(
+    st.lists(
+        st.sampled_from([0, 1, 9, 2**31 - 1, -(2**31), 2**31, True, 1.0, "a"]) | st.integers(0, 9),
+        max_size=5,
+    ),
+    max_size=5,
+)
+
+
+@given(grids)
+def test_the_coder_agrees_on_grids_too(grid: Any) -> None:
+    assert coder()(grid) == coder()(tuple(map(tuple, grid))) == code_bytes(grid)
+
+
 def test_numbers_are_one_by_value_and_strings_are_not_numbers() -> None:
     assert equal(True, 1) and equal(1, 1.0) and equal(0, -0.0) and equal(math.nan, -math.nan)
     assert equal([1, (2, 3)], (True, [2.0, 3])) and equal({1: "a", "b": 2}, {"b": 2.0, True: "a"})
