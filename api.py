@@ -387,10 +387,16 @@ def export(
     format: str = "parquet",
     store: str | Path | None = None,
 ) -> dict[str, Json]:
-    """Writes the session as Parquet or JSONL files or as a Hugging Face dataset folder."""
+    """Writes the session as Parquet or JSONL or as a Hugging Face dataset folder: {session,
+    problems, steps} and what was written."""
     one_of("format", format, ("parquet", "jsonl", "huggingface"))
+    from .reports import verdict_counts
+
     with _reading(store) as opened:
-        return opened.export(opened.find(session), out, format)
+        found = opened.find(session)
+        steps = verdict_counts(opened.steps(found, spaces=False))[1]
+        counted = {"session": found, "problems": len(opened.problems(found)), "steps": steps}
+        return counted | opened.export(found, out, format)
 
 
 @dataclass(frozen=True)

@@ -341,4 +341,8 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
 def print_written(out: Console, result: Mapping[str, Json]) -> None:
     """What a verb that writes files did, a line a fact."""
     for name, value in result.items():
-        out.print(f"{visible(str(name)):<9} {one_line(value, 200)}", soft_wrap=True)
+        if isinstance(value, Mapping):
+            said = counts(value)
+        else:
+            said = visible(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        out.print(f"{visible(str(name)):<9} {said}", soft_wrap=True)

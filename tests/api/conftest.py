@@ -1,0 +1,60 @@
+"""`setting`: two small problems, their sample space and a scripted model, as files of a user."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import peirce
+import pytest
+
+TAIL = repr(("all but the first", "def f(x):\n    return x[1:]"))
+TAIL_AGAIN = repr(("drop the head", "def f(x):\n    return list(x)[1:]"))
+HEAD = repr(("the first alone", "def f(x):\n    return x[:1]"))
+PROSE = "I think that it drops the first element."
+SPACE = [[], [1], [2], [1, 2], [2, 1], [3, 1, 2], [4, 4], [5, 6, 7, 8]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    folder: Path
+    data: str
+    space: str
+    model: str
+    store: str
+
+    def run(self, **options: Any) -> Any:
+        given = {
+            "data": self.data, "space": self.space, "model": self.model, "store": self.store,
+            "workers": 1, **options,
+        }  # fmt: skip
+        return peirce.run("examples", **given)
+
+    def answers(self, **by_problem: list[str]) -> str:
+        """A scripted model, as a file."""
+        path = self.folder / f"script{len(list(self.folder.iterdir()))}.json"
+        path.write_text(json.dumps(by_problem))
+        return f"scripted:{path}"
+
+
+def write_pairs(path: Path) -> Path:
+    pairs = [
+        {"problem": name, "input": given, "output": given[1:], "split": split}
+        for name in ("one", "two")
+        for given, split in (([3, 1, 2], "shown"), ([5, 6], "shown"), ([9, 9, 9], "hidden"))
+    ]
+    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    return path
+
+
+@pytest.fixture
+def setting(tmp_path: Path) -> Setting:
+    data = write_pairs(tmp_path / "pairs.jsonl")
+    space = tmp_path / "space.jsonl"
+    space.write_text("".join(json.dumps(one) + "\n" for one in SPACE))
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"one": [TAIL, TAIL_AGAIN, HEAD, PROSE], "two": [TAIL]}))
+    store = tmp_path / "store.duckdb"
+    return Setting(tmp_path, str(data), str(space), f"scripted:{script}", str(store))

@@ -1,0 +1,77 @@
+"""`check`: one object a line, in order; a bad line is an error and stops no other."""
+
+from __future__ import annotations
+
+import json
+
+import peirce
+import pytest
+from peirce.records import UsageError
+
+KEYS = {"problem", "line", "verdict", "reason", "observations", "hidden", "undefined", "seconds"}
+
+
+def judged(setting, *lines, **options):
+    path = setting.folder / "brought.jsonl"
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("\n".join(texts) + "\n")
+    given = {"data": setting.data, "space": setting.space, "workers": 1, **options}
+    return list(peirce.check("examples", path, **given))
+
+
+def test_each_kind_of_line_gets_its_verdict_in_the_order_of_the_file(setting):
+    rows = judged(
+        setting,
+        {"problem": "one", "hypothesis": "def f(x):\n    return x[1:]"},
+        {"problem": "one", "hypothesis": "def f(x):\n    return [x[1]]"},
+        {"problem": "two", "answer": "('the tail', 'def g(x):\\n    return x[1:]')"},
+        {"problem": "two", "answer": "no idea"},
+        {"problem": "one", "hypothesis": "def f(x) return x"},
+    )
+    assert [row["line"] for row in rows] == [1, 2, 3, 4, 5]
+    assert [row["verdict"] for row in rows] == [
+        "consistent", "inconsistent", "consistent", "malformed", "malformed",
+    ]  # fmt: skip
+    assert all(set(row) == KEYS for row in rows)
+    first, second = rows[:2]
+    assert (first["observations"], first["hidden"], first["reason"]) == ([True, True], [True], None)
+    assert second["observations"] == [False, True] and second["hidden"] == [False]
+    assert second["undefined"] == {"IndexError": 3} and "1 wrong" in second["reason"]
+    assert rows[3]["observations"] == [None, None] and rows[3]["reason"]
+
+
+def test_a_line_that_cannot_be_judged_is_an_error_and_the_others_still_run(setting):
+    rows = judged(
+        setting,
+        "not json",
+        {"problem": "three", "hypothesis": "def f(x):\n    return x"},
+        {"problem": "one"},
+        {"problem": "one", "hypothesis": "x", "answer": "y"},
+        "[1, 2]",
+        {"problem": "one", "hypothesis": "def f(x):\n    return x[1:]"},
+    )
+    assert [row["verdict"] for row in rows] == ["error"] * 5 + ["consistent"]
+    assert "line 1" in rows[0]["reason"] and "'three'" in rows[1]["reason"]
+    assert all(set(row) == KEYS for row in rows)
+
+
+def test_an_undefined_observation_is_null_and_names_its_reason(setting):
+    source = "def f(x):\n    if len(x) == 2:\n        raise KeyError(x)\n    return x[1:]"
+    (row,) = judged(setting, {"problem": "one", "hypothesis": source})
+    assert row["observations"] == [True, None] and "KeyError" in row["reason"]
+    assert row["undefined"] == {"KeyError": 3}
+
+
+def test_the_answer_format_is_checked_and_used(setting):
+    line = {"problem": "one", "answer": "So:\n```python\ndef fn(x):\n    return x[1:]\n```"}
+    (row,) = judged(setting, line, answer_format="fenced_function")
+    assert row["verdict"] == "consistent"
+    with pytest.raises(UsageError, match="fenced_function"):
+        judged(setting, line, answer_format="haiku")
+
+
+def test_more_lines_than_are_judged_at_once_keep_their_order(setting):
+    sources = [f"def f(x):\n    return x[1:] + [0] * {n % 2}" for n in range(70)]
+    rows = judged(setting, *({"problem": "one", "hypothesis": source} for source in sources))
+    assert [row["line"] for row in rows] == list(range(1, 71))
+    assert [row["verdict"] == "consistent" for row in rows] == [n % 2 == 0 for n in range(70)]

@@ -1,0 +1,243 @@
+"""The verbs as functions: what a run leaves behind, and that every reading verb finds it.
+
+Killed runs, whole data sets and the published record are in tests/endtoend.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import peirce
+import pytest
+from peirce.agents.scripted import Scripted
+from peirce.records import DataError, StoreError, UsageError, Verdict
+
+RUN_KEYS = [
+    "session", "status", "digest", "store", "task", "method", "model", "seed", "problems", "steps",
+    "verdicts", "metrics", "usage", "seconds",
+]  # fmt: skip
+TAIL = "def f(x):\n    return x[1:]"
+
+
+def test_run_returns_the_keys_of_the_contract_and_the_verdicts_of_the_protocol(setting):
+    session = setting.run()
+    assert list(session.as_json()) == RUN_KEYS
+    assert json.loads(json.dumps(session.as_json(), allow_nan=False)) == session.as_json()
+    assert (session.status, session.problems, session.steps) == ("done", 2, 5)
+    assert session.verdicts == {"accepted": 2, "redundant": 1, "inconsistent": 1, "malformed": 1}
+    assert session.ends == {"three_bad": 1, "exhausted": 1}
+    assert session.metrics["consistency"]["mean"] == pytest.approx((2 / 4 + 1) / 2)
+    assert session.metrics["consistency"]["n"] == 2
+
+
+def test_every_reading_verb_finds_what_a_run_left(setting):
+    session = setting.run()
+    store = setting.store
+    (listed,) = peirce.sessions(store=store)
+    assert (listed["session"], listed["task"], listed["status"]) == (session.session, "examples", "done")
+    (scored,) = peirce.evaluate(session.session[:4], store=store)["sessions"]
+    assert scored["metrics"] == session.metrics and "by_problem" not in scored
+    (detailed,) = peirce.evaluate(store=store, name="t3", by_problem=True)["sessions"]
+    assert [row["problem"] for row in detailed["by_problem"]] == ["one", "two"]
+    assert detailed["metrics"]["top1"]["mean"] == 1.0
+    rows = peirce.show(store=store)
+    assert [(row["problem"], row["cause"], row["steps"]) for row in rows] == [
+        ("one", "three_bad", 4),
+        ("two", "exhausted", 1),
+    ]
+    said = peirce.show("last", "one", store=store)
+    assert [row["verdict"] for row in said] == ["accepted", "redundant", "inconsistent", "malformed"]
+    assert said[0]["hypothesis"] == TAIL and said[0]["hidden"] == [True]
+    assert said[3]["hypothesis"] is None and said[3]["answer"].startswith("I think")
+    banked = peirce.bank(store=store)
+    assert [(row["problem"], row["text"], row["accuracy"]) for row in banked] == [
+        ("one", TAIL, 1.0),
+        ("two", TAIL, 1.0),
+    ]
+    assert peirce.replay(store=store) == {"session": session.session, "steps": 5, "differences": []}
+
+
+def test_load_gives_problems_steps_and_digest(setting):
+    session = setting.run()
+    trace = peirce.load("last", store=setting.store)
+    assert trace.digest == session.digest
+    assert [problem.id for problem in trace.problems] == ["one", "two"]
+    assert trace.steps[0].answers[0].judged[0].verdict is Verdict.ACCEPTED
+    assert trace.settings["max_answers"] == 25
+
+
+def test_two_runs_of_one_seed_have_one_digest_wherever_the_data_lie(setting, tmp_path):
+    first = setting.run(concurrency=1)
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for path in (setting.data, setting.space):
+        (moved / Path(path).name).write_bytes(Path(path).read_bytes())
+    second = setting.run(
+        data=moved / "pairs.jsonl", space=moved / "space.jsonl", store=moved / "s.duckdb",
+        concurrency=2, workers=2,
+    )  # fmt: skip
+    assert first.digest == second.digest
+    assert setting.run(seed=1).digest != first.digest
+    assert setting.run(max_answers=2).digest != first.digest
+
+
+def test_settings_name_the_data_by_hash_and_hold_no_path_that_shapes(setting):
+    setting.run()
+    settings = dict(peirce.load(store=setting.store).settings)
+    assert settings["data"]["name"] == "pairs.jsonl" and len(settings["data"]["sha256"]) == 64
+    operational = settings.pop("operational")
+    assert str(setting.folder) not in json.dumps(settings)
+    assert operational["concurrency"] == 8 and operational["layers"]
+    assert settings["versions"]["peirce"] == peirce.__version__
+
+
+def test_resume_goes_on_where_a_session_stopped(setting):
+    whole = setting.run()
+    stopped = []
+
+    def stop_after_two(event):
+        if event["type"] == "step":
+            stopped.append(event)
+            if len(stopped) == 2:
+                import os
+                import signal
+
+                os.kill(os.getpid(), signal.SIGINT)
+
+    other = str(setting.folder / "stopped.duckdb")
+    partly = setting.run(store=other, on_event=stop_after_two, concurrency=1)
+    assert partly.status == "interrupted" and partly.steps < whole.steps
+    resumed = peirce.resume(store=other)
+    assert (resumed.status, resumed.digest) == ("done", whole.digest)
+    assert peirce.resume(store=other).digest == whole.digest
+
+
+def test_a_proposer_object_runs_and_is_needed_again_to_resume(setting):
+    proposer = Scripted({"*": [repr(("tail", TAIL))]})
+    session = setting.run(model=proposer)
+    assert session.verdicts["accepted"] == 2
+    with pytest.raises(UsageError, match="proposer object"):
+        peirce.resume(store=setting.store)
+    assert peirce.resume(model=proposer, store=setting.store).digest == session.digest
+    with pytest.raises(UsageError, match="begun with the model"):
+        peirce.resume(model=Scripted(["other"]), store=setting.store)
+
+
+def test_verbs_work_inside_a_running_event_loop(setting):
+    async def notebook():
+        session = setting.run()
+        return session, list(peirce.check("examples", brought, data=setting.data, workers=1))
+
+    brought = setting.folder / "brought.jsonl"
+    brought.write_text(json.dumps({"problem": "one", "hypothesis": TAIL}))
+    session, (judged,) = asyncio.run(notebook())
+    assert session.status == "done" and judged["verdict"] == "consistent"
+
+
+def test_a_failed_problem_is_counted_and_never_scored(setting):
+    from peirce.records import Unavailable
+
+    proposer = Scripted({"one": [Unavailable("the endpoint is gone")], "two": [repr(("t", TAIL))]})
+    session = setting.run(model=proposer)
+    assert session.status == "done" and session.failed == {"one": "the endpoint is gone"}
+    assert session.metrics["consistency"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "n": 1}
+    proposer = Scripted([Unavailable("the endpoint is gone")])
+    assert setting.run(model=proposer).status == "failed"
+
+
+def test_export_writes_what_it_says(setting):
+    setting.run()
+    out = setting.folder / "export"
+    told = peirce.export("last", out, format="jsonl", store=setting.store)
+    assert (told["problems"], told["steps"]) == (2, 5) and out.exists()
+
+
+def test_tables_are_written_as_a_folder_or_as_one_file(setting):
+    setting.run()
+    told = peirce.evaluate(store=setting.store, out=setting.folder / "tables")
+    names = sorted(Path(path).name for path in told["files"])
+    assert names[-2:] == ["gear.csv", "gear.md"] and len(names) == 3
+    told = peirce.evaluate(store=setting.store, out=setting.folder / "one.csv")
+    assert told["files"] == [str(setting.folder / "one.csv")]
+    assert "consistency" in (setting.folder / "one.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"method": "abdcue"}, "abduce"),
+        ({"answer_format": "prose"}, "tuple"),
+        ({"history": "poem"}, "descriptions"),
+        ({"max_answers": 0}, "at least 1"),
+        ({"workers": 0}, "at least 1"),
+        ({"method": "imported"}, "recorded:FILE"),
+        ({"problem": ["three"]}, "one"),
+        ({"problems": 0}, "at least 1"),
+        ({"model": "nothing:x"}, "search"),
+        ({"temperature": 0.5}, "temperature"),
+        ({"model_arg": ["novalue"]}, "K=V"),
+        ({"sandbox": "dokcer"}, "process"),
+        ({"data": "absent.jsonl"}, "absent.jsonl"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_valid_choices(setting, options, said):
+    with pytest.raises(UsageError, match=said):
+        setting.run(**options)
+    store = Path(setting.store)
+    assert not store.exists() or peirce.sessions(store=store) == []
+
+
+def test_an_unknown_session_problem_or_store_is_named(setting):
+    with pytest.raises(StoreError, match="no store"):
+        peirce.sessions(store=setting.store)
+    setting.run()
+    with pytest.raises(StoreError, match="no session 'nope'"):
+        peirce.show("nope", store=setting.store)
+    with pytest.raises(UsageError, match="no problem 'three'"):
+        peirce.show("last", "three", store=setting.store)
+    with pytest.raises(UsageError, match="gear"):
+        peirce.evaluate(name="gaer", store=setting.store)
+
+
+def test_an_import_needs_the_problems(setting):
+    record = setting.folder / "answers.jsonl"
+    lines = [{"problem": "one", "step": 1, "answer": f"```python\n{TAIL}\n```"}]
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(UsageError, match="--task"):
+        peirce.import_recorded(record, data=setting.data, store=setting.store)
+    with pytest.raises(UsageError, match="--data"):
+        peirce.import_recorded(record, task="examples", store=setting.store)
+    session = peirce.import_recorded(
+        record, task="examples", data=setting.data, space=setting.space, store=setting.store
+    )
+    assert (session.method, session.problems, session.model) == (
+        "imported", 1, "recorded:answers.jsonl",
+    )  # fmt: skip
+    assert session.verdicts["accepted"] == 1
+    with pytest.raises((UsageError, DataError)):
+        peirce.import_recorded(setting.folder / "absent.json", store=setting.store)
+
+
+def test_tasks_write_what_the_verbs_read_back(setting, tmp_path):
+    out = tmp_path / "made.jsonl"
+    told = peirce.api.tasks_generate("list_functions", out, problems=3, seed=7)
+    again = peirce.api.tasks_show("list_functions", data=out)
+    made = peirce.api.tasks_show("list_functions", problems=3, seed=7)
+    assert told["problems"] == 3
+    assert [p["shown"] for p in again] == [p["shown"] for p in made]
+    space = tmp_path / "space.jsonl"
+    assert peirce.api.tasks_space("list_functions", space)["inputs"] == 14_101
+    assert {row["task"] for row in peirce.api.tasks_list()} >= {"list_functions", "examples"}
+
+
+def test_doctor_says_what_is_here_and_names_no_secret(setting, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://user:planted@example.org:8443/v1?key=planted")
+    found = peirce.doctor(store=setting.store)
+    assert "planted" not in json.dumps(found)
+    assert found["models"]["keys"] == {"OPENAI_API_KEY": True}
+    assert found["models"]["endpoint"] == "https://example.org:8443/v1"
+    assert found["sandbox"]["process"]["layers"]["rlimits"] is True
+    assert found["store"]["here"] is False
