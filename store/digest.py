@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from ..records import Digest, Json, canonical_json
+from ..records import Digest, Json, StoreError, canonical_json
 from .cells import json_of, text_of
 from .connection import Reading
 from .ledger import events
@@ -53,8 +53,10 @@ def digest(reading: Reading, session: str) -> Digest:
     def add(*parts: Json) -> None:
         seen.update(canonical_json(parts).encode("utf-8", "surrogatepass") + b"\n")
 
-    ((settings,),) = reading.query("SELECT settings FROM session WHERE session = ?", (session,))
-    add("settings", shaping(json_of(settings)))
+    held = reading.query("SELECT settings FROM session WHERE session = ?", (session,))
+    if not held:
+        raise StoreError(f"the store has no session {session}")
+    add("settings", shaping(json_of(held[0][0])))
     problems = reading.query(
         "SELECT problem, digest, space, status, cause FROM problem WHERE session = ? "
         "ORDER BY ordinal",

@@ -179,6 +179,8 @@ def problem_ids(reading: Reading, session: str, problem: str | None) -> list[str
         "SELECT problem FROM problem WHERE session = ? ORDER BY ordinal", (session,)
     )
     ids = [text_of(name) for (name,) in rows]
+    if not ids and not reading.query("SELECT 1 FROM session WHERE session = ?", (session,)):
+        raise StoreError(f"the store has no session {session}")
     if problem is None:
         return ids
     if problem not in ids:

@@ -54,7 +54,7 @@ def predictions(seed: int) -> Predictions:
 
 def step(name: str, number: int, text: str = "def fn(x):\n    return x[1:]") -> StepRecord:
     """A malformed answer and one with two hypotheses, at step `number` of problem `name`."""
-    seed = random.Random(f"{name}/{number}").randrange(10**6)
+    seed = random.Random(ascii(f"{name}/{number}")).randrange(10**6)
     hypothesis = Hypothesis(f"{text} # {seed}", "all but the first", {"entry": "fn"}, ("fences",))
     shown = Agreement((True, None), ({"value": [2]}, {"undefined": "IndexError"}))
     hidden = Agreement((False,), ({"value": [6, 7]},), "ok", {"cost": 3})
@@ -81,7 +81,7 @@ def malformed() -> Judged:
 
 
 def outcome(key: CallKey, kind: str) -> Outcome:
-    seed = random.Random(f"{key.problem}/{key.path}").randrange(10**6)
+    seed = random.Random(ascii(f"{key.problem}/{key.path}")).randrange(10**6)
     if kind == "model":
         return Outcome({"text": f"answer {seed}"}, {}, Usage(seed, 2, 3, 4), 0.5, 1)
     space = predictions(seed)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import math
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import (
     Agreement,
@@ -87,30 +86,34 @@ records = st.builds(
 )
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(st.lists(records, min_size=1, max_size=4))
-def test_steps_come_back_equal(made: SimpleNamespace, some: list[StepRecord]) -> None:
+def test_steps_come_back_equal_from_the_file_and_through_the_socket(
+    store: Store, path: Path, made: SimpleNamespace
+) -> None:
     problem = Problem("π\ud800", "t", "programs", (Observation([1], "\udfff"),))
-    steps = [
-        StepRecord(problem.id, number, one.answers, one.fields, one.events)
-        for number, one in enumerate(some)
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        with Store.open(Path(folder) / "s.duckdb", write=True) as store:
-            session = store.create_session({}, [(problem, InputSet("n", (1,)))])
-            ledger = store.ledger(session)
+    reader = Store.open(path, write=False)
 
-            async def write() -> None:
-                await asyncio.gather(*(ledger.step(one) for one in steps))
+    @settings(max_examples=25, deadline=None)
+    @given(st.lists(records, min_size=1, max_size=4))
+    def check(some: list[StepRecord]) -> None:
+        steps = tuple(
+            StepRecord(problem.id, number, one.answers, one.fields, one.events)
+            for number, one in enumerate(some)
+        )
+        session = store.create_session({}, [(problem, InputSet("n", (1,)))])
+        ledger = store.ledger(session)
 
-            asyncio.run(write())
-            assert store.problems(session)[0].problem == problem
-            assert made.same(tuple(store.steps(session)), tuple(steps))
-        with Store.open(Path(folder) / "s.duckdb", write=False) as reader:
-            assert made.same(tuple(reader.steps(session)), tuple(steps))
-            assert reader.alterations(session) == []
+        async def write() -> None:
+            await asyncio.gather(*(ledger.step(one) for one in steps))
+
+        asyncio.run(write())
+        for opened in (store, reader):
+            assert opened.problems(session)[0].problem == problem
+            assert made.same(tuple(opened.steps(session)), steps)
+        assert store.digest(session) == reader.digest(session)
+        assert store.alterations(session) == []
+
+    check()
+    reader.close()
 
 
 def test_writing_a_step_again_changes_nothing(

@@ -1,0 +1,133 @@
+"""Kills and a full disk: what was acknowledged is there, whole, and the store goes on."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+from peirce.store import Store
+
+# Writes calls and steps of eight problems side by side and tells each that has returned.
+WRITE = """
+import asyncio, os, signal, sys
+import numpy as np
+from peirce.records import (
+    Answered, CallKey, Hypothesis, InputSet, Judged, Observation, Outcome, PeirceError,
+    Predictions, Problem, StepRecord, Verdict,
+)
+from peirce.store import Store
+
+path, limit = sys.argv[1], int(sys.argv[2])
+store = Store.open(path, write=True)
+problems = [Problem(str(i), "t", "programs", (Observation(i, i),)) for i in range(8)]
+session = store.create_session({}, [(one, InputSet("n", (1,))) for one in problems])
+journal, ledger = store.journal(session), store.ledger(session)
+if limit:
+    import resource
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+def tell(*words):
+    os.write(1, (" ".join(map(str, words)) + "\\n").encode())
+
+async def go(name):
+    rng = np.random.default_rng(int(name))
+    for number in range(10_000):
+        codes = rng.integers(-2**63, 2**63 - 1, 2_000)
+        async def make():
+            return Outcome({"number": number}, {"codes": codes})
+        await journal.once(CallKey(session, name, f"step/{number}/execute/0"), "tool", {}, make)
+        tell("call", name, number)
+        judged = Judged(
+            Verdict.ACCEPTED, "", Hypothesis(f"def f{number}"),
+            space=Predictions(codes, np.zeros(2_000, np.uint8)),
+        )
+        await ledger.step(StepRecord(name, number, (Answered("p", "t", (judged,)),)))
+        tell("step", name, number)
+
+async def main():
+    found = await asyncio.gather(*(go(str(i)) for i in range(8)), return_exceptions=True)
+    for one in found:
+        tell("failed", type(one).__name__, one)
+
+tell("session", session)
+asyncio.run(main())
+try:
+    store.set_session(session, status="failed")
+    tell("went on")
+except PeirceError as error:
+    tell("failed", type(error).__name__, error)
+store.close()
+"""
+
+
+def acknowledged(lines: list[str], word: str) -> set[tuple[str, int]]:
+    parts = (line.split() for line in lines)
+    return {
+        (name, int(number))
+        for w, name, number, *_ in (p for p in parts if len(p) == 3)
+        if w == word
+    }
+
+
+def check(path: Path, session: str, lines: list[str]) -> None:
+    """All that was acknowledged is there and whole; steps are whole or absent."""
+    with Store.open(path, write=False) as reader:
+        assert reader.alterations(session) == []
+        calls = {(c["problem"], int(c["path"].split("/")[1])) for c in reader.calls(session)}
+        steps = set()
+        for record in reader.steps(session):
+            (answered,) = record.answers
+            (judged,) = answered.judged
+            assert judged.hypothesis is not None and judged.space is not None
+            assert judged.hypothesis.text == f"def f{record.step}"
+            steps.add((record.problem, record.step))
+        assert acknowledged(lines, "call") <= calls
+        assert acknowledged(lines, "step") <= steps
+        for table in ("answer", "hypothesis", "verdict", "prediction"):
+            rows = reader.query(f"SELECT problem, step FROM {table} WHERE session = ?", (session,))
+            assert set(rows) == steps, table
+
+
+def test_a_kill_at_any_moment_loses_nothing_acknowledged(path: Path) -> None:
+    rng = random.Random(0)
+    total = 0
+    for _ in range(6):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITE, str(path), "0"], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        session = process.stdout.readline().split()[1]
+        time.sleep(rng.uniform(0.02, 0.4))
+        process.send_signal(signal.SIGKILL)
+        lines = process.stdout.read().splitlines()
+        process.stdout.close()
+        process.wait()
+        if lines and len(lines[-1].split()) < 3:
+            lines.pop()
+        check(path, session, lines)
+        total += len(lines)
+    assert total > 50, "the writer was killed before it had written anything"
+    with Store.open(path, write=True) as store:  # and the store goes on
+        assert [one["status"] for one in store.sessions()] == ["interrupted"] * 6
+        store.set_session(session, status="done")
+
+
+def test_a_full_disk_is_a_store_error_and_leaves_the_store_whole(
+    path: Path, made: SimpleNamespace
+) -> None:
+    ended = made.python(WRITE, str(path), str(1_500_000))
+    lines = ended.stdout.splitlines()
+    session = lines.pop(0).split()[1]
+    failed = [line for line in lines if line.startswith("failed")]
+    assert len(failed) >= 8, ended.stdout[-500:] + ended.stderr[-500:]
+    assert all("StoreError" in line and "could not be written" in line for line in failed)
+    assert len(acknowledged(lines, "step")) > 10
+    check(path, session, lines)
+    with Store.open(path, write=True) as store:
+        store.set_session(session, status="interrupted")

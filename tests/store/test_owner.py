@@ -1,0 +1,220 @@
+"""Reading a store while a run owns it: every verb answers, and nothing can be written."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from peirce.records import CallKey, Outcome, StoreError
+from peirce.store import Store
+from peirce.store.owner import Visitor, socket_path
+
+NewSession = Callable[..., str]
+
+
+def fill(store: Store, session: str, made: SimpleNamespace) -> None:
+    journal, ledger = store.journal(session), store.ledger(session)
+
+    async def write() -> None:
+        for number in range(3):
+            for kind in ("model", "tool"):
+                key = CallKey(session, "1", f"step/{number}/{kind}/0")
+
+                async def make(key: CallKey = key, kind: str = kind) -> Outcome:
+                    return made.outcome(key, kind)
+
+                await journal.once(key, kind, {"path": key.path}, make)
+            await ledger.step(made.step("1", number))
+        await ledger.end("1", "done", "three bad")
+
+    asyncio.run(write())
+
+
+def answers(store: Store, session: str, made: SimpleNamespace) -> dict[str, Any]:
+    """What every reading verb says."""
+    return {
+        "find": store.find("last"),
+        "session": store.session(session),
+        "sessions": store.sessions(),
+        "problems": store.problems(session),
+        "space": store.space(made.space.digest),
+        "calls": store.calls(session),
+        "bank": store.bank(session),
+        "usage": store.usage(session),
+        "digest": store.digest(session),
+        "alterations": store.alterations(session),
+    }
+
+
+def test_every_reading_verb_answers_alike_through_the_socket(
+    store: Store, path: Path, new_session: NewSession, made: SimpleNamespace, tmp_path: Path
+) -> None:
+    session = new_session()
+    fill(store, session, made)
+    with Store.open(path, write=False) as reader:
+        assert answers(reader, session, made) == answers(store, session, made)
+        assert made.same(tuple(reader.steps(session)), tuple(store.steps(session)))
+        key = CallKey(session, "1", "step/0/tool/0")
+        found = reader.journal(session).recorded(key, {"path": key.path})
+        assert found is not None
+        assert made.same(found.vectors["codes"], made.outcome(key, "tool").vectors["codes"])
+        written = reader.export(session, tmp_path / "out.jsonl", "jsonl")
+        assert written["rows"]["step"] == 3
+        with pytest.raises(StoreError, match="open for reading"):
+            reader.ledger(session)
+
+
+def test_another_process_reads_while_the_store_is_owned(
+    store: Store, path: Path, new_session: NewSession, made: SimpleNamespace
+) -> None:
+    session = new_session()
+    fill(store, session, made)
+    code = (
+        "import sys\nfrom peirce.store import Store\n"
+        "with Store.open(sys.argv[1], write=False) as reader:\n"
+        "    print(reader.digest(reader.find('last')), reader.sessions()[0]['status'])"
+    )
+    other = made.python(code, str(path))
+    assert other.stdout.split() == [store.digest(session), "running"], other.stderr
+
+
+def test_a_large_vector_and_many_rows_travel_whole(
+    store: Store, path: Path, new_session: NewSession, made: SimpleNamespace
+) -> None:
+    session = new_session()
+    codes = np.random.default_rng(0).integers(-(2**63), 2**63 - 1, 500_000)  # 4 MB, incompressible
+
+    async def make() -> Outcome:
+        return Outcome({}, {"codes": codes})
+
+    key = CallKey(session, "1", "step/0/tool/0")
+    asyncio.run(store.journal(session).once(key, "tool", {}, make))
+    with Store.open(path, write=False) as reader:
+        found = reader.journal(session).recorded(key, {})
+        assert found is not None and made.same(found.vectors["codes"], codes)
+        assert len(reader.query("SELECT range FROM range(10000)")) == 10_000
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM session",
+        "INSERT INTO meta VALUES ('a', 'b')",
+        "UPDATE session SET status = 'done'",
+        "SELECT 1; DELETE FROM session",
+        "WITH gone AS (DELETE FROM session RETURNING 1) SELECT * FROM gone",
+        "WITH new AS (INSERT INTO meta VALUES ('a', 'b') RETURNING 1) SELECT * FROM new",
+        "DROP TABLE session",
+        "CREATE TABLE more (a INTEGER)",
+        "ATTACH '/tmp/other.duckdb' AS other",
+        "COPY session TO '/tmp/out.csv'",
+        "SELECT * FROM read_text('/etc/hostname')",
+        "PRAGMA disable_optimizer",
+        "SET threads = 4",
+        "COMMIT",
+        "EXPLAIN ANALYZE DELETE FROM session",
+        "",
+        "nonsense",
+    ],
+)
+def test_the_socket_only_reads(store: Store, path: Path, new_session: NewSession, sql: str) -> None:
+    session = new_session()
+    with Store.open(path, write=False) as reader:
+        with pytest.raises(StoreError):
+            reader.query(sql)
+        # The connection goes on, and nothing has changed.
+        assert reader.query("SELECT session, status FROM session") == [(session, "running")]
+        assert reader.query("SELECT count(*) FROM meta") == [(1,)]
+
+
+def test_the_socket_is_for_its_user_alone_and_goes_with_the_owner(path: Path) -> None:
+    store = Store.open(path, write=True)
+    place = socket_path(path)
+    assert stat.S_ISSOCK(place.stat().st_mode)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    store.close()
+    assert not place.exists()
+
+
+def test_a_stale_socket_is_no_obstacle(path: Path) -> None:
+    Store.open(path, write=True).close()
+    dead = socket.socket(socket.AF_UNIX)
+    dead.bind(str(socket_path(path)))
+    dead.close()  # the file stays, as after kill -9
+    with Store.open(path, write=False) as reader:
+        assert reader.sessions() == []
+    with Store.open(path, write=True), Store.open(path, write=False) as reader:
+        assert reader.sessions() == []
+
+
+def test_a_path_longer_than_an_address_works(tmp_path: Path) -> None:
+    path = tmp_path / ("d" * 90) / ("e" * 90) / "peirce.duckdb"
+    with Store.open(path, write=True):
+        place = socket_path(path)
+        target = Path(os.readlink(place))
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
+        assert stat.S_IMODE(target.parent.stat().st_mode) == 0o700
+        with Store.open(path, write=False) as reader:
+            assert reader.sessions() == []
+    assert not os.path.lexists(place) and not target.parent.exists()
+
+
+def test_a_reader_outlives_the_owner(path: Path, made: SimpleNamespace, tmp_path: Path) -> None:
+    store = Store.open(path, write=True)
+    session = store.create_session({}, [(made.problem("1"), made.space)])
+    with Store.open(path, write=False) as reader:
+        assert reader.find("last") == session
+        store.close()
+        assert reader.find("last") == session
+
+
+def test_visitors_that_speak_nonsense_or_leave_early_harm_nobody(store: Store, path: Path) -> None:
+    for noise in (
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\0\0\0\5hello",
+        b"\xff\xff\xff\xff",
+        b"\0\0\0\2{}",
+        b"",
+    ):
+        with socket.socket(socket.AF_UNIX) as link:
+            link.connect(str(socket_path(path)))
+            link.sendall(noise)
+    with Store.open(path, write=False) as reader:
+        assert reader.sessions() == []
+
+
+def test_many_readers_at_once_while_the_owner_writes(
+    store: Store, path: Path, new_session: NewSession, made: SimpleNamespace
+) -> None:
+    session = new_session()
+    failures: list[str] = []
+
+    def read() -> None:
+        with Store.open(path, write=False) as reader:
+            for _ in range(10):
+                steps = [record.step for record in reader.steps(session)]
+                if steps != list(range(len(steps))):
+                    failures.append(str(steps))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    fill(store, session, made)
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_the_owner_tells_its_pid(store: Store, path: Path) -> None:
+    visitor = Visitor.reach(store.path)
+    assert visitor is not None and visitor.owner() == os.getpid()
+    visitor.close()

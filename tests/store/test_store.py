@@ -1,0 +1,214 @@
+"""Opening a store, its versions, and its sessions by name and status."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+import pytest
+from peirce.records import InputSet, StoreError
+from peirce.store import Store
+from peirce.store.sessions import LETTERS
+
+NewSession = Callable[..., str]
+
+HOLD = """
+import sys, time
+from peirce.store import Store
+store = Store.open(sys.argv[1], write=True)
+if len(sys.argv) > 2:
+    from peirce.records import InputSet, Observation, Problem
+    problem = Problem("1", "t", "programs", (Observation(1, 1),))
+    print(store.create_session({}, [(problem, InputSet("n", (1,)))]))
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def holder(path: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A process that owns the store; it has said so when this returns."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), *arguments], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    while (line := process.stdout.readline().strip()) != "ready":
+        assert process.poll() is None, "the owner did not start"
+        assert re.fullmatch(f"[{LETTERS}]{{8}}", line)
+    return process
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
+
+
+def test_a_missing_store_is_not_made_by_reading(path: Path) -> None:
+    with pytest.raises(StoreError, match="no store at"):
+        Store.open(path, write=False)
+    assert not path.exists()
+
+
+def test_writing_makes_the_folder(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "runs" / "today" / "p.duckdb", write=True) as store:
+        assert store.sessions() == []
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_file_of_another_version_is_named_with_both_versions(path: Path, write: bool) -> None:
+    Store.open(path, write=True).close()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
+    with pytest.raises(StoreError, match=r"version 99 .* version 1: use"):
+        Store.open(path, write=write)
+    assert not path.with_name(path.name + ".sock").exists()
+    duckdb.connect(str(path)).close()  # and nothing holds it
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_database_of_something_else_is_left_alone(path: Path, write: bool) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE shopping (item VARCHAR)")
+    with pytest.raises(StoreError, match="no store of Peirce"):
+        Store.open(path, write=write)
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute("SHOW TABLES").fetchall() == [("shopping",)]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database, but a text\n" * 500])
+@pytest.mark.parametrize("write", [True, False])
+def test_a_file_that_is_no_database_gets_one_sentence(
+    path: Path, content: bytes, write: bool
+) -> None:
+    path.write_bytes(content)
+    with pytest.raises(StoreError) as caught:
+        Store.open(path, write=write)
+    assert "no DuckDB database" in str(caught.value) and "\n" not in str(caught.value)
+    assert path.read_bytes() == content
+
+
+def test_a_folder_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be opened"):
+        Store.open(tmp_path, write=True)
+
+
+def test_a_second_writer_gets_one_sentence_with_the_pid(path: Path) -> None:
+    owner = holder(path)
+    try:
+        with pytest.raises(StoreError) as caught:
+            Store.open(path, write=True)
+    finally:
+        kill(owner)
+    assert f"process {owner.pid}" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_second_writer_in_one_process_is_refused_and_the_first_keeps_its_lock(
+    store: Store, path: Path, made: SimpleNamespace
+) -> None:
+    with pytest.raises(StoreError, match=f"process {os.getpid()}"):
+        Store.open(path, write=True)
+    other = made.python(f"import duckdb; duckdb.connect({str(path)!r})")
+    assert "Could not set lock" in other.stderr
+
+
+def test_what_a_killed_run_left_is_interrupted_for_reader_and_writer(path: Path) -> None:
+    kill(holder(path, "session"))
+    with Store.open(path, write=False) as reader:
+        (session,) = reader.sessions()
+        assert session["status"] == "interrupted"
+    with Store.open(path, write=True) as store:
+        assert store.session(session["session"])["status"] == "interrupted"
+        store.set_session(session["session"], status="running")
+        with Store.open(path, write=False) as reader:
+            assert reader.session(session["session"])["status"] == "running"
+            store.close()
+            assert reader.session(session["session"])["status"] == "interrupted"
+
+
+def test_sessions_are_found_by_id_prefix_and_last(store: Store, new_session: NewSession) -> None:
+    with pytest.raises(StoreError, match="no session yet"):
+        store.find("last")
+    ids = [new_session() for _ in range(40)]
+    assert all(re.fullmatch(f"[{LETTERS}]{{8}}", session) for session in ids)
+    assert len(set(ids)) == 40 and not set("il1o0") & set(LETTERS)
+    assert store.find("last") == ids[-1]
+    assert store.find(ids[3]) == ids[3]
+    assert store.find(ids[5][:7]) == ids[5]
+    assert [session["session"] for session in store.sessions()] == ids
+    letters = [session[0] for session in ids]
+    twice = next(letter for letter in letters if letters.count(letter) > 1)
+    with pytest.raises(StoreError, match="ambiguous"):
+        store.find(twice)
+    with pytest.raises(StoreError, match=f"did you mean {ids[7]}"):
+        store.find(ids[7][:7] + "0")
+    for name in ("", "%", "00000000"):
+        with pytest.raises(StoreError):
+            store.find(name)
+
+
+def test_settings_fields_and_counts_come_back(
+    store: Store, new_session: NewSession, made: SimpleNamespace
+) -> None:
+    session = new_session("1", "2", versions={"peirce": "0"}, note="\ud800")
+    store.set_session(session, status="done", seconds=2.5)
+    store.set_session(session, status="done", metrics={"beta": 0.5})
+    held = store.session(session)
+    assert held["settings"]["note"] == "\ud800" and held["versions"] == {"peirce": "0"}
+    assert (held["status"], held["seconds"], held["metrics"]) == ("done", 2.5, {"beta": 0.5})
+    assert (held["problems"], held["problems_done"], held["problems_failed"]) == (2, 0, 0)
+    rows = store.problems(session)
+    assert [row.problem for row in rows] == [made.problem("1"), made.problem("2")]
+    assert {(row.status, row.cause, row.space) for row in rows} == {("open", "", made.space.digest)}
+    with pytest.raises(StoreError, match="not 'finished'"):
+        store.set_session(session, status="finished")
+    for ask in (store.session, store.digest):
+        with pytest.raises(StoreError):
+            ask("nothere2")
+    with pytest.raises(StoreError, match="no problem '3'"):
+        list(store.steps(session, "3"))
+
+
+def test_spaces_are_kept_once_with_their_weights(store: Store, made: SimpleNamespace) -> None:
+    weighted = InputSet("w", ([1], [2]), (0.5, 1.5))
+    pairs = [(made.problem("1"), made.space), (made.problem("2"), weighted)]
+    for _ in range(2):
+        store.create_session({}, pairs)
+    assert store.query("SELECT count(*) FROM input_set") == [(2,)]
+    assert store.space(weighted.digest) == weighted
+    assert store.space(made.space.digest) == made.space
+    with pytest.raises(StoreError, match="no input set"):
+        store.space("0" * 64)
+
+
+def test_two_problems_of_one_id_are_refused_whole(store: Store, made: SimpleNamespace) -> None:
+    with pytest.raises(StoreError, match="problem 1 stands twice"):
+        store.create_session({}, [(made.problem("1"), made.space)] * 2)
+    assert store.sessions() == []
+
+
+def test_a_closed_store_says_so(path: Path) -> None:
+    store = Store.open(path, write=True)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.sessions()
+    with pytest.raises(StoreError, match="closed"):
+        store.create_session({}, [])
+
+
+def test_leaving_without_close_is_quiet_and_frees_the_store(
+    path: Path, made: SimpleNamespace
+) -> None:
+    left = made.python(
+        f"from peirce.store import Store\nStore.open({str(path)!r}, write=True)\nraise SystemExit(3)"
+    )
+    assert (left.returncode, left.stdout, left.stderr) == (3, "", "")
+    assert not path.with_name(path.name + ".sock").exists()
