@@ -142,13 +142,12 @@ class Case:
         """The oracles; with a path, each call of theirs is journalled under it."""
 
         if path is None:
-            return Oracles(execute=self.execute)
+            return Oracles(execute=self.execute or _no_sandbox)
 
         async def journalled(source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
             async def make() -> Outcome:
-                if self.execute is None:
-                    raise SandboxUnavailable("This session has no sandbox, so no code can be run.")
-                return _outcome_of(await self.execute(source, entry, inputs, keep), keep)
+                execute = self.execute or _no_sandbox
+                return _outcome_of(await execute(source, entry, inputs, keep), keep)
 
             request = {
                 "tool": "execute",
@@ -161,6 +160,10 @@ class Case:
             return _batch_of(await self.once(f"{path}/execute", "tool", request, make))
 
         return Oracles(execute=journalled)
+
+
+async def _no_sandbox(source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
+    raise SandboxUnavailable("This session has no sandbox, only its journal: no code can be run.")
 
 
 def _outcome_of(batch: Batch, keep: Keep) -> Outcome:

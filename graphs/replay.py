@@ -16,8 +16,6 @@ import numpy as np
 from ..records import (
     Agreement,
     CallKey,
-    InputSet,
-    Journal,
     Json,
     Judged,
     Outcome,
@@ -27,7 +25,7 @@ from ..records import (
     StepRecord,
     digest_of,
 )
-from ..store import ProblemRow, Store
+from ..store import ProblemRow, SessionJournal, Store
 from .runner import STEPS_WITHOUT_END, executor_of, graph_of, make_case, spaces_of
 from .steps import START_STATE
 
@@ -63,10 +61,14 @@ async def replay_session(
     execute = executor_of(settings, sandbox)
     steps = 0
     differences: list[dict[str, Json]] = []
+    altered = store.alterations(session)
     for row in rows:
         noted = Differences(row.problem.id)
-        for where, told in store.altered(session, row.problem.id):
-            noted.note(where, "codes", told, "another content")
+        for one in altered:
+            if one["problem"] == row.problem.id:
+                where = one["step"] if one["path"] == "" else _step_of(one["path"])
+                name = f"{one['field']} {one['path']}".strip()
+                noted.note(where or 0, name, "as its digest names it", "altered since")
         journal = _Recorded(store.journal(session), noted, live)
         ledger = _Compared(store, session, row, noted)
         case = make_case(
@@ -95,7 +97,7 @@ async def _replay_problem(graph: Any, case: Any, row: ProblemRow, noted: Differe
 class _Recorded:
     """The journal as the only source of answers; with `live`, tools run and are compared."""
 
-    journal: Journal
+    journal: SessionJournal
     noted: Differences
     live: bool
 
@@ -106,7 +108,7 @@ class _Recorded:
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        recorded = self.journal.recorded(key)  # type: ignore[attr-defined]
+        recorded = self.journal.entry(key)
         if recorded is None:
             raise JournalEnds(f"no call {key.path} is in the journal")
         known, outcome = recorded
@@ -213,6 +215,3 @@ def _same_predictions(old: Predictions | None, new: Predictions | None) -> bool:
         and np.array_equal(old.reasons, new.reasons)
         and old.reason_names == new.reason_names
     )
-
-
-__all__ = ["InputSet", "JournalEnds", "replay_session"]

@@ -150,8 +150,8 @@ def make_case(
     """A case as the session's record describes it. rest: what is live (proposer, execute, …) or
     stands in for the store (journal, ledger)."""
     family: Family = family_named(row.problem.family)
-    rest.setdefault("journal", store.journal(session))
-    rest.setdefault("ledger", store.ledger(session))
+    if "ledger" not in rest:
+        rest |= {"journal": store.journal(session), "ledger": store.ledger(session)}
     return Case(
         session=session,
         problem=row.problem,

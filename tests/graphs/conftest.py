@@ -17,7 +17,7 @@ SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 
 
 def problem(name: str = "one", shown: Sequence[Any] = (), hidden: Sequence[Any] = ()) -> Problem:
-    pairs = lambda some: tuple(Observation(i, o) for i, o in some)  # noqa: E731
+    pairs = lambda some: tuple(Observation(i, o) for i, o in some)
     return Problem(name, "examples", "programs", pairs(shown), pairs(hidden))
 
 
