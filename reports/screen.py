@@ -52,12 +52,6 @@ class Screen:
         self.store = ""
         self._out = out or console(talk=True)
         self._quiet = quiet
-        self._picture = (
-            Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
-            if not quiet
-            and (self._out.is_terminal and sys.stdout.isatty() if live is None else live)
-            else None
-        )
         self._clock = clock
         self._began = clock()
         self._said = self._began
@@ -68,6 +62,12 @@ class Screen:
         self._sums: Counter[str] = Counter()
         self._stopping = False
         self._status = ""
+        self._picture = (
+            Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
+            if not quiet
+            and (self._out.is_terminal and sys.stdout.isatty() if live is None else live)
+            else None
+        )
 
     def __enter__(self) -> Screen:
         return self

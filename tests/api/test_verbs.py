@@ -36,7 +36,11 @@ def test_every_reading_verb_finds_what_a_run_left(setting):
     session = setting.run()
     store = setting.store
     (listed,) = peirce.sessions(store=store)
-    assert (listed["session"], listed["task"], listed["status"]) == (session.session, "examples", "done")
+    assert (listed["session"], listed["task"], listed["status"]) == (
+        session.session,
+        "examples",
+        "done",
+    )
     (scored,) = peirce.evaluate(session.session[:4], store=store)["sessions"]
     assert scored["metrics"] == session.metrics and "by_problem" not in scored
     (detailed,) = peirce.evaluate(store=store, name="t3", by_problem=True)["sessions"]
@@ -48,7 +52,12 @@ def test_every_reading_verb_finds_what_a_run_left(setting):
         ("two", "exhausted", 1),
     ]
     said = peirce.show("last", "one", store=store)
-    assert [row["verdict"] for row in said] == ["accepted", "redundant", "inconsistent", "malformed"]
+    assert [row["verdict"] for row in said] == [
+        "accepted",
+        "redundant",
+        "inconsistent",
+        "malformed",
+    ]
     assert said[0]["hypothesis"] == TAIL and said[0]["hidden"] == [True]
     assert said[3]["hypothesis"] is None and said[3]["answer"].startswith("I think")
     banked = peirce.bank(store=store)

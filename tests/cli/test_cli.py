@@ -1,0 +1,329 @@
+"""The command line: data on stdout, talk on stderr, exit codes, settings from three places.
+
+Most tests call the command line in this process; those that are about the process start one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from peirce import cli
+
+SOURCE = "def f(x):\n    return x[1:]"
+TAIL = repr(("all but the first", SOURCE))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory of a user: pairs, a sample space and a scripted model."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
+        monkeypatch.delenv(name)
+    pairs = [
+        {"problem": "one", "input": [3, 1, 2], "output": [1, 2]},
+        {"problem": "one", "input": [5, 6], "output": [6]},
+        {"problem": "one", "input": [9], "output": [], "split": "hidden"},
+    ]
+    Path("pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    Path("space.jsonl").write_text("[]\n[1]\n[1, 2]\n[2, 2]\n")
+    recorded = {"problem": "one", "step": 1, "answer": "```python\n" + SOURCE + "\n```"}
+    Path("answers.jsonl").write_text(json.dumps(recorded) + "\n")
+    Path("script.json").write_text(json.dumps({"*": [TAIL, "no idea"]}))
+    return tmp_path
+
+
+RUN = [
+    "run", "examples", "--data", "pairs.jsonl", "--space", "space.jsonl", "--workers", "1",
+    "--model", "scripted:script.json",
+]  # fmt: skip
+
+
+@pytest.fixture
+def peirce(folder, capsys):
+    """peirce(*arguments) -> (exit code, stdout, stderr)"""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(list(arguments))
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    return call
+
+
+def test_run_with_json_prints_one_object_and_nothing_else_on_stdout(peirce):
+    code, out, err = peirce(*RUN, "--json")
+    assert code == 0
+    told = json.loads(out)
+    assert told["status"] == "done" and told["verdicts"]["accepted"] == 1
+    assert told["store"] == "peirce.duckdb" and told["seed"] == 0
+    banner = err.splitlines()[:8]
+    assert [line.split()[0] for line in banner] == [
+        "session", "model", "data", "seed", "limits", "sandbox", "store", "calls",
+    ]  # fmt: skip
+
+
+def test_run_prints_its_results_on_stdout_and_its_progress_on_stderr(peirce):
+    code, out, err = peirce(*RUN)
+    assert code == 0
+    assert "consistency ↑" in out and "next      peirce show" in out
+    assert "1 accepted" in out and "failed    nothing" in out
+    assert "[1/1]" in err and "consistency" not in err
+
+
+def test_quiet_says_nothing_on_stderr(peirce):
+    code, out, err = peirce(*RUN, "--quiet", "--json")
+    assert (code, err) == (0, "") and json.loads(out)
+
+
+def test_reading_verbs_print_lists_and_objects(peirce):
+    _, out, _ = peirce(*RUN, "--quiet", "--json")
+    session = json.loads(out)["session"]
+    for arguments, keys in (
+        (["sessions"], {"session", "status", "task"}),
+        (["show"], {"problem", "steps", "verdicts"}),
+        (["show", session, "one"], {"step", "verdict", "hypothesis"}),
+        (["bank", session], {"problem", "hypothesis", "reward"}),
+        (["tasks", "list"], {"task", "family"}),
+    ):
+        code, out, err = peirce(*arguments, "--json")
+        rows = json.loads(out)
+        assert (code, err) == (0, "") and keys <= set(rows[0]), arguments
+    code, out, _ = peirce("eval", "gear", session[:4], "--json", "--by-problem")
+    (scored,) = json.loads(out)["sessions"]
+    assert code == 0 and scored["by_problem"][0]["problem"] == "one"
+    code, out, _ = peirce("doctor", "--json")
+    assert code == 0 and json.loads(out)["store"]["sessions"] == 1
+    code, out, _ = peirce("export", "--out", "out", "--format", "jsonl", "--json")
+    assert code == 0 and json.loads(out)["problems"] == 1
+    code, out, _ = peirce("resume", "--json", "--quiet")
+    assert code == 0 and json.loads(out)["session"] == session
+
+
+def test_every_verb_also_prints_for_people(peirce):
+    peirce(*RUN, "--quiet")
+    for arguments, said in (
+        (["sessions"], "scripted:script.json"),
+        (["show"], "exhausted"),
+        (["show", "last", "one"], "return x[1:]"),
+        (["bank"], "all but the first"),
+        (["eval", "t3"], "top1"),
+        (["replay"], "no difference"),
+        (["doctor"], "process_group"),
+        (["tasks", "list"], "list_functions"),
+        (["tasks", "show", "examples", "one", "--data", "pairs.jsonl"], "[5, 6] -> [6]"),
+        (
+            ["tasks", "generate", "list_functions", "--problems", "2", "--out", "new.jsonl"],
+            "new.jsonl",
+        ),
+    ):
+        code, out, err = peirce(*arguments)
+        assert (code, err) == (0, ""), arguments
+        assert said in out, arguments
+
+
+def test_check_prints_jsonl_and_ends_with_1_where_a_line_is_an_error(peirce):
+    lines = [{"problem": "one", "hypothesis": SOURCE}, {"problem": "none", "hypothesis": SOURCE}]
+    Path("mine.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    common = ["check", "examples", "--answers", "mine.jsonl", "--data", "pairs.jsonl"]
+    code, out, _ = peirce(*common, "--json")
+    assert code == 1
+    assert [json.loads(line)["verdict"] for line in out.splitlines()] == ["consistent", "error"]
+    Path("mine.jsonl").write_text(json.dumps(lines[0]))
+    code, out, _ = peirce(*common)
+    assert code == 0 and "consistent" in out
+
+
+def test_replay_ends_with_1_where_a_session_differs(peirce):
+    import duckdb
+
+    peirce(*RUN, "--quiet")
+    assert peirce("replay")[0] == 0
+    with duckdb.connect("peirce.duckdb") as changed:
+        changed.execute("UPDATE verdict SET verdict = 'redundant' WHERE verdict = 'accepted'")
+    code, out, _ = peirce("replay", "--json")
+    (difference, *_) = json.loads(out)["differences"]
+    assert code == 1 and difference["problem"] == "one" and "verdict" in difference["field"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run"], "Missing argument"),
+        (["run", "list_functoins"], "list_functions"),
+        (["run", "examples", "--seeed", "1"], "--seeed"),
+        (["run", "examples", "--judge-model", "x"], "--judge-model"),
+        (["run", "examples", "--seed", "x"], "--seed"),
+        (["run", "examples", "--data", "absent.jsonl"], "absent.jsonl"),
+        (["run", "examples"], "--data"),
+        (["rnu"], "run"),
+        (["import", "answers.jsonl", "--task", "examples"], "--data"),
+        (["export", "--format", "xml"], "parquet"),
+    ],
+)
+def test_usage_errors_are_one_sentence_and_exit_2(peirce, arguments, said):
+    code, out, err = peirce(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("peirce: ") and err.count("\n") == 1 and said in err
+
+
+def test_a_missing_store_is_one_sentence_and_exit_1(peirce):
+    code, out, err = peirce("sessions")
+    assert (code, out) == (1, "") and err.count("\n") == 1 and "peirce.duckdb" in err
+
+
+def test_a_bad_file_is_named_with_line_and_field(peirce):
+    Path("bad.jsonl").write_text('{"problem": "p", "input": 1, "output": 2}\n{"problem": "p"}\n')
+    code, _, err = peirce("run", "examples", "--data", "bad.jsonl")
+    assert code == 1 and "bad.jsonl" in err and "line 2" in err
+
+
+def test_an_error_cannot_steer_the_terminal(peirce):
+    code, _, err = peirce("show", "\x1b[31mred\x07")
+    assert code == 1 and "\x1b" not in err and "\x07" not in err
+
+
+def test_a_flag_comes_before_the_environment_and_that_before_the_file(peirce, monkeypatch):
+    Path("peirce.toml").write_text('seed = 1\nmax-answers = 1\nmodel = "scripted:script.json"\n')
+    given = [argument for argument in RUN if argument not in ("--model", "scripted:script.json")]
+
+    def seed(*more: str) -> int:
+        code, out, err = peirce(*given, "--json", *more)
+        assert code == 0, err
+        assert json.loads(out)["verdicts"]["malformed"] == 0  # max-answers comes from the file
+        return json.loads(out)["seed"]
+
+    assert seed() == 1
+    monkeypatch.setenv("PEIRCE_SEED", "2")
+    assert seed() == 2
+    assert seed("--seed", "3") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("sead = 1", "did you mean seed"), ("seed = ", "peirce.toml")]
+)
+def test_a_configuration_that_cannot_be_used_is_an_error(peirce, text, said):
+    Path("peirce.toml").write_text(text)
+    code, _, err = peirce("tasks", "list")
+    assert code == 2 and said in err and err.count("\n") == 1
+
+
+def test_the_store_comes_from_the_environment(peirce, monkeypatch):
+    monkeypatch.setenv("PEIRCE_STORE", "other.duckdb")
+    code, out, _ = peirce(*RUN, "--json", "--quiet")
+    assert code == 0 and json.loads(out)["store"] == "other.duckdb"
+    assert Path("other.duckdb").exists() and not Path("peirce.duckdb").exists()
+    assert peirce("sessions")[0] == 0
+
+
+def test_a_bug_keeps_its_traceback(folder, monkeypatch):
+    from peirce import api
+
+    def broken(**_: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(api, "sessions", broken)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["sessions"])
+
+
+def test_later_options_are_not_accepted_in_silence(peirce):
+    for option in (
+        "--budget-usd",
+        "--literature",
+        "--bank",
+        "--rounds",
+        "--repeats",
+        "--inference",
+    ):
+        code, _, err = peirce("run", "list_functions", option, "1")
+        assert code == 2 and "No such option" in err, option
+
+
+# --- the process ---------------------------------------------------------------
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "peirce", *arguments]
+
+
+def test_help_imports_nothing_heavy_and_is_quick(folder):
+    script = (
+        "import sys\n"
+        "from peirce import cli\n"
+        "try:\n    cli.main(['--help'])\n"
+        "except SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'duckdb', 'langgraph', 'langchain_core', 'openai', 'z3', 'docker'}\n"
+        "sys.exit(str(sorted(heavy & set(sys.modules))) if heavy & set(sys.modules) else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "replay" in done.stdout
+
+    def seconds() -> float:
+        start = time.perf_counter()
+        subprocess.run(command("--help"), capture_output=True, check=True)
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(5)) < 0.3
+
+
+def test_a_reader_that_leaves_early_is_no_traceback(folder):
+    line = json.dumps({"problem": "one", "hypothesis": SOURCE})
+    Path("many.jsonl").write_text(f"{line}\n" * 2000)
+    arguments = ["check", "examples", "--answers", "many.jsonl", "--data", "pairs.jsonl", "--json"]
+    with subprocess.Popen(
+        command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        json.loads(process.stdout.readline())
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(30) == 1
+
+
+def test_interrupted_twice_leaves_at_once_and_leaves_no_process_behind(folder):
+    import signal
+
+    arguments = ["run", "list_functions", "--problems", "4", "--workers", "2", "--json"]
+    with subprocess.Popen(
+        command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("calls"):
+                break
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        start = time.monotonic()
+        said = process.stderr.read()
+        assert process.wait(10) == 130
+        assert time.monotonic() - start < 5
+        assert "peirce resume" in said and "Traceback" not in said
+    assert _left(process.pid) == []
+
+
+def _left(group: int) -> list[str]:
+    """Living processes of a process group, after a moment to end in."""
+    for _ in range(50):
+        found = []
+        for entry in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                state, _, pgrp = entry.read_text().rpartition(")")[2].split()[:3]
+            except OSError:
+                continue
+            if pgrp == str(group) and state != "Z":
+                found.append(entry.parent.name)
+        if not found:
+            return []
+        time.sleep(0.1)
+    return found

@@ -1,0 +1,211 @@
+"""The live screen and the readable prints: what they show, and that text is shown, not obeyed."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from peirce.reports import readable
+from peirce.reports.screen import Screen, banner
+from rich.console import Console
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]x[/] \u202egnp.exe\ud800 :smile:\r\n"
+SETTINGS = {
+    "method": "abduce", "task": "list_functions", "model": "search", "seed": 3, "max_answers": 25,
+    "max_bad": 3, "limits": {"input_cpu_s": 1.0, "cpu_s": 20.0, "memory_mb": 512},
+    "data": {"name": "list_function.jsonl", "sha256": "ab" * 32}, "observations": 4,
+    "operational": {"store": "runs/a b.duckdb", "sandbox": "process", "model_options": {}},
+}  # fmt: skip
+
+
+def started(problems: int = 3, **more: Any) -> dict[str, Any]:
+    layers = {"rlimits": True, "seccomp": False}
+    event = {"type": "session", "session": "abcd", "settings": SETTINGS, "problems": problems}
+    return event | {"open": problems, "layers": layers} | more
+
+
+def call(problem: str, path: str, **more: Any) -> dict[str, Any]:
+    usage = {"tokens_in": 100, "tokens_out": 10}
+    base = {"type": "call", "problem": problem, "path": path, "kind": "model", "cached": False}
+    return base | {"usage": usage, "retries": 0, "seconds": 1.0} | more
+
+
+@dataclass
+class Stage:
+    """A screen on a console in memory, under a clock that the test moves."""
+
+    live: bool = False
+    quiet: bool = False
+    now: float = 0.0
+    out: io.StringIO = field(default_factory=io.StringIO)
+
+    def __post_init__(self) -> None:
+        console = Console(
+            file=self.out, force_terminal=self.live, width=100, markup=False, emoji=False,
+            highlight=False,
+        )  # fmt: skip
+        self.screen = Screen(quiet=self.quiet, out=console, live=self.live, clock=lambda: self.now)
+
+    def tell(self, *events: dict[str, Any], after: float = 0.0) -> None:
+        self.now += after
+        for event in events:
+            self.screen(event)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.getvalue().splitlines()
+
+    def picture(self) -> str:
+        console = Console(file=io.StringIO(), width=100, markup=False, emoji=False)
+        console.print(self.screen._draw())
+        return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_banner_says_in_under_ten_lines_what_will_run():
+    lines = banner(started())
+    text = "\n".join(lines)
+    assert len(lines) < 10
+    for said in ("search", "list_function.jsonl", "abababababab", "3 problems", "4 observations",
+                 "25 answers", "rlimits; not active: seccomp", "runs/a b.duckdb", "9 to 75"):  # fmt: skip
+        assert said in text, said
+
+
+def test_plain_lines_say_how_far_it_is_and_how_long_it_will_take():
+    stage = Stage()
+    stage.tell(started())
+    stage.tell({"type": "problem_started", "problem": "p1"})
+    stage.tell({"type": "step", "problem": "p1", "step": 1, "verdicts": ["accepted"]}, after=2)
+    assert stage.lines[-1] == "[0/3] 1 accepted; 0 in flight; 2.0 s"
+    stage.tell(
+        {"type": "problem_ended", "problem": "p1", "status": "done", "cause": "cap"}, after=8
+    )
+    assert stage.lines[-1] == "[1/3] problem p1 done (cap): 1 accepted; 10 s, about 20 s to go"
+
+
+def test_plain_lines_are_few_but_the_last_and_each_new_failure_are_always_there():
+    stage = Stage()
+    stage.tell(started(100))
+    before = len(stage.lines)
+    for number in range(100):
+        failed = number in (40, 41, 42)
+        cause = "the endpoint is gone" if failed else "exhausted"
+        stage.tell(
+            {"type": "problem_ended", "problem": str(number), "cause": cause,
+             "status": "failed" if failed else "done"}, after=0.01,
+        )  # fmt: skip
+    lines = stage.lines[before:]
+    assert len(lines) <= 3 and lines[-1].startswith("[100/100]")
+    assert sum("the endpoint is gone" in line for line in lines) == 1
+
+
+def test_the_footer_counts_requests_in_flight_retries_cache_hits_and_tokens():
+    stage = Stage()
+    stage.tell(started(), {"type": "problem_started", "problem": "p"})
+    for path in ("a", "b"):
+        stage.tell({"type": "call_started", "problem": "p", "path": path})
+    stage.tell(call("p", "a", retries=2), call("p", "c", cached=True))
+    told = stage.screen._footer()
+    assert told == "1 in flight, 2 retries, 1 from the journal, 200 tokens in, 20 tokens out"
+    stage.tell({"type": "problem_ended", "problem": "p", "status": "failed", "cause": "gone"})
+    assert stage.screen._footer().startswith("0 in flight")
+
+
+def test_the_live_picture_has_bar_verdicts_problems_and_footer():
+    stage = Stage(live=True)
+    with stage.screen:
+        stage.tell(started(30, open=28))
+        for number in range(12):
+            stage.tell({"type": "problem_started", "problem": f"p{number}"})
+        stage.tell(
+            {"type": "step", "problem": "p1", "step": 1, "verdicts": ["accepted", "malformed"]}
+        )
+        text = stage.picture()
+        stage.tell({"type": "ended", "status": "done"})
+    assert "2/30 problems" in text and "accepted" in text and "50%" in text
+    assert "p1 " in text and "and 2 more" in text and "in flight" in text
+
+
+def test_an_unfinished_session_ends_with_the_command_to_go_on():
+    stage = Stage(quiet=True)
+    with stage.screen:
+        stage.tell(started(), {"type": "stopping"}, {"type": "stopping"})
+        stage.tell({"type": "ended", "status": "interrupted"})
+    assert stage.lines == [
+        "Finishing the steps in flight; press Ctrl-C again to leave at once.",
+        "Go on with: peirce resume abcd --store 'runs/a b.duckdb'",
+    ]
+
+
+def test_quiet_says_nothing_about_a_session_that_ends_well():
+    stage = Stage(quiet=True)
+    with stage.screen:
+        stage.tell(started(), call("p", "a"), {"type": "ended", "status": "done"})
+    assert stage.lines == []
+
+
+def test_an_event_that_the_screen_does_not_know_is_left_alone():
+    Stage().tell({"type": "weather", "is": "fine"})
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_hostile_text_of_problems_and_causes_is_shown_and_not_obeyed(live):
+    stage = Stage(live=live)
+    with stage.screen:
+        stage.tell(started(settings=SETTINGS | {"model": HOSTILE}))
+        stage.tell({"type": "problem_started", "problem": HOSTILE})
+        picture = stage.picture()
+        stage.tell(
+            {"type": "problem_ended", "problem": HOSTILE, "status": "failed", "cause": HOSTILE}
+        )
+    for text in (stage.out.getvalue(), picture):
+        assert "\x1b[2J" not in text and "\x07" not in text and "\u202e" not in text
+        text.encode("utf-8")
+    assert "[bold red]x[/]" in stage.out.getvalue() and "\\x1b[2J" in stage.out.getvalue()
+
+
+def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
+    row = {
+        "problem": HOSTILE, "step": 1, "verdict": "accepted", "reason": HOSTILE,
+        "description": HOSTILE, "hypothesis": HOSTILE, "text": HOSTILE, "breaches": [HOSTILE],
+        "coverage": 0.5, "observations": [True, None], "hidden": [False],
+        "undefined": {HOSTILE: 2}, "answer": HOSTILE, "line": 1, "rank": 1, "reward": 1.0,
+        "accuracy": 1.0, "visits": 3, "status": "done", "cause": HOSTILE, "steps": 1, "shown": 2,
+        "verdicts": {"accepted": 1}, "session": "abcd", "created": "2026", "task": HOSTILE,
+        "method": "abduce", "model": HOSTILE, "problems": 1,
+    }  # fmt: skip
+    drawn = {
+        "task": "t", "id": HOSTILE, "shown": [[HOSTILE, HOSTILE]], "hidden": [], "space": 3,
+        "public": {HOSTILE: HOSTILE}, "secret": {HOSTILE: HOSTILE},
+    }  # fmt: skip
+    difference = {
+        "problem": HOSTILE,
+        "step": 1,
+        "field": HOSTILE,
+        "recorded": HOSTILE,
+        "replayed": 1,
+    }
+    replayed = {"session": "abcd", "steps": 1, "differences": [difference]}
+    numbers = {**row, "hidden": 1}
+    for draw, value in (
+        (readable.print_hypotheses, [row]),
+        (readable.print_hypotheses, [row | {"hypothesis": None}]),
+        (readable.print_bank, [row]),
+        (readable.print_check, row),
+        (readable.print_problems, [numbers]),
+        (readable.print_sessions, [row]),
+        (readable.print_problem, drawn),
+        (readable.print_differences, replayed),
+    ):
+        out = io.StringIO()
+        draw(Console(file=out, width=120, markup=False, emoji=False, highlight=False), value)
+        text = out.getvalue()
+        assert not set("\x1b\x07\u202e\r\ud800") & set(text), draw.__name__
+        assert "[bold" in text, draw.__name__
+
+
+def test_a_duration_reads_as_people_say_it():
+    assert [readable.duration(s) for s in (0.44, 12.2, 185, 3723)] == [
+        "0.4 s", "12 s", "3:05", "1:02:03",
+    ]  # fmt: skip
