@@ -1,0 +1,46 @@
+"""The published GPT-4 answers, imported: the rule chosen last in each problem, judged by this
+project, is right on exactly the hidden pairs that the publication says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import peirce
+import pytest
+
+
+@pytest.fixture(scope="module")
+def imported(shared_data: Path, tmp_path_factory: pytest.TempPathFactory):
+    return peirce.import_recorded(
+        str(shared_data / "recorded" / "gpt4_list_function_python.json"),
+        data=str(shared_data / "gear" / "list_function.jsonl"),
+        store=str(tmp_path_factory.mktemp("imported") / "store.duckdb"),
+    )
+
+
+def chosen_marks(steps) -> list[float]:
+    """Right or wrong on each hidden pair, of the rule that the last turn chose."""
+    last = steps[-1]
+    rule = last.fields["chosen_rule"]
+    every = [one for step in steps for answer in step.answers for one in answer.judged]
+    judged = [one for one in every if one.hypothesis and one.hypothesis.text.strip() == rule.strip()]
+    assert judged, f"no answer of {last.problem} holds the chosen rule"
+    return [float(mark is True) for mark in judged[-1].hidden.marks]
+
+
+def test_every_recorded_answer_of_every_round_is_imported(imported):
+    assert imported.status == "done"
+    assert (imported.problems, imported.steps) == (125, 221)
+    assert sum(imported.verdicts.values()) == 1105
+
+
+def test_the_chosen_rules_have_the_published_accuracies(imported):
+    session = peirce.load(imported.session, store=imported.store)
+    whole = 0
+    for problem in session.problems:
+        steps = [step for step in session.steps if step.problem == problem.id]
+        published = steps[-1].fields["published_test_accs"]
+        assert len(published) == 8
+        assert chosen_marks(steps) == published, problem.id
+        whole += all(published)
+    assert whole / 125 == 0.664
