@@ -12,21 +12,18 @@ $PEIRCE_STORE, else peirce.duckdb here). What a verb returns holds the keys of t
 from __future__ import annotations
 
 import difflib
-import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from .checking import check
 from .diagnosis import doctor
 from .driving import OnEvent, complete, drive
+from .outcome import Session, Trace, outcome, reading, store_path
 from .problems import choose, tasks_generate, tasks_list, tasks_show, tasks_space
-from .records import Json, Limits, Problem, Proposer, StepRecord, UsageError
-from .settings import at_least, course, given, model_args_of, model_name, one_of
+from .records import Json, Limits, Proposer, UsageError
+from .settings import at_least, course, given, model_args_of, model_name, one_of, split_model
 from .store import Store
 
 __all__ = [
@@ -36,48 +33,9 @@ __all__ = [
 ]  # fmt: skip
 
 CONCURRENCY = 8  # problems side by side
-DEFAULT_STORE = "peirce.duckdb"
-
-
-def store_path(store: str | Path | None = None) -> Path:
-    return Path(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE).expanduser()
 
 
 # --- run, resume, import -------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Session:
-    """What a session came to.
-
-    status: done, interrupted, budget or failed. problems, steps: counts. verdicts: how many
-    hypotheses (or malformed answers) got each. metrics: {name: {mean, low, high, n}}. failed: the
-    sentence of each failed problem. ends: how many problems ended why. evaluation: whose metrics.
-    """
-
-    session: str
-    status: str
-    digest: str
-    store: str
-    task: str
-    method: str
-    model: str
-    seed: int
-    problems: int
-    steps: int
-    verdicts: Mapping[str, int]
-    metrics: Mapping[str, Json]
-    usage: Mapping[str, Json]
-    seconds: float
-    failed: Mapping[str, str] = field(default_factory=dict)
-    ends: Mapping[str, int] = field(default_factory=dict)
-    evaluation: str = ""
-
-    def as_json(self) -> dict[str, Json]:
-        """The object that `peirce run --json` prints."""
-        whole = asdict(self)
-        beside = ("failed", "ends", "evaluation")
-        return {key: value for key, value in whole.items() if key not in beside}
 
 
 def run(
@@ -150,14 +108,15 @@ def run(
     }
 
     def begin(opened: Store, model_settings: Json, layers: Mapping[str, bool]) -> str:
+        shaping, reached = split_model(model_settings)
         whole = settings | {
             "model": model_name(model, model_settings),
-            "model_settings": model_settings,
-            "operational": operational | {"layers": dict(layers)},
+            "model_settings": shaping,
+            "operational": operational | {"layers": dict(layers), "reached": reached},
         }
         return opened.create_session(whole, chosen.pairs)
 
-    return _outcome(path, complete(drive(path, begin, model, operational, on_event, callbacks)))
+    return outcome(path, complete(drive(path, begin, model, operational, on_event, callbacks)))
 
 
 def resume(
@@ -175,7 +134,7 @@ def resume(
     """Goes on where `session` stopped, with the settings that it recorded."""
     at_least(1, workers=workers, concurrency=concurrency)
     path = store_path(store)
-    with _reading(path) as opened:
+    with reading(path) as opened:
         found = opened.find(session)
         settings = opened.session(found)["settings"]
     operational = settings["operational"] | given(
@@ -189,14 +148,15 @@ def resume(
         )
 
     def again(opened: Store, model_settings: Json, layers: Mapping[str, bool]) -> str:
-        if model_settings != settings["model_settings"]:
+        shaping = split_model(model_settings)[0]
+        if shaping != settings["model_settings"]:
             raise UsageError(
                 f"session {found} was begun with the model {settings['model_settings']}, not"
-                f" {model_settings}: begin a new session for another one"
+                f" {shaping}: begin a new session for another one"
             )
         return found
 
-    return _outcome(path, complete(drive(path, again, spec, operational, on_event, callbacks)))
+    return outcome(path, complete(drive(path, again, spec, operational, on_event, callbacks)))
 
 
 def import_recorded(
@@ -244,42 +204,6 @@ def _task_of(dataset: str, file: str | Path) -> str:
 # --- reading -------------------------------------------------------------------
 
 
-@contextmanager
-def _reading(store: str | Path | None) -> Iterator[Store]:
-    with closing(Store.open(store_path(store), write=False)) as opened:
-        yield opened
-
-
-def _outcome(path: Path, session: str) -> Session:
-    """A session as the store holds it, scored by the evaluation that fits its task."""
-    from .reports import evaluate_session, verdict_counts
-
-    with _reading(path) as store:
-        record = store.session(session)
-        rows = store.problems(session)
-        scored = evaluate_session(store, session)
-        verdicts, steps = verdict_counts(store.steps(session, spaces=False))
-        return Session(
-            session=session,
-            status=record["status"],
-            digest=store.digest(session),
-            store=str(path),
-            task=scored["task"],
-            method=scored["method"],
-            model=scored["model"],
-            seed=record["settings"]["seed"],
-            problems=len(rows),
-            steps=steps,
-            verdicts=verdicts,
-            metrics=scored["metrics"],
-            usage=store.usage(session),
-            seconds=record.get("seconds") or 0.0,
-            failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
-            ends=dict(Counter(row.cause for row in rows if row.status == "done")),
-            evaluation=scored["evaluation"],
-        )
-
-
 def replay(
     session: str = "last",
     *,
@@ -305,7 +229,7 @@ def replay(
         finally:
             await executing.close()
 
-    with _reading(store) as opened:
+    with reading(store) as opened:
         return complete(again(opened))
 
 
@@ -324,7 +248,7 @@ def evaluate(
     from .listing import write_tables
     from .reports import default_evaluation, evaluate_session
 
-    with _reading(store) as opened:
+    with reading(store) as opened:
         found = [opened.find(session) for session in sessions or ("last",)]
         family = opened.session(found[0])["settings"]["family"]
         chosen = name or default_evaluation(family)
@@ -337,7 +261,7 @@ def evaluate(
 
 def sessions(*, store: str | Path | None = None) -> list[dict[str, Json]]:
     """Every session of the store, oldest first: its id, status, counts and settings."""
-    with _reading(store) as opened:
+    with reading(store) as opened:
         listed = opened.sessions()
     lifted = ("task", "method", "model", "seed")
     return [row | {key: row["settings"].get(key) for key in lifted} for row in listed]
@@ -349,7 +273,7 @@ def show(
     """One object a problem of the session, or one a hypothesis of the problem."""
     from .listing import show_problem, show_session
 
-    with _reading(store) as opened:
+    with reading(store) as opened:
         found = opened.find(session)
         if problem is None:
             return show_session(opened, found)
@@ -365,7 +289,7 @@ def bank(
     store: str | Path | None = None,
 ) -> list[dict[str, Json]]:
     """The session's bank, best first; alpha weighs exploration in the reward."""
-    with _reading(store) as opened:
+    with reading(store) as opened:
         found = opened.find(session)
         if problem is not None:
             _known_problem(opened, found, problem)
@@ -392,41 +316,13 @@ def export(
     one_of("format", format, ("parquet", "jsonl", "huggingface"))
     from .reports import verdict_counts
 
-    with _reading(store) as opened:
+    with reading(store) as opened:
         found = opened.find(session)
         steps = verdict_counts(opened.steps(found, spaces=False))[1]
         counted = {"session": found, "problems": len(opened.problems(found)), "steps": steps}
         return counted | opened.export(found, out, format)
 
 
-@dataclass(frozen=True)
-class Trace:
-    """A stored session, opened by `load`: each part is read from the store when first asked for."""
-
-    session: str
-    store: str
-
-    @cached_property
-    def settings(self) -> Mapping[str, Json]:
-        with _reading(self.store) as opened:
-            return dict(opened.session(self.session)["settings"])
-
-    @cached_property
-    def problems(self) -> list[Problem]:
-        with _reading(self.store) as opened:
-            return [row.problem for row in opened.problems(self.session)]
-
-    @cached_property
-    def steps(self) -> list[StepRecord]:
-        with _reading(self.store) as opened:
-            return list(opened.steps(self.session))
-
-    @cached_property
-    def digest(self) -> str:
-        with _reading(self.store) as opened:
-            return opened.digest(self.session)
-
-
 def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
-    with _reading(store) as opened:
+    with reading(store) as opened:
         return Trace(opened.find(session), str(store_path(store)))

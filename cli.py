@@ -7,20 +7,16 @@ is the boundary: an expected end is one sentence and its exit code, a bug keeps 
 from __future__ import annotations
 
 import json
-import os
 import sys
-import warnings
 from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
-from typer.exceptions import TyperException
 
 from . import __version__
 from . import options as o
 
 EXIT_CODES = {"done": 0, "failed": 1, "budget": 3, "interrupted": 130}
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="peirce",
@@ -412,51 +408,6 @@ def _root(
 def main(arguments: list[str] | None = None) -> None:
     """Runs one command line and exits: 0 done, 1 failed, 2 usage, 3 budget spent, 4 sandbox
     unavailable, 130 interrupted."""
-    sys.exit(_run(arguments))
+    from .boundary import run_command
 
-
-def _run(arguments: list[str] | None) -> int:
-    from typer.main import get_command
-
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    warnings.showwarning = _say_warning
-    command = get_command(app)
-    try:
-        defaults = o.configure(command)
-        code = command.main(arguments, "peirce", standalone_mode=False, default_map=defaults)
-        sys.stdout.flush()
-    except (o.ConfigurationError, TyperException) as error:
-        return _say(error, getattr(error, "exit_code", 2))
-    except typer.Abort:
-        return INTERRUPTED
-    except BrokenPipeError:  # whoever read our data has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception as error:
-        from .records import PeirceError
-
-        if isinstance(error, PeirceError):
-            return _say(error, error.exit_code)
-        if (
-            isinstance(error, OSError) and error.filename is not None
-        ):  # a full disk, no right to write
-            return _say(OSError(f"{error.filename}: {error.strerror}"), 1)
-        raise
-    return code if isinstance(code, int) else 0
-
-
-def _say(error: Exception, code: int) -> int:
-    """One sentence on stderr; what it quotes is shown, not obeyed."""
-    from .reports.readable import visible
-
-    text = error.format_message() if isinstance(error, TyperException) else str(error)
-    print(f"peirce: {visible(' '.join(text.split()))}", file=sys.stderr)
-    return code
-
-
-def _say_warning(message: Warning | str, *rest: Any, **more: Any) -> None:
-    from .reports.readable import visible
-
-    print(f"peirce: {visible(str(message))}", file=sys.stderr)
+    sys.exit(run_command(app, arguments))

@@ -95,7 +95,7 @@ def _gpu() -> dict[str, Json]:
 
 
 def _store(store: str | Path | None) -> dict[str, Json]:
-    from .api import store_path
+    from .outcome import store_path
     from .store import Store
 
     path = store_path(store)

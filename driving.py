@@ -44,7 +44,7 @@ async def drive(
     async with AsyncExitStack() as stack:
         store = stack.enter_context(closing(Store.open(path, write=True)))
         if isinstance(model, str):
-            proposer = await open_model(model, operational["model_options"])
+            proposer = await open_model(model, _options(model, operational))
             stack.push_async_callback(proposer.close)
         else:
             proposer = model
@@ -63,6 +63,12 @@ async def drive(
         seconds = round(before + time.monotonic() - start, 3)
         store.set_session(session, status=outcome["status"], seconds=seconds)
         return session
+
+
+def _options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:
+    """The model's own options; the embedded search also shares the number of workers."""
+    workers = operational["workers"] if model.partition(":")[0] == "search" else None
+    return {**operational["model_options"], **({"workers": workers} if workers else {})}
 
 
 @contextlib.contextmanager

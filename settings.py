@@ -19,6 +19,7 @@ PACKAGES = (
     "peirce", "langgraph", "langchain-openai", "z3-solver", "numpy", "duckdb", "docker", "typer",
     "rich",
 )  # fmt: skip
+REACHED = ("endpoint", "transport")
 
 
 def course(chosen: Chosen, method: str, answer_format: str | None, history: str) -> dict[str, Json]:
@@ -58,11 +59,19 @@ def versions() -> dict[str, str | None]:
 
 
 def model_name(model: str | Proposer, model_settings: Json) -> str:
-    """What tables call the model: the model string, a file in it without its folder."""
+    """What tables call the model: its name at an endpoint, a file without its folder."""
     if not isinstance(model, str):
         return str(model_settings.get("model", type(model).__name__))
     scheme, _, rest = model.partition(":")
+    if scheme in ("http", "https"):
+        return rest.partition("#")[2] or model
     return f"{scheme}:{Path(rest).name}" if scheme in ("recorded", "scripted") else model
+
+
+def split_model(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]:
+    """A proposer's settings in two: what shapes its answers, and where and how it is reached."""
+    shaping = {key: value for key, value in model_settings.items() if key not in REACHED}
+    return shaping, {key: model_settings[key] for key in REACHED if key in model_settings}
 
 
 def model_args_of(given: Sequence[str] | Mapping[str, Json]) -> dict[str, Json]:

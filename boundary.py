@@ -1,0 +1,62 @@
+"""The boundary of the command line: an expected end is one sentence on stderr and an exit code, a
+bug keeps its traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+import typer
+from typer.exceptions import TyperException
+
+from .options import ConfigurationError, configure
+
+INTERRUPTED = 130
+
+
+def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
+    """The exit code of one command line."""
+    from typer.main import get_command
+
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    warnings.showwarning = _say_warning
+    command = get_command(app)
+    try:
+        defaults = configure(command)
+        code = command.main(arguments, "peirce", standalone_mode=False, default_map=defaults)
+        sys.stdout.flush()
+    except (ConfigurationError, TyperException) as error:
+        return _say(error, getattr(error, "exit_code", 2))
+    except typer.Abort:
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our data has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        from .records import PeirceError
+
+        if isinstance(error, PeirceError):
+            return _say(error, error.exit_code)
+        if isinstance(error, OSError) and error.filename is not None:  # no right to write, no room
+            return _say(OSError(f"{error.filename}: {error.strerror}"), 1)
+        raise
+    return code if isinstance(code, int) else 0
+
+
+def _say(error: Exception, code: int) -> int:
+    """One sentence on stderr; what it quotes is shown, not obeyed."""
+    from .reports.readable import visible
+
+    text = error.format_message() if isinstance(error, TyperException) else str(error)
+    print(f"peirce: {visible(' '.join(text.split()))}", file=sys.stderr)
+    return code
+
+
+def _say_warning(message: Warning | str, *rest: Any, **more: Any) -> None:
+    from .reports.readable import visible
+
+    print(f"peirce: {visible(str(message))}", file=sys.stderr)

@@ -1,0 +1,119 @@
+"""What a session came to, read from the store: `Session` for what a run returns, `Trace` for all
+that it left."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from .records import Json, Problem, StepRecord
+from .store import Store
+
+DEFAULT_STORE = "peirce.duckdb"
+
+
+def store_path(store: str | Path | None = None) -> Path:
+    return Path(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE).expanduser()
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a session came to.
+
+    status: done, interrupted, budget or failed. problems, steps: counts. verdicts: how many
+    hypotheses (or malformed answers) got each. metrics: {name: {mean, low, high, n}}. failed: the
+    sentence of each failed problem. ends: how many problems ended why. evaluation: whose metrics.
+    """
+
+    session: str
+    status: str
+    digest: str
+    store: str
+    task: str
+    method: str
+    model: str
+    seed: int
+    problems: int
+    steps: int
+    verdicts: Mapping[str, int]
+    metrics: Mapping[str, Json]
+    usage: Mapping[str, Json]
+    seconds: float
+    failed: Mapping[str, str] = field(default_factory=dict)
+    ends: Mapping[str, int] = field(default_factory=dict)
+    evaluation: str = ""
+
+    def as_json(self) -> dict[str, Json]:
+        """The object that `peirce run --json` prints."""
+        whole = asdict(self)
+        beside = ("failed", "ends", "evaluation")
+        return {key: value for key, value in whole.items() if key not in beside}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A stored session, opened by `load`: each part is read from the store when first asked for."""
+
+    session: str
+    store: str
+
+    @cached_property
+    def settings(self) -> Mapping[str, Json]:
+        with reading(self.store) as opened:
+            return dict(opened.session(self.session)["settings"])
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        with reading(self.store) as opened:
+            return [row.problem for row in opened.problems(self.session)]
+
+    @cached_property
+    def steps(self) -> list[StepRecord]:
+        with reading(self.store) as opened:
+            return list(opened.steps(self.session))
+
+    @cached_property
+    def digest(self) -> str:
+        with reading(self.store) as opened:
+            return opened.digest(self.session)
+
+
+@contextmanager
+def reading(store: str | Path | None) -> Iterator[Store]:
+    with closing(Store.open(store_path(store), write=False)) as opened:
+        yield opened
+
+
+def outcome(path: Path, session: str) -> Session:
+    """A session as the store holds it, scored by the evaluation that fits its task."""
+    from .reports import evaluate_session, verdict_counts
+
+    with reading(path) as store:
+        record = store.session(session)
+        rows = store.problems(session)
+        scored = evaluate_session(store, session)
+        verdicts, steps = verdict_counts(store.steps(session, spaces=False))
+        return Session(
+            session=session,
+            status=record["status"],
+            digest=store.digest(session),
+            store=str(path),
+            task=scored["task"],
+            method=scored["method"],
+            model=scored["model"],
+            seed=record["settings"]["seed"],
+            problems=len(rows),
+            steps=steps,
+            verdicts=verdicts,
+            metrics=scored["metrics"],
+            usage=store.usage(session),
+            seconds=record.get("seconds") or 0.0,
+            failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
+            ends=dict(Counter(row.cause for row in rows if row.status == "done")),
+            evaluation=scored["evaluation"],
+        )
