@@ -33,7 +33,7 @@ SCHEMES = ("search",)
 
 # Expansions: one list program evaluated on all shown inputs, or 64 element programs that numpy
 # evaluates at once (list_bank.Budget). "standard" is about one to three seconds of one core.
-PRESETS = {"quick": 15_000, "standard": 60_000, "thorough": 240_000}
+PRESETS = {"quick": 20_000, "standard": 150_000, "thorough": 600_000}
 _SETTINGS = ("budget_expansions", "preset", "workers")
 
 

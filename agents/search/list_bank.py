@@ -11,7 +11,19 @@ import heapq
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .list_grammar import LARGEST_INTEGER, LONGEST_VALUE, UNARY_LIST, Node, X, constant, node, run
+from .list_grammar import (
+    LARGEST_COUNT,
+    LARGEST_INTEGER,
+    LONGEST_VALUE,
+    REPEATING,
+    UNARY_LIST,
+    Node,
+    X,
+    constant,
+    modest,
+    node,
+    run,
+)
 
 Lists = tuple[tuple[int, ...], ...]
 Ints = tuple[int | None, ...]  # None: not there on that input
@@ -123,12 +135,14 @@ class Bank:
             program = self.entries[values]
             lists = [list(v) for v in values]
             for made in _TIERS[tier](self, lists, program):
-                value = self.evaluate(*made)
+                op, *operands = made
                 budget.charge(1)
+                value = self.evaluate(*made)
                 if value is None:
                     continue
-                op, *operands = made
                 full = node(op, *(n for _, n in operands))
+                if op in REPEATING and not modest(full):
+                    continue
                 if self.add(value, full) and full.cost < DEAREST:
                     self.push(value, full.cost)
             if tier + 1 < len(_TIERS):
@@ -138,15 +152,23 @@ class Bank:
     def evaluate(self, op: str, *operands: tuple[Any, Node]) -> Lists | None:
         function = run(op)
         out = []
+        if op in REPEATING and any(_large(v) for values, _ in operands for v in values):
+            return None
         try:
             for parts in zip(*(values for values, _ in operands), strict=True):
                 value = function(*parts)
-                if len(value) > LONGEST_VALUE:
+                if len(value) > LONGEST_VALUE or any(abs(v) > LARGEST_INTEGER for v in value):
                     return None
                 out.append(tuple(value))
         except _GUARDED:
             return None
         return tuple(out)
+
+
+def _large(value: Any) -> bool:
+    if isinstance(value, int):
+        return abs(value) > LARGEST_COUNT
+    return any(abs(v) > LARGEST_COUNT for v in value)
 
 
 DEAREST = 14.0

@@ -52,6 +52,20 @@ def stripped(goal: Lists, deeper: Solve) -> Iterator[Node]:
             yield joined(*parts_before, program, *parts_after)
 
 
+def around(bank: Bank, goal: Lists, most: int = 12) -> Iterator[Node]:
+    """[fixed] + known list + [fixed] from one pair alone, where no second tells what is fixed."""
+    if len(goal) != 1:
+        return
+    out = goal[0]
+    for values, program in bank.cheapest(most):
+        part = values[0]
+        for k in range(len(out) - len(part) + 1):
+            before, after = out[:k], out[k + len(part) :]
+            if len(part) > 1 and (before or after) and out[k : k + len(part)] == part:
+                ends = [literal(before)] if before else [], [literal(after)] if after else []
+                yield joined(*ends[0], program, *ends[1])
+
+
 def peeled(bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int) -> Iterator[Node]:
     """A known list or an integer off either end; the rest is known, or solved in turn."""
     if sum(map(len, goal)) == 0:

@@ -83,6 +83,27 @@ def _omitted(
             yield node("omit", program, where)
 
 
+def windows(bank: Bank, goal: Lists, budget: Budget, most: int = 40) -> Iterator[Node]:
+    """Contiguous parts of known lists between two computed places."""
+    if not any(goal):
+        return
+    for values, program in bank.cheapest(most):
+        options: list[set[int]] = []
+        for have, out in zip(values, goal, strict=True):
+            last = len(have) - len(out)
+            places = {k for k in range(last + 1) if have[k : k + len(out)] == out}
+            if not places:
+                break
+            options.append(places)
+        else:
+            for start in _among(bank, options):
+                at = _values_of(bank, start)
+                end = tuple(a + len(out) for a, out in zip(at, goal, strict=True))
+                for stop in solve(bank, end, budget, _FEW):
+                    yield node("slice", program, start, stop)
+        budget.charge(0.5)
+
+
 def _among(bank: Bank, options: list[set[int]]) -> list[Node]:
     """Integers that lie among the options of every example, cheapest first."""
     found = []

@@ -17,6 +17,7 @@ from .list_features import PREDICATES, TERMS
 from .list_grammar import Node
 
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
+RARE = 3.0  # for a case of its own for one element: a patch rather than a rule
 _ENOUGH = 60  # programs of one kind for one base
 
 
@@ -81,6 +82,7 @@ def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
     tests = masks.rows[:most].astype(np.float32)
     here = tests @ missed == 0
     there = (1.0 - tests) @ missed == 0
+    rare = np.minimum(tests.sum(axis=1), elements.size - tests.sum(axis=1)) < 2
     some = (tests.sum(axis=1) > 0) & (tests.sum(axis=1) < elements.size)
     fits = np.flatnonzero(here.any(axis=1) & there.any(axis=1) & some)
     found = []
@@ -94,6 +96,8 @@ def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
                 )
                 if then != other:
                     cost = MAP_IF + elements.base.cost + test.cost + then.cost + other.cost
+                    if rare[p]:
+                        cost += RARE
                     found.append(Node("map_if", (elements.base, test, then, other), cost))
     found.sort(key=lambda n: n.cost)
     yield from found[:_ENOUGH]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .list_bank import Lists
-from .list_grammar import LARGEST_INTEGER, Node
+from .list_grammar import LARGEST_INTEGER, Node, modest
 from .list_search import Search
 from .list_source import TooLong, sentence, source
 
@@ -26,7 +26,7 @@ COVERED = 0.8
 SAMPLE = 600  # inputs of the space a candidate meets first
 _KEPT_PROBLEMS = 24
 # What a written program can raise: with a predicted list of types no other end is hidden.
-_UNDEFINED = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
+_UNDEFINED = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
 
 Codes = NDArray[np.int64]
 
@@ -39,9 +39,10 @@ class Candidate:
         self.text = source(program, kind)
         self.sentence = sentence(program, kind)
         self.cost = program.cost
-        names: dict[str, Any] = {}
-        exec(compile(self.text, "<candidate>", "exec"), names)
-        self.function: Callable[[list[int]], Any] = names["f"]
+        self.test: Callable[[list[int]], Any] | None = None
+        if program.op == "if":
+            self.test = _function(source(program.args[0], "bool"))
+        self.function = _function(self.text)
         self.sampled: tuple[Codes, NDArray[np.bool_]] | None = None
         self.all: tuple[Codes, NDArray[np.bool_]] | None = None
 
@@ -50,6 +51,13 @@ class Candidate:
             return all(_same(self.function(list(i)), o) for i, o in shown)
         except _UNDEFINED:
             return False
+
+    def patched(self, shown: list[list[Any]]) -> bool:
+        """Whether one branch serves a single shown pair: a memorised patch, not a rule."""
+        if self.test is None:
+            return False
+        holds = sum(bool(self.test(list(i))) for i, _ in shown)
+        return min(holds, len(shown) - holds) < 2
 
     def predictions(self, inputs: list[list[int]]) -> tuple[Codes, NDArray[np.bool_]]:
         codes = np.zeros(len(inputs), dtype=np.int64)
@@ -63,6 +71,14 @@ class Candidate:
             codes[k] = hash(tuple(out)) if type(out) is list else hash((out,))
             defined[k] = True
         return codes, defined
+
+
+def _function(text: str) -> Callable[[list[int]], Any]:
+    """The function of a text that this engine wrote; no other text comes here."""
+    names: dict[str, Any] = {}
+    exec(compile(text, "<candidate>", "exec"), names)
+    made: Callable[[list[int]], Any] = names["f"]
+    return made
 
 
 def _same(got: Any, wanted: Any) -> bool:
@@ -94,10 +110,14 @@ class Problem:
             candidate = self.written[program]
             if candidate is not None:
                 ranked.append(candidate)
+        if not confident:
+            ranked = [c for c in ranked if not c.patched(self.shown)] or ranked[:1]
         self.candidates = ranked
         return ranked
 
     def _write(self, program: Node) -> Candidate | None:
+        if not modest(program):
+            return None
         try:
             candidate = Candidate(program, self.kind)
         except TooLong:
@@ -135,7 +155,7 @@ class Engine:
     def propose(self, request: dict[str, Any]) -> dict[str, Any]:
         digest = request["space"]
         if request.get("inputs") is not None:
-            self.spaces[digest] = [v for v in request["inputs"] if _integers(v)]
+            self.spaces[digest] = list(request["inputs"])
         if digest not in self.spaces:
             return {"need": "inputs"}
         problem = self._problem(request["shown"], request["expansions"])
@@ -146,6 +166,7 @@ class Engine:
         if first:
             for candidate in problem.rank(confident=True):
                 return _answer(candidate)
+            return {"exhausted": True}
         ranked = problem.rank(confident=False)
         known = [problem.by_text[t] for t in earlier if t in problem.by_text]
         chosen = _novel(ranked, known, skip | set(earlier), space)

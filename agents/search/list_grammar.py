@@ -148,6 +148,7 @@ _LIST: list[tuple[str, str, str, float, int]] = [
     ("rotate_right", "{0:a}[-1:] + {0:a}[:-1]", "{0} with its last element moved to the front", 3.0, SUM),
     ("swap_ends", "{0:a}[-1:] + {0:a}[1:-1] + {0:a}[:1] if len({0}) > 1 else {0:o}", "{0} with its ends swapped", 3.4, TERNARY),
     ("running_sum", "[sum({0:a}[:i + 1]) for i in range(len({0}))]", "the running sums of {0}", 3.2, ATOM),
+    ("running_product", "[p := 1, *(p := p * v for v in {0})][1:]", "the running products of {0}", 4.4, ATOM),
     ("running_max", "[max({0:a}[:i + 1]) for i in range(len({0}))]", "the running maxima of {0}", 3.2, ATOM),
     ("running_min", "[min({0:a}[:i + 1]) for i in range(len({0}))]", "the running minima of {0}", 3.2, ATOM),
     ("differences", "[b - a for a, b in zip({0}, {0:a}[1:])]", "the differences of neighbours in {0}", 3.2, ATOM),
@@ -156,7 +157,8 @@ _LIST: list[tuple[str, str, str, float, int]] = [
     ("pair_max", "[max(a, b) for a, b in zip({0}, {0:a}[1:])]", "the larger of each two neighbours in {0}", 4.0, ATOM),
     ("pair_min", "[min(a, b) for a, b in zip({0}, {0:a}[1:])]", "the smaller of each two neighbours in {0}", 4.0, ATOM),
     ("squeeze", "[v for i, v in enumerate({0}) if i == 0 or v != {0:a}[i - 1]]", "{0} with each run cut to one element", 3.2, ATOM),
-    ("run_lengths", "[j - i for i, j in zip([k for k in range(len({0})) if k == 0 or {0:a}[k] != {0:a}[k - 1]], [k for k in range(1, len({0}) + 1) if k == len({0}) or {0:a}[k] != {0:a}[k - 1]])]", "the lengths of the runs of {0}", 5.0, ATOM),
+    ("run_ends", "[k for k in range(1, len({0}) + 1) if k == len({0}) or {0:a}[k] != {0:a}[k - 1]]", "the places where the runs of {0} end", 3.4, ATOM),
+    ("steps", "[b - a for a, b in zip([0, *{0}], {0})]", "the steps from 0 through {0}", 2.2, ATOM),
     ("indices", "list(range(len({0})))", "the indices of {0}", 2.8, ATOM),
     ("ordinals", "list(range(1, len({0}) + 1))", "the numbers from 1 to the length of {0}", 3.0, ATOM),
     ("span", "list(range(min({0}), max({0}) + 1)) if {0} else []", "all numbers from the least to the greatest of {0}", 4.2, TERNARY),
@@ -205,7 +207,7 @@ _PARAMETRIC: list[tuple[str, str, str, str, float, int]] = [
     ("step_from", "LI", "{0:a}[{1:prev}::{1}]", "every {1}th element of {0}", 3.6, ATOM),
     ("nth", "LI", "{0:a}[{1}:{1:next}]", "the element of {0} at index {1} alone", 2.0, ATOM),
     ("omit", "LI", "{0:a}[:{1}] + {0:a}[{1:next}:]", "{0} without the element at index {1}", 2.4, SUM),
-    ("without", "LI", "[v for v in {0} if v != {1:c}]", "{0} without every {1}", 2.6, ATOM),
+    ("without", "LI", "[v for v in {0} if v != {1:c}]", "{0} without the elements equal to {1}", 2.6, ATOM),
     ("remove", "LI", "{0:a}[:{0:a}.index({1})] + {0:a}[{0:a}.index({1}) + 1:] if {1:c} in {0:c} else {0:o}", "{0} without the first {1}", 3.4, TERNARY),
     ("append", "LI", "{0:s} + [{1}]", "{0} with {1} at the end", 2.2, SUM),
     ("prepend", "LI", "[{1}] + {0:t}", "{0} with {1} in front", 2.2, SUM),
@@ -233,7 +235,7 @@ _PARAMETRIC: list[tuple[str, str, str, str, float, int]] = [
     ("put", "LII", "{0:a}[:{1}] + [{2}] + {0:a}[{1:next}:]", "{0} with the element at index {1} replaced by {2}", 2.6, SUM),
     ("swap", "LII", "{0:a}[:{1}] + {0:a}[{2}:{2:next}] + {0:a}[{1:next}:{2}] + {0:a}[{1}:{1:next}] + {0:a}[{2:next}:]", "{0} with the elements at indices {1} and {2} swapped", 3.4, SUM),
     ("cut", "LII", "{0:a}[:{1}] + {0:a}[{2}:]", "{0} without the elements from index {1} to before index {2}", 3.2, SUM),
-    ("replace", "LII", "[{2} if v == {1:c} else v for v in {0}]", "{0} with every {1} replaced by {2}", 3.4, ATOM),
+    ("replace", "LII", "[{2} if v == {1:c} else v for v in {0}]", "{0} with the elements equal to {1} replaced by {2}", 3.4, ATOM),
     ("range", "II", "list(range({0}, {1:next}))", "the numbers from {0} to {1}", 3.6, ATOM),
     ("range_down", "II", "list(range({0}, {1:prev}, -1))", "the numbers from {0} down to {1}", 4.2, ATOM),
     ("range_step", "III", "list(range({0}, {1:next}, {2}))", "the numbers from {0} to {1} in steps of {2}", 4.2, ATOM),
@@ -303,6 +305,47 @@ for _name, _takes, _code, _say, _cost, _level, _guard in _INT:
     OPERATIONS[_name] = Operation(_name, "int", _code, _say, _cost, _level, _guard, _takes)
 for _name, _takes, _code, _say, _cost, _level in _BOOL:
     OPERATIONS[_name] = Operation(_name, "bool", _code, _say, _cost, _level, takes=_takes)
+
+# Operations whose output may be as long as a value is large, and those that make values large: a
+# program that stacks them could fill the memory on some input of the sample space.
+REPEATING = frozenset(
+    [
+        "by_itself",
+        "span",
+        "times",
+        "each",
+        "upto",
+        "oneto",
+        "downto",
+        "range",
+        "range_down",
+        "range_step",
+        "copies",
+        "each_by",
+    ]
+)
+_GROWING = frozenset(["product", "running_product"])
+_MULTIPLYING = REPEATING | {"mul", "*", "running_sum"}
+LARGEST_COUNT = 2000
+
+
+def modest(program: Node) -> bool:
+    """False where a repetition stands on products or on other repetitions."""
+    if program.op in REPEATING:
+        ops = [op for part in program.args for op in operations(part)]
+        if any(op in _GROWING for op in ops) or sum(op in _MULTIPLYING for op in ops) > 1:
+            return False
+        if program.op == "each_by" and "*" in ops:
+            return False
+    return all(modest(part) for part in program.args if isinstance(part, Node))
+
+
+def operations(part: Any) -> list[str]:
+    """Every operation of a program, outermost first."""
+    if not isinstance(part, Node):
+        return []
+    return [part.op, *(op for inner in part.args for op in operations(inner))]
+
 
 UNARY_LIST = tuple(name for name, *_ in _LIST)
 

@@ -116,7 +116,7 @@ def singles(bank: Bank, goal: tuple[tuple[int, ...], ...], budget: Budget) -> It
         if program.op != "const":
             yield Node("single", (program,), program.cost + 0.8)
         elif all(goal):
-            yield Node("list", program.args, program.cost + 1.0)
+            yield Node("list", program.args, program.cost + (5.0 if bank.count == 1 else 1.0))
 
 
 __all__ = ["OPERATIONS", "counts", "singles", "solve"]

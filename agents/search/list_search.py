@@ -15,8 +15,8 @@ from . import list_conditionals as conditionals
 from . import list_element_goals as by_element
 from . import list_integers as integers
 from .list_bank import Budget, Lists, start
-from .list_concat import literal, peeled, stripped
-from .list_edits import edited, partitioned, woven
+from .list_concat import around, literal, peeled, stripped
+from .list_edits import edited, partitioned, windows, woven
 from .list_elements import Elements
 from .list_grammar import Node, X, constant, node
 
@@ -28,7 +28,11 @@ class Search:
     """kind: "list", "int" or "bool", the type of the outputs; goal: outputs as lists (an integer
     or truth value is a list of one)."""
 
-    def __init__(self, inputs: Lists, goal: Lists, kind: str, expansions: float) -> None:
+    def __init__(
+        self, inputs: Lists, goal: Lists, kind: str, expansions: float, nested: bool = False
+    ) -> None:
+        self.nested = nested
+        self.partial: dict[int, Node] = {}
         self.inputs, self.goal, self.kind = inputs, goal, kind
         self.budget = Budget(expansions)
         self.bank = start(inputs, goal)
@@ -58,8 +62,10 @@ class Search:
 
     def _phases(self) -> Iterator[bool]:
         steps = self.bank.expand(self.budget)
-        if len(set(self.goal)) == 1:
-            self._add([literal(self.goal[0])])
+        # One pair alone never suggests a fixed answer of several elements: that is its memory.
+        if len(set(self.goal)) == 1 and (self.bank.count > 1 or len(self.goal[0]) < 2):
+            fixed = literal(self.goal[0])
+            self._add([fixed._replace(cost=fixed.cost + (4.0 if self.bank.count == 1 else 0.0))])
         for _ in range(3):
             next(steps, None)
         yield False
@@ -98,15 +104,24 @@ class Search:
         yield from self._parts(near)
         self._conditionals()
         yield False
+        if not self.sure():
+            for values, program in [(v, n) for v, n in self.bank.cheapest(7) if n.op != "x"]:
+                self._add(self._element_goals(program, values, self.goal, full=True))
+                yield False
+        yield from self._deepen(steps, 0.85)
+        self._conditionals()
+        yield from self._branches()
         yield from self._deepen(steps, 1.0)
         self._conditionals()
 
     def _parts(self, near: Elements) -> Iterator[bool]:
         """Goals cut into parts that are solved one by one."""
         self._add(stripped(self.goal, self.solve))
+        self._add(around(self.bank, self.goal))
         self._add(peeled(self.bank, self.goal, self.solve, self.budget, 1))
         yield False
         self._add(edited(self.bank, self.goal, self.budget))
+        self._add(windows(self.bank, self.goal, self.budget))
         self._add(woven(self.goal, self.solve))
         self._add(partitioned(near, self.goal, self.solve))
         yield False
@@ -198,6 +213,38 @@ class Search:
         self.memo[goal] = found[:8]
         return self.memo[goal]
 
+    def _branches(self) -> Iterator[bool]:
+        """Conditionals with one branch known and the other searched for on its own inputs."""
+        if self.nested or self.bank.count < 4 or self.sure():
+            return
+        tests = conditionals.guards(self.bank)
+        best = conditionals.supersets(self.partial, self.bank.count)
+        full = self.bank.full
+        open_masks = []
+        for mask, some in tests.items():
+            known, rest = best.get(mask), full & ~mask
+            if known is not None and rest not in best and rest.bit_count() > 1:
+                open_masks.append((some[0].cost + known.cost, mask, rest))
+        share = 0.02 * self.budget.limit
+        for _, mask, rest in sorted(open_masks)[:8]:
+            if self.budget.left < share:
+                return
+            picked = [k for k in range(self.bank.count) if rest >> k & 1]
+            inner = Search(
+                tuple(self.inputs[k] for k in picked),
+                tuple(self.goal[k] for k in picked),
+                self.kind,
+                share,
+                nested=True,
+            )
+            programs = [p for p in inner.run() if p.op not in ("if", "list")][:3]
+            self.budget.charge(inner.budget.spent)
+            for program in programs:
+                for test in tests[mask]:
+                    cost = 4.0 + test.cost + best[mask].cost + program.cost
+                    self.found.setdefault(Node("if", (test, best[mask], program), cost))
+            yield False
+
     def _conditionals(self) -> None:
         partial = dict(self.bank.partial)
         sources = [(X, self.inputs)]
@@ -207,6 +254,16 @@ class Search:
                 old = partial.get(mask)
                 if old is None or program.cost < old.cost:
                     partial[mask] = program
+        for reached, program in self.bank.cheapest_ints(2500):
+            mask = sum(
+                1 << k
+                for k, (v, out) in enumerate(zip(reached, self.goal, strict=True))
+                if out == ((v,) if v is not None else ())
+            )
+            cost = program.cost + 0.8
+            if mask and (mask not in partial or partial[mask].cost > cost):
+                partial[mask] = Node("single", (program,), cost)
+        self.partial = partial
         for program in self.found:
             if program.op != "if":
                 old = partial.get(self.bank.full)

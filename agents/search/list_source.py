@@ -284,40 +284,70 @@ def _shortened(writer: Writer, node: Node) -> Text:
 
 # --- the sentence
 
+_LETTERS = ("n", "m", "k", "l")
+_SPOKEN = {"append", "prepend"}  # operations whose integer is said in its place
+
+
+class Speaker:
+    """Says programs in words; computed counts and places get a letter, explained at the end."""
+
+    def __init__(self) -> None:
+        self.letters: dict[Node, str] = {}
+        self.meanings: list[str] = []
+
+    def sentence(self, node: Node, kind: str) -> str:
+        if kind == "bool":
+            return f"say whether {self.say(node)}"
+        if kind == "int" and node.op == "single":
+            return f"return {self.say(node.args[0])}"
+        return f"return {self.say(node)}"
+
+    def letter(self, node: Node) -> str:
+        if node not in self.letters and len(self.letters) < len(_LETTERS):
+            self.letters[node] = _LETTERS[len(self.letters)]
+            self.meanings.append(f"{self.letters[node]} is {self.say(node)}")
+        return self.letters.get(node) or self.say(node)
+
+    def say(self, node: Node) -> str:
+        op = node.op
+        if op == "x":
+            return "x"
+        if op == "const":
+            return str(node.args[0])
+        if op == "list":
+            return f"the fixed list {list(node.args)}" if node.args else "the empty list"
+        if op == "single":
+            return f"a list of only {self.say(node.args[0])}"
+        if op in _SAYINGS:
+            base = "x" if node.args[0].op == "x" else "it"
+            parts = [self.say(node.args[0]), *(str(element(a, base)) for a in node.args[1:])]
+            return _SAYINGS[op].format(*parts, i=_index_words(node))
+        operation = OPERATIONS[op]
+        counted = operation.kind == "list" and op not in _SPOKEN
+        parts = []
+        for part, takes in zip(node.args, operation.takes, strict=True):
+            plain = part.op == "const" or not counted or takes == "L"
+            parts.append(self.say(part) if plain else self.letter(part))
+        return operation.say.format(*parts)
+
 
 def sentence(node: Node, kind: str = "list") -> str:
     """One sentence that says the rule."""
-    if node.op == "if":
-        return (
-            f"If {say(node.args[0])}, {_lower(sentence(node.args[1], kind))[:-1]}; "
-            f"otherwise {_lower(sentence(node.args[2], kind))}"
-        )
-    if kind == "bool":
-        return f"Say whether {say(node)}."
-    if kind == "int" and node.op == "single":
-        return f"Return {say(node.args[0])}."
-    return f"Return {say(node)}."
+    speaker = Speaker()
+    text = _clause(speaker, node, kind)
+    if speaker.meanings:
+        text += ", where " + " and ".join(speaker.meanings)
+    return text[:1].upper() + text[1:] + "."
 
 
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
-def say(node: Node) -> str:
-    op = node.op
-    if op == "x":
-        return "x"
-    if op == "const":
-        return str(node.args[0])
-    if op == "list":
-        return f"the fixed list {list(node.args)}" if node.args else "the empty list"
-    if op == "single":
-        return f"a list of only {say(node.args[0])}"
-    if op in _SAYINGS:
-        base = "x" if node.args[0].op == "x" else "it"
-        parts = [say(node.args[0]), *(str(element(a, base, "x")) for a in node.args[1:])]
-        return _SAYINGS[op].format(*parts, i=_index_words(node))
-    return OPERATIONS[op].say.format(*(say(a) for a in node.args))
+def _clause(speaker: Speaker, node: Node, kind: str) -> str:
+    if node.op != "if":
+        return speaker.sentence(node, kind)
+    test, then, other = node.args
+    return (
+        f"if {speaker.say(test)}, {_clause(speaker, then, kind)}; "
+        f"otherwise {_clause(speaker, other, kind)}"
+    )
 
 
 def _index_words(node: Node) -> str:
