@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ class Store:
         self._reading = reading
         self._writer = writer
         self._owner = owner
+        self._journals: dict[str, SessionJournal] = {}
         # An interpreter that ends with DuckDB's objects alive in other threads reports leaks.
         atexit.register(self.close)
 
@@ -116,8 +118,10 @@ class Store:
     # --- calls and steps
 
     def journal(self, session: str) -> SessionJournal:
-        """In a store open for reading it looks up alone."""
-        return SessionJournal(session, self._reading, self._writer)
+        """One for each session. In a store open for reading it looks up alone."""
+        if session not in self._journals:
+            self._journals[session] = SessionJournal(session, self._reading, self._writer)
+        return self._journals[session]
 
     def ledger(self, session: str) -> SessionLedger:
         return SessionLedger(session, self._reading, self._writing())
@@ -135,12 +139,11 @@ class Store:
         self, session: str, problem: str | None = None, alpha: float = 0.5
     ) -> list[dict[str, Any]]:
         """problem, rank, hypothesis, text, description, accuracy, visits, reward, t, right."""
+        log = _ledger.events(self._reading, session, self._ids(session, problem))
         return [
             {"problem": name, **entry}
-            for name in self._ids(session, problem)
-            for entry in _bank.fold(
-                (event for _, event in _ledger.events(self._reading, session, name)), alpha
-            )
+            for name, happened in groupby(log, key=lambda row: row[0])
+            for entry in _bank.fold((event for _, _, event in happened), alpha)
         ]
 
     def usage(self, session: str) -> dict[str, Any]:

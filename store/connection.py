@@ -40,6 +40,30 @@ class Reading(Protocol):
     def close(self) -> None: ...
 
 
+def by_problem(
+    reading: Reading,
+    select: str,
+    session: str,
+    problems: Sequence[str],
+    order: str,
+    where: str = "",
+) -> dict[str, list[Row]]:
+    """Rows of some problems of a session, by problem as it stands in its cell. One query for
+    many problems: each is a scan, since an index serves whole keys alone.
+
+    select: "SELECT problem, … FROM table"; the problem is left out of the rows.
+    """
+    places = ",".join("?" * len(problems))
+    rows = reading.query(
+        f"{select} WHERE session = ? AND problem IN ({places}) {where} ORDER BY {order}",
+        [session, *problems],
+    )
+    found: dict[str, list[Row]] = {problem: [] for problem in problems}
+    for problem, *cells in rows:
+        found[problem].append(tuple(cells))
+    return found
+
+
 class Locked(StoreError):
     """Another process holds the file. pid: its number, 0 where unknown."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 
 from ..records import Digest, Json, StoreError, canonical_json
-from .cells import json_of, text_of
-from .connection import Reading
-from .ledger import events
+from .cells import json_of
+from .connection import Reading, by_problem
+from .ledger import TOGETHER, events_of
 
 # Keys of the settings, at any depth, that say how a session ran and not what it was to find.
 OPERATIONAL = frozenset(
@@ -21,19 +21,22 @@ OPERATIONAL = frozenset(
 )
 
 PARTS: tuple[tuple[str, str], ...] = (
-    ("step", "SELECT step, fields FROM step"),
-    ("answer", "SELECT step, answer, path, text FROM answer"),
+    ("step", "SELECT problem, step, fields FROM step"),
+    ("answer", "SELECT problem, step, answer, path, text FROM answer"),
     (
         "hypothesis",
-        "SELECT step, answer, ordinal, text, description, meta, breaches FROM hypothesis",
+        "SELECT problem, step, answer, ordinal, text, description, meta, breaches FROM hypothesis",
     ),
-    ("verdict", "SELECT step, answer, ordinal, verdict, reason, bad, coverage FROM verdict"),
+    (
+        "verdict",
+        "SELECT problem, step, answer, ordinal, verdict, reason, bad, coverage FROM verdict",
+    ),
     (
         "prediction",
-        "SELECT step, answer, ordinal, inputs, outcome, marks, got, detail, codes, reasons, "
+        "SELECT problem, step, answer, ordinal, inputs, outcome, marks, got, detail, codes, reasons, "
         "reason_names, limited FROM prediction",
     ),
-    ("call", "SELECT path, kind, request_digest, response, vectors FROM call"),
+    ("call", "SELECT problem, path, kind, request_digest, response, vectors FROM call"),
 )
 
 
@@ -62,16 +65,18 @@ def digest(reading: Reading, session: str) -> Digest:
         "ORDER BY ordinal",
         (session,),
     )
-    for problem, *cells in problems:
-        add("problem", *cells)
-        for name, sql in PARTS:
-            # Cells are canonical as they stand: JSON was written by one routine.
-            rows = reading.query(
-                f"{sql} WHERE session = ? AND problem = ? ORDER BY ALL", (session, problem)
-            )
-            for row in rows:
-                add(name, *row)
-        for step, event in events(reading, session, text_of(problem)):
-            add("event", step, event.hypothesis, event.text, event.description)
-            add(event.observation, event.right, event.t)
+    for start in range(0, len(problems), TOGETHER):
+        part = problems[start : start + TOGETHER]
+        names = [name for name, *_ in part]
+        # Cells are canonical as they stand: one routine wrote all JSON.
+        rows = {table: by_problem(reading, sql, session, names, "ALL") for table, sql in PARTS}
+        happened = events_of(reading, session, names)
+        for name, *cells in part:
+            add("problem", *cells)
+            for table, found in rows.items():
+                for row in found[name]:
+                    add(table, *row)
+            for step, event in happened[name]:
+                add("event", step, event.hypothesis, event.text, event.description)
+                add(event.observation, event.right, event.t)
     return seen.hexdigest()

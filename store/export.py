@@ -184,9 +184,9 @@ def _call_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
 
 
 def _event_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
-    for row in store.problems(session):
-        for step, event in events(store, session, row.problem.id):
-            yield (row.problem.id, step, event.hypothesis, event.observation, event.right, event.t)
+    names = [row.problem.id for row in store.problems(session)]
+    for name, step, event in events(store, session, names):
+        yield (name, step, event.hypothesis, event.observation, event.right, event.t)
 
 
 def _input_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
@@ -239,7 +239,7 @@ def _parquet(
 
     folder.mkdir()
     counts: dict[str, int] = {}
-    config = {"temp_directory": str(spill)}
+    config: dict[str, str | bool | int | float | list[str]] = {"temp_directory": str(spill)}
     for name, rows in _tables(store, session).items():
         with duckdb.connect(":memory:", config=config) as memory:
             memory.execute(f"CREATE TABLE {name} ({COLUMNS[name]})")

@@ -11,6 +11,7 @@ from typing import Any
 from ..records import Digest, Hypothesis, Problem, digest_of
 from .cells import json_of, text_of
 from .connection import Reading
+from .journal import blobs_of
 from .vectors import is_intact
 
 
@@ -42,14 +43,7 @@ def _altered_vectors(reading: Reading, session: str) -> set[Digest]:
         "SELECT codes, reasons FROM prediction WHERE session = ? AND codes IS NOT NULL", (session,)
     ):
         named.update(pair)
-    intact: set[Digest] = set()
-    wanted = sorted(named)
-    for start in range(0, len(wanted), 64):
-        part = wanted[start : start + 64]
-        places = ",".join("?" * len(part))
-        rows = reading.query(f"SELECT digest, data FROM vector WHERE digest IN ({places})", part)
-        intact.update(digest for digest, data in rows if is_intact(digest, data))
-    return named - intact
+    return named - {digest for digest, data in blobs_of(reading, named) if is_intact(digest, data)}
 
 
 def _problems(reading: Reading, session: str) -> list[dict[str, Any]]:

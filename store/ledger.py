@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from ..records import (
     Agreement,
@@ -18,12 +18,28 @@ from ..records import (
     Verdict,
 )
 from .cells import json_cell, json_of, text_cell, text_of
-from .connection import Reading, Row
+from .connection import Reading, Row, by_problem
 from .journal import vectors_of
-from .vectors import Vector
 from .writing import Change, Writer
 
 Place = tuple[int, int, int]  # step, answer, ordinal
+
+TOGETHER = 32  # problems whose rows are read by one query
+PLACE = "step, answer, ordinal"
+SELECTS = {
+    "step": ("SELECT problem, step, fields FROM step", "step"),
+    "answer": ("SELECT problem, step, answer, path, text FROM answer", "step, answer"),
+    "hypothesis": (
+        f"SELECT problem, {PLACE}, text, description, meta, breaches FROM hypothesis",
+        PLACE,
+    ),
+    "verdict": (f"SELECT problem, {PLACE}, verdict, reason, bad, coverage FROM verdict", PLACE),
+    "prediction": (
+        f"SELECT problem, {PLACE}, inputs, outcome, marks, got, detail, codes, reasons, "
+        "reason_names, limited FROM prediction",
+        PLACE,
+    ),
+}
 
 
 class SessionLedger:
@@ -34,14 +50,17 @@ class SessionLedger:
         self._reading = reading
         self._writer = writer
         self._lock = threading.Lock()
-        self._there: dict[str, set[int]] = {}
+        self._there: dict[str, set[int]] | None = None
 
     async def step(self, record: StepRecord) -> None:
         """Durable when this returns. Raises StoreError."""
         with self._lock:
             if record.step in self._steps(record.problem):
                 return
-        await self._writer.write(Change(step_rows(self._session, record, self._writer)))
+        rows = step_rows(self._session, record, self._writer)
+        there = "SELECT 1 FROM step WHERE session = ? AND problem = ? AND step = ?"
+        key = (self._session, text_cell(record.problem), record.step)
+        await self._writer.write(Change(rows, unless=(there, key)))
         with self._lock:
             self._steps(record.problem).add(record.step)
 
@@ -51,14 +70,14 @@ class SessionLedger:
         await self._writer.write(Change({}, [(sql, params)]))
 
     def _steps(self, problem: str) -> set[int]:
-        there = self._there.get(problem)
-        if there is None:
-            rows = self._reading.query(
-                "SELECT step FROM step WHERE session = ? AND problem = ?",
-                (self._session, text_cell(problem)),
-            )
-            there = self._there[problem] = {step for (step,) in rows}
-        return there
+        """Of the steps that are there, those of the problem; the lock is held."""
+        if self._there is None:
+            self._there = {}
+            for name, step in self._reading.query(
+                "SELECT problem, step FROM step WHERE session = ?", (self._session,)
+            ):
+                self._there.setdefault(text_of(name), set()).add(step)
+        return self._there.setdefault(problem, set())
 
 
 # --- into rows ---------------------------------------------------------------
@@ -133,63 +152,64 @@ def _event_rows(at: Row, events: Sequence[BankEvent]) -> list[Row]:
 def steps(
     reading: Reading, session: str, problems: Sequence[str], spaces: bool
 ) -> Iterator[StepRecord]:
-    """The steps of the problems in their order, read a problem at a time.
+    """The steps of the problems in their order, rows for `TOGETHER` problems at a time.
 
     spaces: whether predictions over S are read; without, `Judged.space` is None throughout.
     """
-    for problem in problems:
-        yield from _steps(reading, session, problem, spaces)
+    names = [text_cell(problem) for problem in problems]
+    for start in range(0, len(names), TOGETHER):
+        part = names[start : start + TOGETHER]
+        rows = {
+            table: by_problem(reading, select, session, part, order)
+            for table, (select, order) in SELECTS.items()
+        }
+        happened = events_of(reading, session, part)
+        for name in part:
+            own = {table: found[name] for table, found in rows.items()}
+            yield from _steps(reading, text_of(name), own, happened[name], spaces)
 
 
-def _steps(reading: Reading, session: str, problem: str, spaces: bool) -> Iterator[StepRecord]:
-    def rows(columns: str, table: str, order: str, where: str = "") -> list[Row]:
-        return reading.query(
-            f"SELECT {columns} FROM {table} WHERE session = ? AND problem = ? {where} "
-            f"ORDER BY {order}",
-            (session, text_cell(problem)),
-        )
-
-    place = "step, answer, ordinal"
-    made = rows("step, fields", "step", "step")
+def _steps(
+    reading: Reading,
+    problem: str,
+    rows: Mapping[str, Sequence[Row]],
+    happened: Sequence[tuple[int, BankEvent]],
+    spaces: bool,
+) -> Iterator[StepRecord]:
     hypotheses = {
         (step, answer, ordinal): _hypothesis(*cells)
-        for step, answer, ordinal, *cells in rows(
-            f"{place}, text, description, meta, breaches", "hypothesis", place
-        )
+        for step, answer, ordinal, *cells in rows["hypothesis"]
     }
-    agreements: dict[tuple[Place, str], Agreement] = {
-        ((step, answer, ordinal), inputs): _agreement(*cells)
-        for step, answer, ordinal, inputs, *cells in rows(
-            f"{place}, inputs, marks, got, outcome, detail",
-            "prediction",
-            place,
-            "AND inputs <> 'space'",
-        )
-    }
-    over = _spaces(reading, rows, place) if spaces else {}
+    agreements: dict[tuple[Place, str], Agreement] = {}
+    found: list[tuple[Place, Row]] = []
+    for step, answer, ordinal, inputs, outcome, *cells in rows["prediction"]:
+        marks, got, detail, *over = cells
+        if inputs == "space":
+            found.append(((step, answer, ordinal), (outcome, *over)))
+        else:
+            at = ((step, answer, ordinal), inputs)
+            agreements[at] = _agreement(marks, got, outcome, detail)
+    over_space = _spaces(reading, found) if spaces else {}
     judged: dict[tuple[int, int], list[Judged]] = {}
-    for step, answer, ordinal, verdict, reason, bad, coverage in rows(
-        f"{place}, verdict, reason, bad, coverage", "verdict", place
-    ):
-        at = (step, answer, ordinal)
+    for step, answer, ordinal, verdict, reason, bad, coverage in rows["verdict"]:
+        place = (step, answer, ordinal)
         judged.setdefault((step, answer), []).append(
             Judged(
                 Verdict(verdict),
                 text_of(reason),
-                hypotheses.get(at),
+                hypotheses.get(place),
                 coverage,
-                agreements.get((at, "shown")),
-                agreements.get((at, "hidden")),
-                over.get(at),
+                agreements.get((place, "shown")),
+                agreements.get((place, "hidden")),
+                over_space.get(place),
                 bad,
             )
         )
     answers: dict[int, list[Answered]] = {}
-    for step, answer, path, text in rows("step, answer, path, text", "answer", "step, answer"):
+    for step, answer, path, text in rows["answer"]:
         given = tuple(judged.get((step, answer), ()))
         answers.setdefault(step, []).append(Answered(text_of(path), text_of(text), given))
-    happened = events(reading, session, problem)
-    for step, fields in made:
+    for step, fields in rows["step"]:
         yield StepRecord(
             problem,
             step,
@@ -207,29 +227,42 @@ def _agreement(marks: list[bool | None], got: str, outcome: str, detail: str) ->
     return Agreement(tuple(marks), tuple(json_of(got)), text_of(outcome), json_of(detail))
 
 
-def _spaces(reading: Reading, rows: Any, place: str) -> dict[Place, Predictions]:
-    found = rows(
-        f"{place}, codes, reasons, reason_names, outcome, limited",
-        "prediction",
-        place,
-        "AND inputs = 'space'",
+def _spaces(reading: Reading, found: Sequence[tuple[Place, Row]]) -> dict[Place, Predictions]:
+    arrays = vectors_of(
+        reading, (d for _, (_, codes, reasons, *_) in found for d in (codes, reasons))
     )
-    arrays: dict[Digest, Vector] = vectors_of(reading, [d for row in found for d in row[3:5]])
     return {
-        (step, answer, ordinal): Predictions(
+        place: Predictions(
             arrays[codes], arrays[reasons], tuple(json_of(names)), text_of(outcome), limited
         )
-        for step, answer, ordinal, codes, reasons, names, outcome, limited in found
+        for place, (outcome, codes, reasons, names, limited) in found
     }
 
 
-def events(reading: Reading, session: str, problem: str) -> list[tuple[int, BankEvent]]:
-    """The bank's log of a problem, in structural order, with the step of each event."""
-    rows = reading.query(
-        'SELECT step, hypothesis, text, description, observation, "right", t FROM bank_event '
-        "WHERE session = ? AND problem = ? ORDER BY step, ordinal",
-        (session, text_cell(problem)),
+def events(
+    reading: Reading, session: str, problems: Sequence[str]
+) -> Iterator[tuple[str, int, BankEvent]]:
+    """The bank's log, in structural order: problem, step, event."""
+    names = [text_cell(problem) for problem in problems]
+    for start in range(0, len(names), TOGETHER):
+        part = names[start : start + TOGETHER]
+        for name, happened in events_of(reading, session, part).items():
+            yield from ((text_of(name), step, event) for step, event in happened)
+
+
+def events_of(
+    reading: Reading, session: str, names: Sequence[str]
+) -> dict[str, list[tuple[int, BankEvent]]]:
+    """Of each problem, named as in its cells: its events, with the step of each."""
+    select = (
+        'SELECT problem, step, hypothesis, text, description, observation, "right", t '
+        "FROM bank_event"
     )
+    rows = by_problem(reading, select, session, names, "problem, step, ordinal")
+    return {name: _events(found) for name, found in rows.items()}
+
+
+def _events(rows: Sequence[Row]) -> list[tuple[int, BankEvent]]:
     found: list[tuple[int, BankEvent]] = []
     said: dict[Digest, tuple[str, str]] = {}
     for step, hypothesis, text, description, observation, right, t in rows:

@@ -88,7 +88,7 @@ class Owner:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._path = socket_path(database.path)
-        self._links: set[socket.socket] = set()
+        self._visits: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()
         self._closing = False
         self._listener = _listen(self._path)
@@ -101,14 +101,13 @@ class Owner:
                 link, _ = self._listener.accept()
             except OSError:
                 return
+            visit = threading.Thread(target=self._serve, args=(link,), daemon=True)
             with self._lock:
                 if self._closing:
                     link.close()
                     return
-                self._links.add(link)
-            threading.Thread(
-                target=self._serve, args=(link,), name="store-visitor", daemon=True
-            ).start()
+                self._visits[link] = visit
+                visit.start()
 
     def _serve(self, link: socket.socket) -> None:
         try:
@@ -118,7 +117,7 @@ class Owner:
             pass  # the visitor has gone or does not speak this language
         finally:
             with self._lock:
-                self._links.discard(link)
+                self._visits.pop(link, None)
             link.close()
 
     def _answer(self, link: socket.socket, message: Json) -> None:
@@ -143,17 +142,19 @@ class Owner:
         _send(link, {"rows": [], "more": False})
 
     def close(self) -> None:
+        """Ends all visits; what a visitor is just being told is cut off."""
         with self._lock:
             self._closing = True
-            links = list(self._links)
+            visits = dict(self._visits)
         _remove(self._path)
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
         self._listener.close()
-        for link in links:
+        for link in visits:
             with contextlib.suppress(OSError):
                 link.shutdown(socket.SHUT_RDWR)
-        self._accepting.join(timeout=5)
+        for thread in (self._accepting, *visits.values()):
+            thread.join(timeout=5)
 
 
 def _listen(place: Path) -> socket.socket:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..records import StoreError
+from . import schema
 from .connection import Database, Locked, Reading, Row
 from .owner import Visitor
 
@@ -19,6 +21,7 @@ class Reader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._lock = threading.Lock()
         self._through: Reading = _reach(path)
 
     @property
@@ -27,11 +30,14 @@ class Reader:
         return isinstance(self._through, Visitor)
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        through = self._through
         try:
-            return self._through.query(sql, params)
+            return through.query(sql, params)
         except OSError:  # the owner has ended: the file is free, or has a new owner
-            self._through.close()
-            self._through = _reach(self._path)
+            with self._lock:
+                if self._through is through:  # no other thread has been here
+                    through.close()
+                    self._through = _reach(self._path)
         try:
             return self._through.query(sql, params)
         except OSError as error:
@@ -48,7 +54,14 @@ def _reach(path: Path) -> Reading:
     while True:
         visitor = Visitor.reach(path)
         if visitor is not None:
-            return visitor
+            try:
+                schema.check(visitor.query, str(path))
+                return visitor
+            except OSError:
+                visitor.close()  # it has just ended
+            except StoreError:
+                visitor.close()
+                raise
         try:
             return Database(path, write=False)
         except Locked:

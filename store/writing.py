@@ -32,10 +32,14 @@ Statement = tuple[str, Sequence[Any]]  # SQL and its parameters
 
 @dataclass(frozen=True)
 class Change:
-    """Rows by table, then statements with their parameters; all of it or nothing is written."""
+    """Rows by table, then statements with their parameters; all of it or nothing is written.
+
+    unless: a query; where a key is there already and this finds a row, nothing is written at all.
+    """
 
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     statements: Sequence[Statement] = ()
+    unless: Statement | None = None
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,8 @@ class Writer:
             except duckdb.Error:
                 for item in group:
                     try:
-                        self._write([item.change], " ON CONFLICT DO NOTHING")
+                        if not self._is_there(item.change):
+                            self._write([item.change], " ON CONFLICT DO NOTHING")
                     except duckdb.Error as error:
                         item.done.set_exception(self._failure(error))
         finally:
@@ -128,6 +133,12 @@ class Writer:
                     item.done.set_result(None)
                 else:
                     item.done.set_exception(StoreError(f"the store's writer failed: {unforeseen}"))
+
+    def _is_there(self, change: Change) -> bool:
+        if change.unless is None:
+            return False
+        sql, params = change.unless
+        return bool(self._database.writing.execute(sql, list(params)).fetchall())
 
     def _failure(self, error: duckdb.Error) -> StoreError:
         return StoreError(

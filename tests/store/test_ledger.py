@@ -153,6 +153,22 @@ def test_the_same_rows_from_two_ledgers_at_once_are_written_once(
     assert made.same(tuple(store.steps(session)), (made.step("1", 0),))
 
 
+def test_a_step_that_is_there_keeps_every_row_it_has(
+    store: Store, new_session: NewSession, made: SimpleNamespace
+) -> None:
+    session = new_session()
+    first, second = store.ledger(session), store.ledger(session)
+    short = StepRecord("1", 0, made.step("1", 0).answers[:1])
+
+    async def write() -> None:
+        await second.step(made.step("1", 9))  # has read which steps there are
+        await first.step(short)
+        await second.step(made.step("1", 0))  # would add an answer and events
+
+    asyncio.run(write())
+    assert made.same(next(store.steps(session)), short)
+
+
 def test_vectors_that_calls_and_steps_share_are_kept_once(
     store: Store, new_session: NewSession, made: SimpleNamespace
 ) -> None:
