@@ -10,11 +10,12 @@ import asyncio
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Any
 
 from ...records import InputSet, Unavailable
@@ -32,8 +33,17 @@ def answer(request: str) -> str:
     if _engine is None:
         from .list_functions import Engine
 
+        threading.Thread(target=_leave_with_parent, daemon=True).start()
         _engine = Engine()
     return json.dumps(_engine.propose(json.loads(request)))
+
+
+def _leave_with_parent() -> None:
+    """A killed parent sends no word: without this its workers would wait for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

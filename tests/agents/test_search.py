@@ -6,7 +6,13 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
+import os
 import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from peirce.agents.search import SearchProposer, answer_text, open_model
@@ -252,6 +258,70 @@ def test_a_dead_worker_is_replaced() -> None:
 
     first, second = asyncio.run(ask())
     assert first == second
+
+
+_CHILD = """
+import asyncio, json, os, sys
+from peirce.agents.search import open_model
+from peirce.records import InputSet, Observation, View
+
+async def main():
+    proposer = await open_model("search", {"budget_expansions": 2000, "workers": 1})
+    space = InputSet("s", ([1, 2], [3]))
+    view = View("p", "t", "programs", (Observation([1, 2], [2, 1]),), {}, space)
+    await proposer.propose(view, [], [], 0)
+    process, = proposer.pool.workers[0].executor._processes.values()
+    print(process.pid, flush=True)
+    await asyncio.sleep(30)
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+def started(tmp_path) -> tuple[subprocess.Popen, int]:
+    script = tmp_path / "session.py"
+    script.write_text(_CHILD)
+    process = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+def gone(pid: int, within_s: float = 10.0) -> bool:
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_workers_leave_when_their_parent_is_killed(tmp_path) -> None:
+    process, worker = started(tmp_path)
+    process.kill()
+    process.communicate()
+    assert gone(worker)
+
+
+def test_ctrl_c_gives_no_traceback_of_a_worker(tmp_path) -> None:
+    process, worker = started(tmp_path)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert gone(worker)
+    assert errors == ""
 
 
 def test_unknown_settings_and_presets_are_usage_errors() -> None:
