@@ -45,6 +45,12 @@ def _end(session: Any, as_json: bool) -> None:
         _emit([session.as_json()])
     else:
         readable.print_outcome(readable.console(), session)
+    if session.status == "failed":
+        cause = next(iter(session.failed.values()), "no problem could be run")
+        sentence = (
+            f"peirce: all {session.problems} problems failed: {readable.one_line(cause, 300)}"
+        )
+        typer.echo(sentence, err=True)
     raise typer.Exit(EXIT_CODES[session.status])
 
 

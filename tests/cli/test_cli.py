@@ -173,6 +173,22 @@ def test_usage_errors_are_one_sentence_and_exit_2(peirce, arguments, said):
     assert err.startswith("peirce: ") and err.count("\n") == 1 and said in err
 
 
+def test_a_session_without_any_answer_is_one_sentence_and_exit_1(peirce, monkeypatch):
+    from peirce import api
+    from peirce.agents.scripted import Scripted
+    from peirce.records import Unavailable
+
+    run = api.run
+    gone = Scripted([Unavailable("the endpoint\x1b[2J is gone")])
+    monkeypatch.setattr(
+        api, "run", lambda *args, **options: run(*args, **options | {"model": gone})
+    )
+    code, out, err = peirce(*RUN, "--json")
+    assert code == 1 and json.loads(out)["status"] == "failed"
+    sentence = err.splitlines()[-1]
+    assert sentence == "peirce: all 1 problems failed: the endpoint\\x1b[2J is gone"
+
+
 def test_a_missing_store_is_one_sentence_and_exit_1(peirce):
     code, out, err = peirce("sessions")
     assert (code, out) == (1, "") and err.count("\n") == 1 and "peirce.duckdb" in err

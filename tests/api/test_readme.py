@@ -1,0 +1,49 @@
+"""The README is true where a test can say so: its Python runs, its files and options are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+README = (REPOSITORY / "README.md").read_text("utf-8")
+
+
+def test_the_python_example_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    assert len([line for line in example.splitlines() if line.strip()]) <= 10
+    exec(compile(example, "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("done")
+
+
+def named_files() -> list[str]:
+    """The paths that the tree at the end of the README names."""
+    tree = README.partition("## Files")[2]
+    found, room = [], ""
+    for line in tree.splitlines():
+        entry = re.match(r"    ( *)((?:[\w.]+, )*[\w.]+/?) ", line + " ")
+        if entry is None:
+            continue
+        inside, names = entry.groups()
+        for name in names.split(", "):
+            found.append((room if inside else "") + name)
+        if not inside:
+            room = names if names.endswith("/") else ""
+    return found
+
+
+@pytest.mark.parametrize("path", named_files())
+def test_a_file_that_the_readme_names_is_there(path):
+    assert (REPOSITORY / path).exists()
+
+
+def test_the_readme_names_every_module():
+    skipped = {"__init__.py", "__main__.py"}
+    rooms = [p for p in REPOSITORY.iterdir() if (p / "__init__.py").is_file() and p.name != "tests"]
+    there = {p.name for p in REPOSITORY.glob("*.py")} | {
+        f"{room.name}/{p.name}" for room in rooms for p in room.glob("*.py")
+    }
+    assert {path for path in there if Path(path).name not in skipped} <= set(named_files())
