@@ -383,14 +383,15 @@ class StepRecord:
 @dataclass(frozen=True)
 class Limits:
     """Of the sandbox. A limit on one input gives that input a reason; a limit on the batch gives
-    the whole hypothesis one verdict. loop_steps counts passes of `while` loops, which no clock
-    decides; CPU times are for what it does not catch."""
+    the whole hypothesis one verdict. Passes of `while` loops are counted, which no clock decides;
+    CPU times are for what that does not catch."""
 
     loop_steps: int = 50_000  # one input
     recursion: int = 1_000  # one input, frames
     input_cpu_s: float = 1.0
     value_bytes: int = 100_000  # one output in canonical form
-    cpu_s: float = 20.0  # batch, from here on
+    batch_loop_steps: int = 100_000_000  # batch, from here on: a few seconds of CPU
+    cpu_s: float = 20.0
     wall_s: float = 120.0
     memory_mb: int = 512
     output_bytes: int = 32_000_000

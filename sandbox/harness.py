@@ -83,10 +83,10 @@ def attempt(
         signal.setitimer(signal.ITIMER_PROF, 0)
         header, body = tried.outcome()
         if len(body) > limits["output_bytes"]:
-            raise trial.OutputTooLarge
+            raise trial.OverBatch("output_too_large", "the outputs together")
         return header, body
-    except trial.OutputTooLarge:
-        return refusal("output_too_large", "the outputs together"), b""
+    except trial.OverBatch as over:
+        return refusal(*over.args), b""
     except MemoryError:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         _limit("RLIMIT_AS", hard, hard)

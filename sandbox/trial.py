@@ -42,8 +42,8 @@ class InputTimeout(BaseException):
     """An input used up its CPU time."""
 
 
-class OutputTooLarge(BaseException):
-    """The batch's values together are beyond `output_bytes`."""
+class OverBatch(BaseException):
+    """A limit on the whole batch is used up; the first argument is the verdict."""
 
 
 class Inputs:
@@ -75,7 +75,9 @@ class Trial:
         self.undefined: dict[int, str] = {}
         self.overrun: dict[int, str] = {}  # inputs that a limit touched, though they swallowed it
         self._nothing = bytes(8) if keep == "codes" else b"null"
-        self._tick, self._new_budget = self._counter(int(limits["loop_steps"]))
+        self._tick, self._new_budget = self._counter(
+            int(limits["loop_steps"]), int(limits["batch_loop_steps"])
+        )
         self._input_cpu_s = float(limits["input_cpu_s"])
         self._clock_at, self._clock_since = -1, 0.0
 
@@ -108,7 +110,7 @@ class Trial:
         return function  # type: ignore[no-any-return]
 
     def run(self, function: Callable[[Any], Any], inputs: Inputs) -> None:
-        """Calls `function` with a fresh copy of each input. Raises OutputTooLarge."""
+        """Calls `function` with a fresh copy of each input. Raises OverBatch."""
         fresh, image, before = inputs.fresh, self._image(), self._before_each()
         append = self.results.extend if self.keep == "codes" else self.results.append
         pending = iter(inputs.stored)
@@ -121,7 +123,7 @@ class Trial:
                     for stored in pending:
                         before()
                         append(image(function(fresh(stored))))
-            except OutputTooLarge:
+            except OverBatch:
                 raise
             except BaseException as error:  # noqa: BLE001 - untrusted code raises what it likes
                 self.undefined[self.done()] = reason_of(error)
@@ -152,9 +154,11 @@ class Trial:
 
     # --- limits of one input ---
 
-    def _counter(self, budget: int) -> tuple[Callable[[], None], Callable[[], None]]:
+    def _counter(
+        self, budget: int, batch_budget: int
+    ) -> tuple[Callable[[], None], Callable[[], None]]:
         """The tick at the top of each pass of a `while` loop, and what gives a new budget."""
-        left = budget
+        left, left_of_batch = budget, batch_budget
 
         def tick() -> None:
             nonlocal left
@@ -164,8 +168,11 @@ class Trial:
                 raise Steps
 
         def new_budget() -> None:
-            nonlocal left
+            nonlocal left, left_of_batch
+            left_of_batch -= budget - left
             left = budget
+            if left_of_batch < 0:
+                raise OverBatch("too_slow", "its loops together take too many passes")
 
         return tick, new_budget
 
@@ -207,7 +214,7 @@ class Trial:
             written = json.dumps(canonical.plain(value)).encode()
             left -= len(written)
             if left < 0:
-                raise OutputTooLarge
+                raise OverBatch("output_too_large", "the outputs together")
             return written
 
         return text

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,15 @@ def test_values_and_codes_tell_the_same() -> None:
     assert kept.codes[1] == code_of([1, {2: float("nan")}]) and kept.codes[0] == 0
     assert coded.codes.dtype == np.int64 and coded.reasons.dtype == np.uint8
     assert coded.reason_names == ("IndexError",) and not coded.limited
+
+
+def test_endless_loops_on_many_inputs_end_the_batch_after_a_count_and_not_by_a_clock() -> None:
+    source = "def f(x):\n    while x[0] > 3:\n        pass\n    return x"
+    six_times = replace(TIGHT, batch_loop_steps=6 * TIGHT.loop_steps)
+    one_less = replace(TIGHT, batch_loop_steps=5 * TIGHT.loop_steps - 1)
+    ended, cut = (runs(source, limits=limits)[0] for limits in (six_times, one_less))
+    assert values(ended) == [[n, n + 1] if n < 4 else "steps" for n in range(10)]
+    assert cut.verdict == "too_slow" and "passes" in cut.detail and cut.limited
 
 
 def test_an_endless_loop_is_undefined_after_a_count_and_the_rest_has_values() -> None:
