@@ -84,9 +84,10 @@ class SessionJournal:
                 del self._making[place]
             mine.set_result(None)
 
-    def recorded(self, key: CallKey, request: Json) -> Outcome | None:
-        """What the journal holds for `key`, or None. Raises JournalMismatch."""
-        return self._recorded(key, digest_of(request))
+    def entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
+        """The digest of the request and the outcome recorded for `key`, whatever was asked."""
+        known, row = self._look_up(key)
+        return None if known is None else (known, self._outcome(key, row))
 
     async def _make(
         self,
@@ -138,14 +139,21 @@ class SessionJournal:
                     self._rows[problem, text_of(path)] = tuple(cells)
         return known
 
-    def _recorded(self, key: CallKey, digest: Digest) -> Outcome | None:
+    def _look_up(self, key: CallKey) -> tuple[Digest | None, Row | None]:
+        """The request's digest, None where there is no such call; its row if it was read ahead."""
         with self._lock:
             known = self._known(key.problem).get(key.path)
-            row = self._rows.pop((key.problem, key.path), None)
+            return known, self._rows.pop((key.problem, key.path), None)
+
+    def _recorded(self, key: CallKey, digest: Digest) -> Outcome | None:
+        known, row = self._look_up(key)
         if known is None:
             return None
         if known != digest:
             raise JournalMismatch(key)
+        return self._outcome(key, row)
+
+    def _outcome(self, key: CallKey, row: Row | None) -> Outcome:
         if row is None:
             (row,) = self._reading.query(
                 f"SELECT {OUTCOME} FROM call WHERE session = ? AND problem = ? AND path = ?",

@@ -64,9 +64,9 @@ def test_every_reading_verb_answers_alike_through_the_socket(
         assert answers(reader, session, made) == answers(store, session, made)
         assert made.same(tuple(reader.steps(session)), tuple(store.steps(session)))
         key = CallKey(session, "1", "step/0/tool/0")
-        found = reader.journal(session).recorded(key, {"path": key.path})
+        found = reader.journal(session).entry(key)
         assert found is not None
-        assert made.same(found.vectors["codes"], made.outcome(key, "tool").vectors["codes"])
+        assert made.same(found[1].vectors["codes"], made.outcome(key, "tool").vectors["codes"])
         written = reader.export(session, tmp_path / "out.jsonl", "jsonl")
         assert written["rows"]["step"] == 3
         with pytest.raises(StoreError, match="open for reading"):
@@ -99,8 +99,8 @@ def test_a_large_vector_and_many_rows_travel_whole(
     key = CallKey(session, "1", "step/0/tool/0")
     asyncio.run(store.journal(session).once(key, "tool", {}, make))
     with Store.open(path, write=False) as reader:
-        found = reader.journal(session).recorded(key, {})
-        assert found is not None and made.same(found.vectors["codes"], codes)
+        found = reader.journal(session).entry(key)
+        assert found is not None and made.same(found[1].vectors["codes"], codes)
         assert len(reader.query("SELECT range FROM range(10000)")) == 10_000
 
 
