@@ -29,6 +29,7 @@ VERDICT_STYLES = {
     "error": "red",
 }
 DEFAULT_STORE = "peirce.duckdb"
+LISTED = 20  # differences of a replay
 TOLD = ("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "retries")
 
 
@@ -215,14 +216,19 @@ def print_check(out: Console, row: Mapping[str, Json]) -> None:
 
 
 def print_differences(out: Console, result: Mapping[str, Json]) -> None:
+    """The first differences by name; `--json` has all of them."""
     found = result["differences"]
     said = f"{len(found)} differences" if found else "no difference"
     out.print(f"session {result['session']}: {result['steps']} steps replayed, {said}")
-    for one in found:
+    for one in found[:LISTED]:
         out.print(
-            f"  problem {one_line(str(one['problem']), 24)} step {one['step']} {visible(one['field'])}:"
-            f" recorded {one_line(one['recorded'], 60)}, replayed {one_line(one['replayed'], 60)}"
+            f"  problem {one_line(str(one['problem']), 24)} step {one['step']}"
+            f" {visible(one['field'])}: recorded {one_line(one['recorded'], 40)},"
+            f" replayed {one_line(one['replayed'], 40)}",
+            soft_wrap=True,
         )
+    if len(found) > LISTED:
+        out.print(f"  and {len(found) - LISTED} more; --json has them all")
 
 
 def print_doctor(out: Console, found: Mapping[str, Json]) -> None:
