@@ -68,7 +68,7 @@ class Candidate:
                 out = function(list(values))
             except _UNDEFINED:
                 continue
-            codes[k] = hash(tuple(out)) if type(out) is list else hash((out,))
+            codes[k] = _code(out)
             defined[k] = True
         return codes, defined
 
@@ -79,6 +79,14 @@ def _function(text: str) -> Callable[[list[int]], Any]:
     exec(compile(text, "<candidate>", "exec"), names)
     made: Callable[[list[int]], Any] = names["f"]
     return made
+
+
+def _code(out: Any) -> int:
+    """Python's hash of the integers (the same in every process), with -1 told from -2."""
+    values = tuple(out) if type(out) is list else (out,)
+    if -1 in values:
+        values = tuple(-(1 << 40) if v == -1 else v for v in values)
+    return hash(values)
 
 
 def _same(got: Any, wanted: Any) -> bool:

@@ -49,8 +49,7 @@ class Writer:
         if len(line) <= WIDTH:
             self.lines.append(line)
             return
-        opening, closing = text[0], text[-1]
-        if opening + closing != "[]" or " for " not in text:
+        if text.level > ATOM or text[0] != "[" or _closes(text) < len(text) - 1:
             raise TooLong
         parts = _clauses(text[1:-1])
         inner = [f"{pad}    {part}" for part in parts]
@@ -201,6 +200,17 @@ _COMPREHENSIONS: dict[str, Callable[[Writer, Node], Text]] = {
 }
 
 
+def _closes(text: str) -> int:
+    """Where the bracket that opens the text is closed."""
+    depth = 0
+    for k, sign in enumerate(text):
+        depth += sign in "([{"
+        depth -= sign in ")]}"
+        if depth == 0:
+            return k
+    return len(text)
+
+
 def _clauses(inside: str) -> list[str]:
     """The clauses of a comprehension, cut before `for`, `if` and `else` outside all brackets."""
     parts, depth, start = [], 0, 0
@@ -269,6 +279,16 @@ def branch(node: Node, kind: str, indent: int, taken: int, lines: list[str]) -> 
     else:
         text = writer.expression(node)
     if len(text) > WIDTH - indent - 7 and text.level > ATOM:
+        if kind == "list" and node.op == "single" and writer.guards(node.args[0]):
+            head = f"{' ' * indent}if {' and '.join(writer.guards(node.args[0]))}:"
+            if len(head) > WIDTH:
+                raise TooLong
+            integer = writer.expression(node.args[0])
+            lines += [*writer.lines, head]
+            inner = Writer(indent + 4)
+            inner.put("return ", Text(f"[{integer}]"))
+            lines += [*inner.lines, f"{' ' * indent}return []"]
+            return
         text = _shortened(writer, node)
     writer.put("return ", text)
     lines += writer.lines
