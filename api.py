@@ -17,14 +17,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .checking import check
-from .diagnosis import doctor
-from .driving import OnEvent, complete, drive
-from .outcome import Session, Trace, outcome, reading, store_path
-from .problems import choose, tasks_generate, tasks_list, tasks_show, tasks_space
 from .records import Json, Limits, Proposer, UsageError
-from .settings import at_least, course, given, model_args_of, model_name, one_of, split_model
 from .store import Store
+from .verbs.checking import check
+from .verbs.diagnosis import doctor
+from .verbs.driving import OnEvent, complete, drive
+from .verbs.outcome import Session, Trace, outcome, reading, store_path
+from .verbs.problems import choose, tasks_generate, tasks_list, tasks_show, tasks_space
+from .verbs.settings import at_least, course, given, model_args_of, model_name, one_of, split_model
 
 __all__ = [
     "Session", "Trace", "bank", "check", "doctor", "evaluate", "export", "import_recorded", "load",
@@ -245,8 +245,8 @@ def evaluate(
     name: gear or t3; without it the one that fits the task of the first session. out: a folder or
     file for the tables (see `listing.write_tables`).
     """
-    from .listing import write_tables
     from .reports import default_evaluation, evaluate_session
+    from .verbs.listing import write_tables
 
     with reading(store) as opened:
         found = [opened.find(session) for session in sessions or ("last",)]
@@ -271,7 +271,7 @@ def show(
     session: str = "last", problem: str | None = None, *, store: str | Path | None = None
 ) -> list[dict[str, Json]]:
     """One object a problem of the session, or one a hypothesis of the problem."""
-    from .listing import show_problem, show_session
+    from .verbs.listing import show_problem, show_session
 
     with reading(store) as opened:
         found = opened.find(session)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from . import __version__
-from . import options as o
+from .verbs import options as o
 
 EXIT_CODES = {"done": 0, "failed": 1, "budget": 3, "interrupted": 130}
 
@@ -414,6 +414,6 @@ def _root(
 def main(arguments: list[str] | None = None) -> None:
     """Runs one command line and exits: 0 done, 1 failed, 2 usage, 3 budget spent, 4 sandbox
     unavailable, 130 interrupted."""
-    from .boundary import run_command
+    from .verbs.boundary import run_command
 
     sys.exit(run_command(app, arguments))

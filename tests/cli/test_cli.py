@@ -269,7 +269,7 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "peirce", *arguments]
 
 
-def test_help_imports_nothing_heavy_and_is_quick(folder):
+def test_help_imports_nothing_heavy(folder):
     script = (
         "import sys\n"
         "from peirce import cli\n"
@@ -281,13 +281,6 @@ def test_help_imports_nothing_heavy_and_is_quick(folder):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "replay" in done.stdout
-
-    def seconds() -> float:
-        start = time.perf_counter()
-        subprocess.run(command("--help"), capture_output=True, check=True)
-        return time.perf_counter() - start
-
-    assert min(seconds() for _ in range(5)) < 0.3
 
 
 def test_a_reader_that_leaves_early_is_no_traceback(folder):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from .records import Json, StepRecord
-from .reports import find_evaluation, tables, verdict_counts
-from .store import Store
-from .tasks.files import write_lines
+from ..records import Json, StepRecord
+from ..reports import find_evaluation, tables, verdict_counts
+from ..store import Store
+from ..tasks.files import write_lines
 
 
 def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from .records import Json, Problem, StepRecord
-from .store import Store
+from ..records import Json, Problem, StepRecord
+from ..store import Store
 
 DEFAULT_STORE = "peirce.duckdb"
 
@@ -91,7 +91,7 @@ def reading(store: str | Path | None) -> Iterator[Store]:
 
 def outcome(path: Path, session: str) -> Session:
     """A session as the store holds it, scored by the evaluation that fits its task."""
-    from .reports import evaluate_session, verdict_counts
+    from ..reports import evaluate_session, verdict_counts
 
     with reading(path) as store:
         record = store.session(session)

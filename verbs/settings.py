@@ -12,8 +12,8 @@ import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..records import Json, Proposer, UsageError
 from .problems import Chosen
-from .records import Json, Proposer, UsageError
 
 PACKAGES = (
     "peirce", "langgraph", "langchain-openai", "z3-solver", "numpy", "duckdb", "docker", "typer",
@@ -24,10 +24,10 @@ REACHED = ("endpoint", "transport")
 
 def course(chosen: Chosen, method: str, answer_format: str | None, history: str) -> dict[str, Json]:
     """The part of a session's settings that says what is done on what, in which words."""
-    from . import graphs
-    from .agents import prompts
-    from .sandbox.canonical import EQUALITY_VERSION
-    from .tasks import family as family_named
+    from .. import graphs
+    from ..agents import prompts
+    from ..sandbox.canonical import EQUALITY_VERSION
+    from ..tasks import family as family_named
 
     family = family_named(chosen.task.family)
     graphs.method(method, family.name)

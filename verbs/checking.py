@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from .driving import loop_runner
-from .problems import choose
-from .records import (
+from ..records import (
     Agreement,
     DataError,
     Family,
@@ -31,6 +29,8 @@ from .records import (
     Problem,
     UsageError,
 )
+from .driving import loop_runner
+from .problems import choose
 
 LINES_AT_ONCE = 32
 
@@ -54,10 +54,10 @@ def check(
 
     A line that cannot be judged gets the verdict "error" and a reason; the others still run.
     """
-    from .sandbox import open_sandbox
-    from .tasks import family as family_named
-    from .tasks.files import locate, read_lines
-    from .tools.execute import executor
+    from ..sandbox import open_sandbox
+    from ..tasks import family as family_named
+    from ..tasks.files import locate, read_lines
+    from ..tools.execute import executor
 
     chosen = choose(
         task, data=data, problems=problems, problem=problem,
@@ -107,7 +107,7 @@ class Judge:
         return said | {"seconds": round(time.perf_counter() - start, 4)}
 
     def _nearest(self, name: str) -> str:
-        from .tasks.files import nearest
+        from ..tasks.files import nearest
 
         return nearest(name, self.known)
 
@@ -144,7 +144,7 @@ class Judge:
 
 def _read(number: int, text: str) -> tuple[str, str, str]:
     """(problem, "hypothesis" or "answer", text) of one line."""
-    from .tasks.files import parse_json
+    from ..tasks.files import parse_json
 
     row = parse_json(text, f"line {number}")
     if not isinstance(row, dict) or not isinstance(row.get("problem"), str | int):

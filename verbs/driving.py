@@ -17,8 +17,8 @@ from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from .records import Interrupted, Json, Proposer
-from .store import Store
+from ..records import Interrupted, Json, Proposer
+from ..store import Store
 
 T = TypeVar("T")
 OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
@@ -36,9 +36,9 @@ async def drive(
     """Runs the session that `begin(store, the proposer's settings, the sandbox's layers)` names,
     and returns its id. operational: model_options, sandbox, workers, strict_sandbox, concurrency.
     """
-    from .agents import open_model
-    from .graphs.runner import run_session
-    from .sandbox import open_sandbox
+    from ..agents import open_model
+    from ..graphs.runner import run_session
+    from ..sandbox import open_sandbox
 
     emit = on_event or (lambda event: None)
     async with AsyncExitStack() as stack:

@@ -8,8 +8,8 @@ import platform
 import shutil
 from pathlib import Path
 
+from ..records import Json, PeirceError
 from .driving import complete
-from .records import Json, PeirceError
 from .settings import versions
 
 EXTRAS = {
@@ -42,7 +42,7 @@ def doctor(*, store: str | Path | None = None) -> dict[str, Json]:
 
 async def _sandboxes() -> dict[str, Json]:
     """Each backend: {"here": true, "layers": {name: active}}, or why it is not here."""
-    from .sandbox import backends, open_sandbox
+    from ..sandbox import backends, open_sandbox
 
     found: dict[str, Json] = {}
     for name in backends():
@@ -57,7 +57,7 @@ async def _sandboxes() -> dict[str, Json]:
 
 
 def _models() -> dict[str, Json]:
-    from .agents import schemes
+    from ..agents import schemes
 
     endpoint = next((os.environ[n] for n in ENDPOINT_VARIABLES if os.environ.get(n)), None)
     return {
@@ -95,8 +95,8 @@ def _gpu() -> dict[str, Json]:
 
 
 def _store(store: str | Path | None) -> dict[str, Json]:
+    from ..store import Store
     from .outcome import store_path
-    from .store import Store
 
     path = store_path(store)
     if not path.exists():

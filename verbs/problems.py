@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .records import InputSet, Json, Problem, Task, UsageError, canonical_json
-from .tasks import load_problems
-from .tasks import task as task_named
-from .tasks import tasks as all_tasks
-from .tasks.files import locate, write_lines, write_space
+from ..records import InputSet, Json, Problem, Task, UsageError, canonical_json
+from ..tasks import load_problems
+from ..tasks import task as task_named
+from ..tasks import tasks as all_tasks
+from ..tasks.files import locate, write_lines, write_space
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        from .records import PeirceError
+        from ..records import PeirceError
 
         if isinstance(error, PeirceError):
             return _say(error, error.exit_code)
@@ -49,7 +49,7 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
 
 def _say(error: Exception, code: int) -> int:
     """One sentence on stderr; what it quotes is shown, not obeyed."""
-    from .reports.readable import visible
+    from ..reports.readable import visible
 
     text = error.format_message() if isinstance(error, TyperException) else str(error)
     print(f"peirce: {visible(' '.join(text.split()))}", file=sys.stderr)
@@ -57,6 +57,6 @@ def _say(error: Exception, code: int) -> int:
 
 
 def _say_warning(message: Warning | str, *rest: Any, **more: Any) -> None:
-    from .reports.readable import visible
+    from ..reports.readable import visible
 
     print(f"peirce: {visible(str(message))}", file=sys.stderr)
