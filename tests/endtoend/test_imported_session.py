@@ -23,7 +23,9 @@ def chosen_marks(steps) -> list[float]:
     last = steps[-1]
     rule = last.fields["chosen_rule"]
     every = [one for step in steps for answer in step.answers for one in answer.judged]
-    judged = [one for one in every if one.hypothesis and one.hypothesis.text.strip() == rule.strip()]
+    judged = [
+        one for one in every if one.hypothesis and one.hypothesis.text.strip() == rule.strip()
+    ]
     assert judged, f"no answer of {last.problem} holds the chosen rule"
     return [float(mark is True) for mark in judged[-1].hidden.marks]
 

@@ -12,6 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+import peirce
+
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 PEIRCE = [sys.executable, "-m", "peirce"]
 KILLS = 20
@@ -46,7 +48,8 @@ def run_command(*arguments: str) -> str:
 
 def test_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
     command = ["run", "list_functions", "--problems", "2", "--observations", "3", "--seed", "7",
-               "--model", "search", "--max-answers", "4", "--json", "--quiet"]  # fmt: skip
+               "--model", "search", "--budget-expansions", "20000", "--max-answers", "4",
+               "--json", "--quiet"]  # fmt: skip
     reference = str(tmp_path / "reference.duckdb")
     start = time.monotonic()
     digest = json.loads(run_command(*command, "--store", reference))["digest"]
@@ -62,13 +65,9 @@ def test_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
         time.sleep(moments.uniform(0.1, 1.0) * whole_s)
         process.kill()
         process.wait()
-        sessions = json.loads(run_command("sessions", "--store", store, "--json")) if Path(
-            store
-        ).exists() else []  # fmt: skip
-        if not sessions:
+        if not Path(store).exists() or not peirce.sessions(store=store):
             continue  # killed before there was anything to resume
         met_a_session += 1
         assert json.loads(run_command("resume", "--store", store, "--json"))["digest"] == digest
-        replayed = json.loads(run_command("replay", "last", "--store", store, "--json"))
-        assert replayed["differences"] == []
+        assert peirce.replay("last", store=store)["differences"] == []
     assert met_a_session >= KILLS // 2
