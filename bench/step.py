@@ -1,0 +1,111 @@
+"""What the journal adds to a step of `abduce`: `python bench/step.py [--steps 100]`.
+
+The same graph, scripted answers, sandbox and sample space of 14,101 lists, once with the journal
+and ledger of a store on disk and once with both in memory, in turns; the difference is the store's
+part: two model calls, a tool call, three runs of the hypothesis and the step's record. Printed:
+milliseconds a step, for one problem alone and for eight side by side, and the ratio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from peirce.agents.scripted import Scripted, tuple_answer
+from peirce.graphs.abduce import METHOD
+from peirce.graphs.case import Case, Settings
+from peirce.graphs.steps import START_STATE
+from peirce.records import InputSet, Limits, Observation, Problem, Reply, StepRecord, ToolCall
+from peirce.sandbox import open_sandbox
+from peirce.store import Store
+from peirce.tasks import family
+from peirce.tasks.list_functions import space
+from peirce.tools.execute import executor
+
+ROUNDS = 5
+SHOWN = tuple(Observation([n, n + 1], [n, n + 1]) for n in range(4))
+
+
+class InMemory:
+    """A journal and a ledger that keep nothing."""
+
+    async def once(self, key: Any, kind: str, request: Any, make: Any) -> Any:
+        return await make()
+
+    async def step(self, record: StepRecord) -> None:
+        return None
+
+    async def end(self, problem: str, status: str, cause: str) -> None:
+        return None
+
+
+def replies(steps: int) -> list[Any]:
+    """Rules that agree on what is shown and nowhere else; each is tried with the tool first."""
+    made = []
+    for n in range(steps):
+        source = f"def f(x):\n    return x if len(x) == 2 else [v + {n} for v in x]"
+        call = Reply(tool_calls=(ToolCall("a", "execute", {"code": source}),), finish="tool_calls")
+        made.append([call, tuple_answer(source)])
+    return made
+
+
+async def seconds_a_step(
+    store: Store | None, problems: list[Problem], inputs: InputSet, execute: Any, steps: int
+) -> float:
+    proposer = Scripted(replies(steps))
+    session = ""
+    if store is not None:
+        settings = {"method": "abduce", "model_settings": proposer.settings()}
+        session = store.create_session(settings, [(problem, inputs) for problem in problems])
+    journal = InMemory() if store is None else store.journal(session)
+    ledger = InMemory() if store is None else store.ledger(session)
+    cases = [
+        Case(
+            session, problem, inputs, family("programs"), Settings(max_answers=steps),
+            proposer.settings(), journal, ledger, proposer=proposer, execute=execute,
+        )
+        for problem in problems
+    ]  # fmt: skip
+    config = {"recursion_limit": 1_000_000}
+    started = time.perf_counter()
+    await asyncio.gather(
+        *(METHOD.graph.ainvoke(START_STATE, config=config, context=case) for case in cases)
+    )
+    return (time.perf_counter() - started) / (steps * len(problems))
+
+
+async def measure(steps: int) -> None:
+    inputs = space(0)
+    sandbox = await open_sandbox("process", workers=2)
+    execute = executor(sandbox, Limits())
+    print(f"{'':34s} {'store':>9s} {'memory':>9s} {'added':>9s}   ms a step, medians of {ROUNDS}")
+    try:
+        for side in (1, 8):
+            problems = [Problem(str(i), "t", "programs", SHOWN) for i in range(side)]
+            count = max(2, steps // side)
+            kept, bare = [], []
+            with tempfile.TemporaryDirectory() as folder:
+                for turn in range(ROUNDS + 1):
+                    with Store.open(Path(folder) / f"{turn}.duckdb", write=True) as store:
+                        kept.append(await seconds_a_step(store, problems, inputs, execute, count))
+                    bare.append(await seconds_a_step(None, problems, inputs, execute, count))
+            a, b = (statistics.median(some[1:]) * 1e3 for some in (kept, bare))
+            label = f"{side} problem{'s side by side' if side > 1 else ' alone'}"
+            print(f"{label:34s} {a:9.2f} {b:9.2f} {a - b:9.2f}   {a / b:.2f} times")
+    finally:
+        await sandbox.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--steps", type=int, default=24, help="steps in all, for each figure")
+    asyncio.run(measure(parser.parse_args().steps))
+
+
+if __name__ == "__main__":
+    main()
