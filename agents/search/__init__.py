@@ -6,7 +6,7 @@ reply is a pure function of (view, messages since the last user turn, expansions
 search is sampled, so the seed changes nothing, and neither do workers or the order of problems.
 
 Covered: programs from lists of integers to a list of integers, an integer or a truth value
-(`list_*.py`). All else ends as exhausted, with the reason in `Reply.meta`.
+(`list_*.py`). All else ends as exhausted, and `Reply.meta` says why.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ...records import (
     View,
     digest_of,
 )
+from ..prompts import NO_CALLS_LEFT
 from .pool import Pool
 
 SCHEMES = ("search",)
@@ -65,7 +66,8 @@ class SearchProposer:
         if "source" not in found:
             return Reply(finish="exhausted", meta={"reason": found.get("reason", "exhausted")})
         offered = any(tool.name == "execute" for tool in tools)
-        if offered and not (tries and tries[-1].consistent):
+        told_to_answer = bool(messages) and messages[-1].get("content") == NO_CALLS_LEFT
+        if offered and not told_to_answer and not (tries and tries[-1].consistent):
             call = ToolCall(
                 "execute-" + digest_of([found["source"], len(tries)])[:12],
                 "execute",
@@ -99,7 +101,7 @@ def _tries(messages: Sequence[Message]) -> list[_Try]:
     tries: list[_Try] = []
     for message in messages:
         role = message.get("role")
-        if role == "user":
+        if role == "user" and message.get("content") != NO_CALLS_LEFT:
             codes, tries = {}, []
         for call in message.get("tool_calls") or ():
             name, arguments = _call(call)

@@ -167,6 +167,8 @@ class Engine:
         if digest not in self.spaces:
             return {"need": "inputs"}
         problem = self._problem(request["shown"], request["expansions"])
+        if problem.search is None:
+            return {"reason": "search knows only functions of a list of integers so far"}
         space = self.spaces[digest]
         skip = set(request["skip"])
         earlier = [text.strip() for text in request["earlier"]]

@@ -1,7 +1,8 @@
-"""Worker processes of the embedded search: JSON text goes in and comes out, nothing else.
+"""Worker processes of the embedded search: lines of JSON go in and come out, nothing else.
 
-Each worker is an executor of one spawned process, so a problem always meets the same memo. Workers
-ignore SIGINT (the parent drains), run numpy on one thread, and are replaced when they die.
+A problem always goes to the same worker, by the hash of its key, and so meets the same memo. A
+worker runs numpy on one thread and is replaced when it dies. It is a program of its own, not a
+spawned copy of the user's script, which would then need a guard around its main part.
 """
 
 from __future__ import annotations
@@ -9,77 +10,38 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
-import threading
-from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
-from typing import TYPE_CHECKING, Any
+import sys
+from contextlib import suppress
+from typing import Any
 
 from ...records import InputSet, Unavailable
 
-if TYPE_CHECKING:
-    from .list_functions import Engine
-
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_engine: Engine | None = None  # of this process, where it is a worker
+_COMMAND = (sys.executable, "-P", "-m", "peirce.agents.search.worker")
+_REPLY_BYTES = 1 << 24
 
 
-def answer(request: str) -> str:
-    """Runs in a worker."""
-    global _engine
-    if _engine is None:
-        from .list_functions import Engine
-
-        threading.Thread(target=_leave_with_parent, daemon=True).start()
-        _engine = Engine()
-    return json.dumps(_engine.propose(json.loads(request)))
-
-
-def _leave_with_parent() -> None:
-    """A killed parent sends no word: without this its workers would wait for ever."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-@contextmanager
-def _quiet_start() -> Iterator[None]:
-    """A process started in here has one numpy thread and SIGINT blocked from its first moment."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+class WorkerDied(Exception):
+    """The worker's pipe ended before its reply."""
 
 
 class Worker:
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
-        self.executor: ProcessPoolExecutor | None = None
+        self.process: asyncio.subprocess.Process | None = None
         self.sent: set[str] = set()
 
     async def ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
         async with self.lock:
-            try:
-                return await self._ask(request, space)
-            except BrokenProcessPool:
-                await self.close()
-            try:
-                return await self._ask(request, space)
-            except BrokenProcessPool as broken:
-                await self.close()
-                raise Unavailable("The search worker died twice on one request.") from broken
+            for _ in range(2):
+                try:
+                    return await self._ask(request, space)
+                except WorkerDied:
+                    await self.close()
+                except asyncio.CancelledError:
+                    await self.close()  # its reply must not be taken for the next one's
+                    raise
+            raise Unavailable("The search worker died twice on one request.")
 
     async def _ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
         known = space.digest in self.sent
@@ -90,23 +52,38 @@ class Worker:
         return reply
 
     async def _send(self, request: dict[str, Any]) -> dict[str, Any]:
-        text = json.dumps(request)
-        future: Future[str]
-        if self.executor is None:
-            self.executor = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-            with _quiet_start():
-                future = self.executor.submit(answer, text)
-        else:
-            future = self.executor.submit(answer, text)
-        done: str = await asyncio.wrap_future(future)
-        reply: dict[str, Any] = json.loads(done)
+        process = self.process or await self._start()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            await process.stdin.drain()
+            line = await process.stdout.readline()
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise WorkerDied from error
+        if not line.endswith(b"\n"):
+            raise WorkerDied
+        reply: dict[str, Any] = json.loads(line)
         return reply
 
+    async def _start(self) -> asyncio.subprocess.Process:
+        # A session of its own keeps the terminal's Ctrl-C away from its first moment on.
+        self.process = await asyncio.create_subprocess_exec(
+            *_COMMAND,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, **dict.fromkeys(_THREADS, "1")},
+            limit=_REPLY_BYTES,
+            start_new_session=True,
+        )
+        return self.process
+
     async def close(self) -> None:
-        executor, self.executor = self.executor, None
+        process, self.process = self.process, None
         self.sent.clear()
-        if executor is not None:
-            await asyncio.to_thread(executor.shutdown, True, cancel_futures=True)
+        if process is not None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.communicate()
 
 
 class Pool:
