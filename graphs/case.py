@@ -12,7 +12,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -36,13 +36,14 @@ from ..records import (
     Proposer,
     Reply,
     SandboxUnavailable,
+    StoreError,
     ToolCall,
-    Usage,
     View,
 )
 from ..tools.gear import Coverage
 
 Event = Mapping[str, Json]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -157,9 +158,20 @@ class Case:
                 "keep": keep,
                 "limits": asdict(self.settings.limits),
             }
-            return _batch_of(await self.once(f"{path}/execute", "tool", request, make))
+            outcome = await self.once(f"{path}/execute", "tool", request, make)
+            return readable(f"{path}/execute", _batch_of, outcome)
 
         return Oracles(execute=journalled)
+
+
+def readable(path: str, read: Callable[[Outcome], T], outcome: Outcome) -> T:
+    """What `read` makes of a recorded outcome. Raises StoreError where it has another form."""
+    try:
+        return read(outcome)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(
+            f"the journal's response at {path} cannot be read ({type(error).__name__}: {error})"
+        ) from error
 
 
 async def _no_sandbox(source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
@@ -182,10 +194,11 @@ def _outcome_of(batch: Batch, keep: Keep) -> Outcome:
 def _batch_of(outcome: Outcome) -> Batch:
     response = outcome.response
     values = response.get("values")
+    none = "values" in response  # then no codes were kept
     return Batch(
         verdict=response["verdict"],
-        codes=outcome.vectors.get("codes", np.zeros(0, np.int64)),
-        reasons=outcome.vectors.get("reasons", np.zeros(0, np.uint8)),
+        codes=np.zeros(0, np.int64) if none else outcome.vectors["codes"],
+        reasons=np.zeros(0, np.uint8) if none else outcome.vectors["reasons"],
         reason_names=tuple(response["reason_names"]),
         values=None if values is None else tuple(values),
         detail=response["detail"],
@@ -203,6 +216,7 @@ def reply_to_json(reply: Reply) -> Json:
     }
 
 
-def reply_from_json(data: Json, usage: Usage) -> Reply:
+def reply_of(outcome: Outcome) -> Reply:
+    data = outcome.response
     calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in data["tool_calls"])
-    return Reply(data["text"], calls, data["finish"], usage, meta=data["meta"])
+    return Reply(data["text"], calls, data["finish"], outcome.usage, meta=data["meta"])

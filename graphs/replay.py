@@ -7,22 +7,21 @@ scores of a session follow from its recorded answers by the code at hand.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from ..records import (
-    Agreement,
     CallKey,
     Json,
     Judged,
     Outcome,
     PeirceError,
-    Predictions,
     Sandbox,
     StepRecord,
+    StoreError,
     digest_of,
 )
 from ..store import ProblemRow, SessionJournal, Store
@@ -32,6 +31,10 @@ from .steps import START_STATE
 
 class JournalEnds(PeirceError):
     """The journal holds no more: where an interrupted session stopped, or a call is missing."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"no call {path} is in the journal")
+        self.path = path
 
 
 @dataclass
@@ -54,9 +57,12 @@ class Differences:
 async def replay_session(
     store: Store, session: str, *, sandbox: Sandbox | None = None, live: bool = False
 ) -> dict[str, Json]:
-    """Returns {"session", "steps", "differences": [{problem, step, field, recorded, replayed}]}."""
-    settings = store.session(session)["settings"]
-    rows = store.problems(session)
+    """Returns {"session", "steps", "differences": [{problem, step, field, recorded, replayed}]}.
+
+    step is 0 for what belongs to no step, problem "" for what belongs to none.
+    """
+    row_of_session = store.session(session)
+    settings, rows = row_of_session["settings"], store.problems(session)
     graph, spaces = graph_of(settings, rows), spaces_of(store)
     execute = executor_of(settings, sandbox)
     steps = 0
@@ -69,37 +75,56 @@ async def replay_session(
                 where = one["step"] if one["path"] == "" else _step_of(one["path"])
                 name = f"{one['field']} {one['path']}".strip()
                 noted.note(where or 0, name, "as its digest names it", "altered since")
-        journal = _Recorded(store.journal(session), noted, live)
+        journal = _Recorded(store.journal(session), noted, live, _kinds(store, session, row))
         ledger = _Compared(store, session, row, noted)
         case = make_case(
             store, session, settings, row, spaces, execute=execute, journal=journal, ledger=ledger
         )
-        await _replay_problem(graph, case, row, noted)
-        ledger.check_end()
+        if await _replay_problem(graph, case, row, noted):
+            journal.check_end()
+            ledger.check_end()
         steps += ledger.steps
         differences += noted.found
+    recorded = row_of_session.get("digest")
+    if recorded is not None and recorded != store.digest(session):
+        whole = Differences("")
+        whole.note(0, "digest of the session", recorded, store.digest(session))
+        differences += whole.found
     return {"session": session, "steps": steps, "differences": differences}
 
 
-async def _replay_problem(graph: Any, case: Any, row: ProblemRow, noted: Differences) -> None:
+def _kinds(store: Store, session: str, row: ProblemRow) -> dict[str, str]:
+    return {call["path"]: call["kind"] for call in store.calls(session, row.problem.id)}
+
+
+async def _replay_problem(graph: Any, case: Any, row: ProblemRow, noted: Differences) -> bool:
+    """Whether the problem came to an end, so that all that is recorded must have been met."""
     config = {"recursion_limit": STEPS_WITHOUT_END}
     try:
         state = await graph.ainvoke(START_STATE, config=config, context=case)
     except JournalEnds as end:
         if row.status == "done":
-            noted.note(0, "call", str(end), None)
-        return
+            noted.note(_step_of(end.path), "call", str(end), None)
+        return False
+    except StoreError as unreadable:
+        noted.note(0, "unreadable", str(unreadable), None)
+        return False
     if row.status == "done" and state["stop"] != row.cause:
         noted.note(0, "cause", row.cause, state["stop"])
+    return row.status == "done"
 
 
 @dataclass
 class _Recorded:
-    """The journal as the only source of answers; with `live`, tools run and are compared."""
+    """The journal as the only source of answers; with `live`, tools run and are compared.
+
+    kinds: of every recorded call, by path; those that were asked for are taken out.
+    """
 
     journal: SessionJournal
     noted: Differences
     live: bool
+    kinds: dict[str, str]
 
     async def once(
         self,
@@ -108,25 +133,28 @@ class _Recorded:
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        recorded = self.journal.entry(key)
-        if recorded is None:
-            raise JournalEnds(f"no call {key.path} is in the journal")
-        known, outcome = recorded
-        if known != digest_of(request):
-            self.noted.note(_step_of(key.path), f"request of {key.path}", known, digest_of(request))
-        if self.live and kind == "tool":
-            again = await make()
-            if again.response != outcome.response:
-                self.noted.note(
-                    _step_of(key.path), f"response of {key.path}", outcome.response, again.response
-                )
-            for name, codes in again.vectors.items():
-                if not np.array_equal(codes, outcome.vectors[name]):
-                    self.noted.note(
-                        _step_of(key.path), f"{name} of {key.path}", "recorded", "other"
-                    )
-            return again
-        return outcome
+        step, told = _step_of(key.path), self.journal.entry(key)
+        if told is None:
+            raise JournalEnds(key.path)
+        digest, outcome = told
+        recorded_kind = self.kinds.pop(key.path, kind)
+        if recorded_kind != kind:
+            self.noted.note(step, f"kind of {key.path}", recorded_kind, kind)
+        if digest != digest_of(request):
+            self.noted.note(step, f"request of {key.path}", digest, digest_of(request))
+        if not (self.live and kind == "tool"):
+            return outcome
+        again = await make()
+        if again.response != outcome.response:
+            self.noted.note(step, f"response of {key.path}", outcome.response, again.response)
+        for name, codes in again.vectors.items():
+            if not np.array_equal(codes, outcome.vectors.get(name, ())):
+                self.noted.note(step, f"{name} of {key.path}", "recorded", "other")
+        return again
+
+    def check_end(self) -> None:
+        for path in sorted(self.kinds):
+            self.noted.note(_step_of(path), f"call {path}", "a recorded call", None)
 
 
 def _step_of(path: str) -> int:
@@ -137,7 +165,12 @@ class _Compared:
     """A ledger that writes nothing: each replayed step is held against the stored one."""
 
     def __init__(self, store: Store, session: str, row: ProblemRow, noted: Differences) -> None:
-        self._stored = {record.step: record for record in store.steps(session, row.problem.id)}
+        self._stored: dict[int, StepRecord] = {}
+        try:
+            for record in store.steps(session, row.problem.id):
+                self._stored[record.step] = record
+        except StoreError as unreadable:
+            noted.note(0, "unreadable", str(unreadable), None)
         self._ended = row.status == "done"
         self._noted = noted
         self.steps = 0
@@ -168,50 +201,36 @@ def _compare_steps(stored: StepRecord, replayed: StepRecord) -> Iterator[Differe
     yield from _unequal("fields", dict(stored.fields), dict(replayed.fields))
     for number, (before, after) in enumerate(zip(stored.answers, replayed.answers, strict=False)):
         yield from _unequal(f"answer {number}", before.text, after.text)
+        yield from _unequal(f"path of answer {number}", before.path, after.path)
         yield from _unequal(f"hypotheses of answer {number}", len(before.judged), len(after.judged))
         for old, new in zip(before.judged, after.judged, strict=False):
-            yield from _compare_judged(f"of answer {number}", old, new)
+            recorded, again = _parts(old), _parts(new)
+            for name in recorded:
+                yield from _unequal(f"{name} of answer {number}", recorded[name], again[name])
     if stored.events != replayed.events:
         yield "bank events", len(stored.events), len(replayed.events)
 
 
-def _compare_judged(where: str, old: Judged, new: Judged) -> Iterator[Difference]:
-    yield from _unequal(f"verdict {where}", str(old.verdict), str(new.verdict))
-    yield from _unequal(f"reason {where}", old.reason, new.reason)
-    yield from _unequal(f"coverage {where}", old.coverage, new.coverage)
-    yield from _unequal(f"hypothesis {where}", _text(old), _text(new))
-    yield from _unequal(f"shown {where}", _marks(old.shown), _marks(new.shown))
-    yield from _unequal(f"hidden {where}", _marks(old.hidden), _marks(new.hidden))
-    if not _same_predictions(old.space, new.space):
-        yield f"codes {where}", _codes(old.space), _codes(new.space)
+def _parts(judged: Judged) -> dict[str, Json]:
+    """All that a judgement holds, by the names under which a difference is told."""
+    hypothesis, space = judged.hypothesis, judged.space
+    return {
+        "verdict": str(judged.verdict),
+        "reason": judged.reason,
+        "coverage": judged.coverage,
+        "bad": judged.bad,
+        "hypothesis": hypothesis and hypothesis.text,
+        "description": hypothesis and hypothesis.description,
+        "meta": hypothesis and dict(hypothesis.meta),
+        "breaches": hypothesis and list(hypothesis.breaches),
+        "shown": judged.shown and asdict(judged.shown),
+        "hidden": judged.hidden and asdict(judged.hidden),
+        "codes": space and digest_of([space.codes.tolist(), space.reasons.tolist()]),
+        "undefined": space and list(space.reason_names),
+        "limits": space and [space.verdict, space.limited],
+    }
 
 
 def _unequal(name: str, old: Json, new: Json) -> Iterator[Difference]:
     if old != new:
         yield name, old, new
-
-
-def _text(judged: Judged) -> Json:
-    return None if judged.hypothesis is None else judged.hypothesis.text
-
-
-def _marks(agreement: Agreement | None) -> Mapping[str, Json] | None:
-    if agreement is None:
-        return None
-    return {"marks": list(agreement.marks), "got": [dict(got) for got in agreement.got]}
-
-
-def _codes(predictions: Predictions | None) -> Json:
-    if predictions is None:
-        return None
-    return digest_of([predictions.codes.tolist(), predictions.undefined()])
-
-
-def _same_predictions(old: Predictions | None, new: Predictions | None) -> bool:
-    if old is None or new is None:
-        return old is new
-    return (
-        np.array_equal(old.codes, new.codes)
-        and np.array_equal(old.reasons, new.reasons)
-        and old.reason_names == new.reason_names
-    )

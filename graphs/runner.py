@@ -49,7 +49,7 @@ async def run_session(
     todo = [
         row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")
     ]
-    store.set_session(session, status="running")
+    store.set_session(session, status="running", digest=None)
     emit({"type": "session", "session": session, "settings": settings, "problems": len(rows),
           "open": len(todo), "layers": dict(sandbox.layers()) if sandbox else {}})  # fmt: skip
 
@@ -86,7 +86,7 @@ async def run_session(
             task.cancel()
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*workers, return_exceptions=True)
-        store.set_session(session, status=status)
+        store.set_session(session, status=status, digest=store.digest(session))
         emit({"type": "ended", "status": status})
     done = sum(row.status == "done" for row in ended)
     return {"status": status, "problems": len(ended), "done": done, "failed": failed}

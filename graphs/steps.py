@@ -38,7 +38,7 @@ from ..records import (
     View,
 )
 from ..tools.gear import is_redundant
-from .case import Case, reply_from_json, reply_to_json
+from .case import Case, readable, reply_of, reply_to_json
 
 
 class State(TypedDict):
@@ -102,7 +102,7 @@ async def _ask(
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
     outcome = await case.once(path, "model", request, make)
-    case.reply = reply_from_json(outcome.response, outcome.usage)
+    case.reply = readable(path, reply_of, outcome)
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
     return {"turn": state["turn"] + 1, "stop": stop}
@@ -162,7 +162,7 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
 
     request = {"tool": call.name, "arguments": call.arguments}
     outcome = await case.once(path, "tool", request, make)
-    return str(outcome.response["text"])
+    return readable(path, lambda told: str(told.response["text"]), outcome)
 
 
 async def judge(state: State, runtime: Runtime[Case]) -> dict[str, Json]:

@@ -53,8 +53,12 @@ def altered(path: Path, sql: str, parameters: tuple = ()) -> Path:
     return copy
 
 
+WHOLE = ("", 0, "digest of the session")
+
+
 def fields(result: dict) -> set[tuple[str, int, str]]:
-    return {(one["problem"], one["step"], one["field"]) for one in result["differences"]}
+    """What is named beside the digest of the session, which every alteration changes."""
+    return {(one["problem"], one["step"], one["field"]) for one in result["differences"]} - {WHOLE}
 
 
 def test_an_untouched_session_replays_without_a_difference(recorded):
@@ -118,8 +122,105 @@ def test_a_tool_that_answers_otherwise_now_is_named_in_a_live_replay(recorded):
     assert ("one", 1, "response of step/1/judge/0/0/shown/execute") in found
 
 
-def test_a_missing_call_is_named(recorded):
+# One alteration of a copy each, and the field under which replay must name it.
+ALTERATIONS = {
+    "step fields": ("UPDATE step SET fields = '{\"a\": 1}' WHERE {at}", "fields"),
+    "answer path": ("UPDATE answer SET path = 'x' WHERE {at}", "path of answer 0"),
+    "hypothesis": ("UPDATE hypothesis SET text = text || ' ' WHERE {at}", "hypothesis of answer 0"),
+    "description": (
+        "UPDATE hypothesis SET description = 'x' WHERE {at}", "description of answer 0"
+    ),
+    "breaches": ("UPDATE hypothesis SET breaches = '[\"x\"]' WHERE {at}", "breaches of answer 0"),
+    "reason": ("UPDATE verdict SET reason = 'x' WHERE {at}", "reason of answer 0"),
+    "coverage": ("UPDATE verdict SET coverage = 0.5 WHERE {at}", "coverage of answer 0"),
+    "bad": ("UPDATE verdict SET bad = NOT bad WHERE {at}", "bad of answer 0"),
+    "shown": (
+        "UPDATE prediction SET marks = [true, false] WHERE {at} AND inputs = 'shown'",
+        "shown of answer 0",
+    ),
+    "hidden": (
+        "UPDATE prediction SET marks = [true] WHERE {at} AND inputs = 'hidden'",
+        "hidden of answer 0",
+    ),
+    "outcome": (
+        "UPDATE prediction SET outcome = 'x' WHERE {at} AND inputs = 'space'", "limits of answer 0"
+    ),
+    "codes": (
+        "UPDATE prediction SET codes = (SELECT codes FROM prediction WHERE problem = 'one' AND "
+        "step = 3 AND inputs = 'space') WHERE {at} AND inputs = 'space'",
+        "codes of answer 0",
+    ),
+    "bank event": ("UPDATE bank_event SET t = t + 100 WHERE {at}", "bank events"),
+    "request": (
+        "UPDATE call SET request = replace(request, 'proposer', 'x') WHERE problem = 'one' AND "
+        "path = 'step/1/propose/0'",
+        "request step/1/propose/0",
+    ),
+    "request digest": (
+        "UPDATE call SET request_digest = repeat('0', 64) WHERE problem = 'one' AND "
+        "path = 'step/1/propose/0'",
+        "request of step/1/propose/0",
+    ),
+    "kind": (
+        "UPDATE call SET kind = 'tool' WHERE problem = 'one' AND path = 'step/1/propose/0'",
+        "kind of step/1/propose/0",
+    ),
+    "an extra call": (
+        "INSERT INTO call SELECT * REPLACE ('step/1/propose/9' AS path) FROM call WHERE "
+        "problem = 'one' AND path = 'step/1/propose/0'",
+        "call step/1/propose/9",
+    ),
+    "a missing call": (
+        "DELETE FROM call WHERE problem = 'one' AND path = 'step/1/propose/0'", "call"
+    ),
+    "a missing step": ("DELETE FROM step WHERE {at}", "step"),
+    "a broken response": (
+        "UPDATE call SET response = '{}' WHERE problem = 'one' AND path = 'step/1/propose/0'",
+        "unreadable",
+    ),
+    "no vectors": (
+        "UPDATE call SET vectors = '{}' WHERE problem = 'one' AND path LIKE 'step/1/judge%space%'",
+        "unreadable",
+    ),
+    "a lost vector": (
+        "DELETE FROM vector WHERE digest IN (SELECT codes FROM prediction WHERE {at})", "unreadable"
+    ),
+    "cause": ("UPDATE problem SET cause = 'cap' WHERE problem = 'one'", "cause"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALTERATIONS)
+def test_each_alteration_is_named_by_problem_and_field(recorded, name):
     path, session = recorded
-    copy = altered(path, "DELETE FROM call WHERE problem = 'one' AND path = 'step/2/propose/0'")
-    found = replay(copy, session)["differences"]
-    assert any("step/2/propose/0" in str(one["recorded"]) for one in found)
+    sql, expected = ALTERATIONS[name]
+    copy = altered(path, sql.replace("{at}", "problem = 'one' AND step = 1"))
+    result = replay(copy, session)
+    assert expected in {field for problem, _, field in fields(result) if problem == "one"}, result
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE problem SET status = 'open' WHERE problem = 'two'",
+        "DELETE FROM problem WHERE problem = 'two'",
+        "UPDATE session SET settings = replace(settings, 'scripted', 'other')",
+        "UPDATE call SET response = replace(response, 'false', 'true') WHERE path LIKE '%shown%'",
+    ],
+)
+def test_what_no_step_shows_changes_the_digest_of_the_session(recorded, sql):
+    path, session = recorded
+    found = {one["field"] for one in replay(altered(path, sql), session)["differences"]}
+    assert "digest of the session" in found
+
+
+def test_an_interrupted_session_replays_as_far_as_it_went(play, make_problem, make_answer):
+    replies = [make_answer(IDENTITY), make_answer(PLUS_ONE)]
+    store, session, _ = play(Scripted(replies), [make_problem("one", SHOWN)])
+    store.close()
+    with duckdb.connect(str(store.path)) as connection:  # as a kill -9 would leave it
+        connection.execute("DELETE FROM call WHERE path LIKE 'step/2/judge%'")
+        connection.execute("DELETE FROM answer WHERE step = 2")
+        connection.execute("DELETE FROM step WHERE step = 2")
+        connection.execute("UPDATE problem SET status = 'open'")
+        connection.execute("UPDATE session SET fields = '{}'")
+    assert replay(store.path, session) == {"session": session, "steps": 1, "differences": []}
