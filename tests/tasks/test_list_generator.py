@@ -71,14 +71,6 @@ def test_problems_vary_in_size_inputs_and_kind() -> None:
     assert 0.05 < singles / len(MADE) < 0.5
 
 
-def test_the_secret_never_reaches_a_view() -> None:
-    from peirce.records import InputSet
-
-    view = MADE[0].view(InputSet("s", ([],)))
-    assert MADE[0].secret["rule"] not in repr(view)
-    assert not hasattr(view, "hidden")
-
-
 def test_no_problems_are_refused() -> None:
     with pytest.raises(UsageError, match="0 problems"):
         generate(0, 0)

@@ -1,0 +1,149 @@
+"""What a model is asked and what becomes of its reply: answers that were cut, tools that are called
+to the end of a step's limit, what later prompts tell of earlier answers, and the seeds of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from peirce.agents import prompts
+from peirce.agents.scripted import Scripted
+from peirce.records import Message, Reply, ToolCall, ToolSpec, Verdict, View
+
+SHOWN = [([3], [3]), ([5], [5])]
+IDENTITY = "def f(x):\n    return x"
+PLUS_ONE = "def f(x):\n    return x if x[0] in (3, 5) else [x[0] + 1]"
+WRONG = "def f(x):\n    return [4]"
+
+
+class Spy:
+    """A proposer that keeps what another one is asked: (problem, messages, seed) of each request."""
+
+    def __init__(self, proposer: Any) -> None:
+        self._proposer = proposer
+        self.asked: list[tuple[str, list[Message], int]] = []
+
+    def settings(self) -> Any:
+        return self._proposer.settings()
+
+    async def propose(
+        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+    ) -> Reply:
+        self.asked.append((view.problem, list(messages), seed))
+        return await self._proposer.propose(view, messages, tools, seed)
+
+    async def close(self) -> None:
+        return None
+
+
+def call(number: int = 1) -> Reply:
+    """A reply that calls `execute` so many times."""
+    calls = tuple(ToolCall(f"c{n}", "execute", {"code": IDENTITY}) for n in range(number))
+    return Reply(tool_calls=calls, finish="tool_calls")
+
+
+def outcomes(steps):
+    """(verdict, reason) of all that was judged."""
+    judged = [one for step in steps for answer in step.answers for one in answer.judged]
+    return [(one.verdict, one.reason) for one in judged]
+
+
+def said_last(messages: Sequence[Message]) -> Any:
+    return messages[-1]["role"], messages[-1]["content"]
+
+
+def test_an_answer_cut_at_the_token_limit_is_malformed_though_it_could_be_read(
+    play, make_problem, make_answer
+):
+    cut = Reply(make_answer(IDENTITY), finish="length")
+    _, _, steps = play(Scripted([cut]), [make_problem(shown=SHOWN)])
+    ((verdict, reason),) = outcomes(steps)
+    assert verdict is Verdict.MALFORMED and reason.startswith("cut")
+    assert steps[0].answers[0].judged[0].bad
+
+
+def test_a_model_that_calls_tools_beyond_the_limit_is_told_and_then_malformed(play, make_problem):
+    spy = Spy(Scripted([[call(), call(), call()]]))
+    store, session, steps = play(spy, [make_problem(shown=SHOWN)], tool_calls=2)
+    ((verdict, reason),) = outcomes(steps)
+    assert verdict is Verdict.MALFORMED and reason.startswith("no_answer")
+    first, second, third = (messages for _, messages, _ in spy.asked[:3])
+    told = [prompts.NO_CALLS_LEFT in str(messages) for messages in (first, second, third)]
+    assert told == [False, False, True]
+    assert said_last(third) == ("user", prompts.NO_CALLS_LEFT)
+    paths = {one["path"] for one in store.calls(session)}
+    assert {path for path in paths if "/tool/" in path} == {
+        "step/1/propose/0/tool/0",
+        "step/1/propose/1/tool/0",
+    }
+    # the next step has calls of its own again
+    assert prompts.NO_CALLS_LEFT not in str(spy.asked[3][1])
+
+
+def test_a_model_that_answers_when_no_calls_are_left_is_judged(play, make_problem, make_answer):
+    spy = Spy(Scripted([[call(2), make_answer(IDENTITY)]]))
+    _, _, steps = play(spy, [make_problem(shown=SHOWN)], tool_calls=2)
+    assert said_last(spy.asked[1][1]) == ("user", prompts.NO_CALLS_LEFT)
+    assert outcomes(steps) == [(Verdict.ACCEPTED, "")]
+
+
+def test_a_later_prompt_lists_all_parsable_answers_and_counts_the_others(
+    play, make_problem, make_answer
+):
+    replies = [
+        make_answer(IDENTITY, "first idea"),
+        "prose alone",
+        make_answer(WRONG, "second idea"),
+        make_answer(IDENTITY, "third idea"),
+        "more prose",
+        make_answer(PLUS_ONE, "fourth idea"),
+    ]
+    spy = Spy(Scripted(replies))
+    _, _, steps = play(spy, [make_problem(shown=SHOWN)], max_bad=10)
+    accepted, malformed = Verdict.ACCEPTED, Verdict.MALFORMED
+    inconsistent, redundant = Verdict.INCONSISTENT, Verdict.REDUNDANT
+    assert [verdict for verdict, _ in outcomes(steps)] == [
+        accepted, malformed, inconsistent, redundant, malformed, accepted,
+    ]  # fmt: skip
+    asked = [messages for _, messages, _ in spy.asked]
+    assert [len(messages) for messages in asked] == [1] * 7
+    texts = [messages[0]["content"] for messages in asked]
+    assert prompts.EARLIER not in texts[0] and "idea" not in texts[0]
+    ideas = [
+        f"{n}. {word} idea" for n, word in enumerate(("first", "second", "third", "fourth"), 1)
+    ]
+    for text, listed, unread in zip(
+        texts, (0, 1, 1, 2, 3, 3, 4), (0, 0, 1, 1, 1, 2, 2), strict=True
+    ):
+        lines = text.splitlines()
+        assert [line for line in lines if line.endswith(" idea")] == ideas[:listed]
+        counts = [
+            prompts.UNREADABLE.format(count=count, answers=answers)
+            for count, answers in ((1, "answer"), (2, "answers"))
+        ]
+        assert [line for line in lines if line in counts] == counts[unread - 1 : unread]
+
+
+def test_seeds_of_calls_differ_by_problem_and_path_and_follow_the_seed_of_the_session(
+    play, make_problem, make_answer
+):
+    replies = [[call(), make_answer(IDENTITY)], make_answer(PLUS_ONE)]
+    problems = [make_problem(name, shown=SHOWN) for name in ("one", "two")]
+
+    def seeds(seed: int) -> dict[tuple[str, str], int]:
+        spy = Spy(Scripted(replies))
+        store, session, _ = play(spy, problems, seed=seed)
+        found = {
+            (one["problem"], one["path"]): one["request"]["seed"]
+            for one in store.calls(session)
+            if one["kind"] == "model"
+        }
+        assert sorted(seed for _, _, seed in spy.asked) == sorted(found.values())
+        return found
+
+    first, again, other = seeds(1), seeds(1), seeds(2)
+    paths = ["step/1/propose/0", "step/1/propose/1", "step/2/propose/0", "step/3/propose/0"]
+    assert sorted(first) == [(name, path) for name in ("one", "two") for path in paths]
+    assert len(set(first.values())) == len(first)
+    assert again == first
+    assert not set(other.values()) & set(first.values()) and sorted(other) == sorted(first)
