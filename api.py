@@ -17,14 +17,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .records import Json, Limits, Proposer, UsageError
+from .records import Json, Limits, Proposer, StoreError, UsageError
 from .store import Store
 from .verbs.checking import check
 from .verbs.diagnosis import doctor
 from .verbs.driving import OnEvent, complete, drive
 from .verbs.outcome import Session, Trace, outcome, reading, store_path
 from .verbs.problems import choose, tasks_generate, tasks_list, tasks_show, tasks_space
-from .verbs.settings import at_least, course, given, model_args_of, model_name, one_of, split_model
+from .verbs.settings import (
+    at_least,
+    course,
+    given,
+    model_args_of,
+    model_name,
+    one_of,
+    shown_model,
+    shown_settings,
+    split_model,
+)
 
 __all__ = [
     "Session", "Trace", "bank", "check", "doctor", "evaluate", "export", "import_recorded", "load",
@@ -105,14 +115,16 @@ def run(
         "workers": workers,
         "concurrency": concurrency or CONCURRENCY,
         "store": str(path),
+        **chosen.sources,
     }
 
     def begin(opened: Store, model_settings: Json, layers: Mapping[str, bool]) -> str:
-        shaping, reached = split_model(model_settings)
+        shaping, answered = split_model(model_settings)
+        shown = model_name(model, model_settings, shown=True)
         whole = settings | {
             "model": model_name(model, model_settings),
             "model_settings": shaping,
-            "operational": operational | {"layers": dict(layers), "reached": reached},
+            "operational": operational | {"layers": dict(layers), "model_name": shown, **answered},
         }
         return opened.create_session(whole, chosen.pairs)
 
@@ -148,11 +160,11 @@ def resume(
         )
 
     def again(opened: Store, model_settings: Json, layers: Mapping[str, bool]) -> str:
-        shaping = split_model(model_settings)[0]
-        if shaping != settings["model_settings"]:
+        shaping, begun = (split_model(s)[0] for s in (model_settings, settings["model_settings"]))
+        if shaping != begun:
             raise UsageError(
-                f"session {found} was begun with the model {settings['model_settings']}, not"
-                f" {shaping}: begin a new session for another one"
+                f"session {found} was begun with the model {begun}, not {shaping}: begin a new"
+                " session for another one"
             )
         return found
 
@@ -249,22 +261,46 @@ def evaluate(
     from .verbs.listing import write_tables
 
     with reading(store) as opened:
+        if sessions and name is None:
+            _known_word(opened, sessions[0])
         found = [opened.find(session) for session in sessions or ("last",)]
         family = opened.session(found[0])["settings"]["family"]
         chosen = name or default_evaluation(family)
-        scored = [evaluate_session(opened, session, chosen) for session in found]
+        scored = [
+            evaluate_session(opened, session, chosen)
+            | {"model": shown_model(opened.session(session)["settings"])}
+            for session in found
+        ]
     written = {"files": write_tables(scored, out)} if out is not None else {}
     if not by_problem:
         scored = [{k: v for k, v in one.items() if k != "by_problem"} for one in scored]
     return {"sessions": scored, **written}
 
 
+def _known_word(store: Store, word: str) -> None:
+    """Raises StoreError for a first word of `peirce eval` that is neither of the two."""
+    from .reports import evaluations
+
+    ids = [row["session"] for row in store.sessions()]
+    if word != "last" and not any(session.startswith(word) for session in ids):
+        names = ", ".join(one.name for one in evaluations())
+        raise StoreError(
+            f"there is neither an evaluation nor a session {word!r}: the evaluations are {names},"
+            " and `peirce sessions` lists the sessions"
+        )
+
+
 def sessions(*, store: str | Path | None = None) -> list[dict[str, Json]]:
-    """Every session of the store, oldest first: its id, status, counts and settings."""
+    """Every session of the store, oldest first: its id, status, counts and settings, and of these
+    beside them task, method, seed, the model and the data by their names."""
     with reading(store) as opened:
         listed = opened.sessions()
-    lifted = ("task", "method", "model", "seed")
-    return [row | {key: row["settings"].get(key) for key in lifted} for row in listed]
+    lifted = ("task", "method", "model", "seed", "data")
+    return [
+        row | {key: shown.get(key) for key in lifted}
+        for row in listed
+        for shown in (shown_settings(row["settings"]),)
+    ]
 
 
 def show(

@@ -27,7 +27,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-tasks_app = typer.Typer(help="The tasks: list, show, generate, space.", no_args_is_help=True)
+tasks_app = typer.Typer(
+    help="The tasks: list, show, generate, space.",
+    epilog="Example: peirce tasks list",
+    no_args_is_help=True,
+)
 app.add_typer(tasks_app, name="tasks")
 
 
@@ -104,7 +108,7 @@ def run(
     _end(session, as_json)
 
 
-@app.command()
+@app.command(epilog="Examples: peirce resume | peirce resume 4f1c --concurrency 2")
 def resume(
     session: o.SessionName = "last",
     sandbox: o.SandboxAgain = None,
@@ -160,7 +164,7 @@ def import_(
     _end(session, as_json)
 
 
-@app.command()
+@app.command(epilog="Examples: peirce replay | peirce replay 4f1c 9a --live --json")
 def replay(
     sessions: Annotated[
         list[str] | None, typer.Argument(help="Sessions (default: last).", metavar="SESSION")
@@ -175,15 +179,15 @@ def replay(
     from . import api
     from .reports import readable
 
-    differ = False
+    results = []
     for session in sessions or ["last"]:
         result = api.replay(session, live=live, sandbox=sandbox, workers=workers, store=store)
-        differ = differ or bool(result["differences"])
-        if as_json:
-            _emit([result])
-        else:
+        results.append(result)
+        if not as_json:
             readable.print_differences(readable.console(), result)
-    raise typer.Exit(1 if differ else 0)
+    if as_json:
+        _emit(results if len(results) == 1 else [{"sessions": results}])
+    raise typer.Exit(1 if any(result["differences"] for result in results) else 0)
 
 
 @app.command(
@@ -262,17 +266,21 @@ def evaluate(
         readable.print_scores(readable.console(), result)
 
 
-@app.command()
+@app.command(epilog="Example: peirce sessions --store mine.duckdb")
 def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     """The sessions of a store, also while a run owns it."""
     from . import api
     from .reports import readable
 
     rows = api.sessions(store=store)
-    _emit([rows]) if as_json else readable.print_sessions(readable.console(), rows)
+    if as_json:
+        _emit([rows])
+        return
+    told = [{key: value for key, value in row.items() if key != "settings"} for row in rows]
+    readable.print_sessions(readable.console(), told)
 
 
-@app.command()
+@app.command(epilog="Examples: peirce show | peirce show last gen0-3")
 def show(
     session: o.SessionName = "last",
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
@@ -288,7 +296,7 @@ def show(
     _emit([rows]) if as_json else draw(readable.console(), rows)
 
 
-@app.command()
+@app.command(epilog="Examples: peirce bank | peirce bank 4f1c gen0-3 --alpha 0.2")
 def bank(
     session: o.SessionName = "last",
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
@@ -304,7 +312,7 @@ def bank(
     _emit([rows]) if as_json else readable.print_bank(readable.console(), rows)
 
 
-@app.command()
+@app.command(epilog="Example: peirce export last --out export --format parquet")
 def export(
     session: o.SessionName = "last",
     out: Annotated[str, typer.Option(help="The folder to write.", metavar="DIR")] = "export",
@@ -318,7 +326,7 @@ def export(
     _written(api.export(session, out, format=format, store=store), as_json)
 
 
-@app.command()
+@app.command(epilog="Example: peirce doctor --json")
 def doctor(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     """What is here: sandbox layers, endpoints, extras, GPU, store."""
     from . import api
@@ -331,7 +339,7 @@ def doctor(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
 # --- tasks ---------------------------------------------------------------------
 
 
-@tasks_app.command("list")
+@tasks_app.command("list", epilog="Example: peirce tasks list --json")
 def tasks_list(as_json: o.AsJson = False) -> None:
     """Every task with its family."""
     from . import api
@@ -365,7 +373,10 @@ def tasks_show(
         readable.print_problem(readable.console(), row)
 
 
-@tasks_app.command("generate")
+@tasks_app.command(
+    "generate",
+    epilog="Example: peirce tasks generate list_functions --problems 20 --seed 7 --out mine.jsonl",
+)
 def tasks_generate(
     task: o.Task,
     out: Annotated[str, typer.Option(help="JSONL that --data reads back.", metavar="PATH")],
@@ -379,7 +390,7 @@ def tasks_generate(
     _written(api.tasks_generate(task, out, problems=problems, seed=seed), as_json)
 
 
-@tasks_app.command("space")
+@tasks_app.command("space", epilog="Example: peirce tasks space list_functions --out space.jsonl")
 def tasks_space(
     task: o.Task,
     out: Annotated[str, typer.Option(help="JSONL that --space reads back.", metavar="PATH")],

@@ -12,13 +12,12 @@ where lines of one problem with one step are the answers of one turn, in the ord
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, UsageError, View
-from ..tasks.files import locate, parse_json, read_lines
+from ..tasks.files import identity, locate, parse_json, read_lines
 from . import given_settings
 
 SCHEMES = ("recorded",)
@@ -35,10 +34,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Record:
-    """A file of answers. answers: by problem id, in the order in which they were given; about:
-    what the file says of the model that gave them; digest: SHA-256 of the (unpacked) content."""
+    """A file of answers. file: its {"name", "sha256"}; answers: by problem id, in the order in
+    which they were given; about: what the file says of the model that gave them; digest: SHA-256
+    (hex) of the unpacked text, line ends and the end of the file aside."""
 
-    file: str
+    file: Json
     digest: str
     about: Mapping[str, Json]
     answers: Mapping[str, tuple[Answer, ...]]
@@ -56,7 +56,7 @@ class Recorded:
         record = self._record
         return {
             "scheme": "recorded",
-            "file": record.file,
+            "answers_from": record.file,
             "digest": record.digest,
             "recorded": dict(record.about),
         }
@@ -102,24 +102,20 @@ def read_record(path: str | Path) -> Record:
         raise DataError(f"{place}: the file is empty")
     if (whole := _published_form(place, text, lines)) is not None:
         about = {key: value for key, value in whole.items() if key != "problems"}
-        return Record(place.name, digest, about, _published(place, whole["problems"]))
-    return Record(place.name, digest, {}, _lines(place, lines))
+        return Record(identity(place), digest, about, _published(place, whole["problems"]))
+    return Record(identity(place), digest, {}, _lines(place, lines))
 
 
 def _published_form(path: Path, text: str, lines: Mapping[int, str]) -> dict[str, Json] | None:
     """The whole file as one object with "problems"; None where it is JSONL."""
     try:
-        first = json.loads(next(iter(lines.values())))
-    except ValueError:
-        pass
+        first = parse_json(next(iter(lines.values())), str(path))
+    except DataError:
+        pass  # the first line of an object over several, or a fault that the whole text shows
     else:
         if len(lines) > 1 or not (isinstance(first, dict) and "problems" in first):
             return None
-    try:
-        whole = json.loads(text)
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        raise DataError(f"{path}, line {line}: not JSON ({getattr(error, 'msg', error)})") from None
+    whole = parse_json(text, str(path) if "\n" in text else f"{path}, line 1")
     problems = _key(path, "the file", whole, "problems")
     return {**whole, "problems": problems}
 
@@ -128,9 +124,9 @@ def _published(path: Path, problems: Json) -> dict[str, tuple[Answer, ...]]:
     found: dict[str, tuple[Answer, ...]] = {}
     for p, problem in enumerate(_list(path, "problems", problems)):
         at = f"problems[{p}]"
-        identity = str(_key(path, at, problem, "idx"))
-        if identity in found:
-            raise DataError(f"{path}, {at}.idx: problem {identity!r} stands twice")
+        idx = str(_key(path, at, problem, "idx"))
+        if idx in found:
+            raise DataError(f"{path}, {at}.idx: problem {idx!r} stands twice")
         turns = _list(path, f"{at}.turns", _key(path, at, problem, "turns"))
         rules = _list(path, f"{at}.chosen_rules", problem.get("chosen_rules", []))
         if rules and len(rules) != len(turns):
@@ -146,7 +142,7 @@ def _published(path: Path, problems: Json) -> dict[str, tuple[Answer, ...]]:
                 if not isinstance(text, str):
                     raise DataError(f"{path}, {here}.responses[{r}]: {text!r} is no text")
             answers.extend(_turn(texts, fields))
-        found[identity] = tuple(answers)
+        found[idx] = tuple(answers)
     return found
 
 

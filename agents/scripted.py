@@ -24,7 +24,7 @@ from ..records import (
     View,
     digest_of,
 )
-from ..tasks.files import locate, read_json
+from ..tasks.files import identity, locate, read_json
 from . import given_settings
 
 SCHEMES = ("scripted",)
@@ -40,15 +40,19 @@ class Scripted:
     replies: one list for every problem, or a mapping from problem id (or "*" for all others) to
     such lists. An entry is a text, a Reply, an Unavailable (raised), or a sequence of these: the
     turns of one answer, of which the k-th is given after k rounds of tool calls; without tools
-    only the last is given.
+    only the last is given. file: {"name", "sha256"} of the file that they come from.
     """
 
-    def __init__(self, replies: Sequence[Item] | Mapping[str, Sequence[Item]]) -> None:
+    def __init__(
+        self, replies: Sequence[Item] | Mapping[str, Sequence[Item]], file: Json = None
+    ) -> None:
         self._replies = replies if isinstance(replies, Mapping) else {"*": replies}
+        self._file = file
 
     def settings(self) -> Json:
         plain = {key: [_plain(item) for item in items] for key, items in self._replies.items()}
-        return {"scheme": "scripted", "digest": digest_of(plain)}
+        told = {"scheme": "scripted", "digest": digest_of(plain)}
+        return told | ({} if self._file is None else {"answers_from": self._file})
 
     async def propose(
         self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
@@ -142,10 +146,12 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     path = spec.partition(":")[2]
     if not path:
         raise UsageError(f"model {spec!r} names no file: write scripted:FILE")
-    data = read_json(locate(path, ("answers.json",)))
+    place = locate(path, ("answers.json",))
+    data = read_json(place)
     if not isinstance(data, dict):
         raise DataError(f'{path}: must be one object, {{"ID or *": [answers]}}')
-    return Scripted({key: _items(path, key, value) for key, value in data.items()})
+    replies = {key: _items(path, key, value) for key, value in data.items()}
+    return Scripted(replies, identity(place))
 
 
 def _items(path: str, key: str, value: Json) -> list[Item]:

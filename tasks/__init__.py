@@ -3,11 +3,12 @@
 A module in this folder that defines `TASK` (records.Task) is a task, one that defines `FAMILY`
 (records.Family) is a family; nothing else registers them. `load_problems` is what the api calls.
 
-A task may define two more functions than `records.Task` asks for:
+A task may define more than `records.Task` asks for:
 - `spaces(problems, seed) -> list[InputSet]`, where S is drawn from the inputs of all the problems
   of the data (grids, a user's examples) and not from one;
 - `observe(problems, observations, seed) -> list[Problem]`, where its observations are not drawn
-  by `observations.apply`.
+  by `observations.apply`;
+- `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder.
 """
 
 from __future__ import annotations

@@ -10,9 +10,11 @@ literal, else it is a string. A file is taken whole or not at all: an error name
 field.
 
 The sample space of a problem comes from the inputs of all problems of the data whose inputs are
-of one type with its own, and always begins with those inputs themselves, each once:
+of one type with its own. It always begins with those inputs themselves, each once, those of
+hidden pairs too: S holds the inputs on which a hypothesis is tested later, never their outputs.
+Then come:
 
-| inputs | then |
+| inputs | more of S |
 |---|---|
 | lists of integers | distinct lists of each length from 0 to 1.5 times the longest (within 5 and 30): 500 a length, elements uniform between the smallest (at most 0) and the largest (at least 9) |
 | integers | all, or 5,000 distinct ones, of a range as wide again as what was seen, on either side |
@@ -28,7 +30,7 @@ from pathlib import Path
 
 from ..records import DataError, InputSet, Json, Observation, Problem, UsageError, canonical_json
 from . import observations as observations_
-from .files import literal, locate, parse_json, read_csv, read_jsonl, shorten
+from .files import NotFinite, literal, locate, parse_json, read_csv, read_jsonl, shorten
 from .list_functions import stratum
 
 FILES = tuple(f"examples.{kind}{end}" for kind in ("jsonl", "csv") for end in ("", ".gz"))
@@ -44,6 +46,7 @@ class Examples:
     name = "examples"
     family = "programs"
     about = "your own input/output pairs, from JSONL or CSV (needs --data)"
+    files = FILES
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         place = locate(path, FILES)
@@ -106,6 +109,7 @@ def _problems(path: Path, pairs: Iterable[tuple[str, Pair]]) -> list[Problem]:
 
 def _jsonl_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
     whole: set[str] = set()
+    by_pairs: set[str] = set()
     for number, row in read_jsonl(path):
         where = f"{path}, line {number}"
         if not isinstance(row, dict):
@@ -114,6 +118,8 @@ def _jsonl_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
             name = _name(row.get("id", row.get("idx")), f"{where}, id")
             if name in whole:
                 raise DataError(f"{where}, id: {name!r} stands there twice")
+            if name in by_pairs:
+                raise DataError(f"{where}, id: {name!r} has pairs on lines of their own before")
             whole.add(name)
             for part in ("train", "test"):
                 yield from _part(row.get(part, []), name, part, where)
@@ -128,6 +134,9 @@ def _jsonl_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
             if field not in row:
                 raise DataError(f"{where}, {field}: missing")
         name = _name(row["problem"], f"{where}, problem")
+        if name in whole:
+            raise DataError(f"{where}, problem: {name!r} stands whole on a line before")
+        by_pairs.add(name)
         is_shown = _is_shown(row.get("split", "shown"), f"{where}, split")
         yield where, (name, is_shown, Observation(row["input"], row["output"]))
 
@@ -165,6 +174,8 @@ def _cell(text: str, where: str) -> Json:
     for read in (parse_json, literal):
         try:
             return read(text, where)
+        except NotFinite:  # no text that happens to look like a number
+            raise
         except DataError:
             continue
     return text

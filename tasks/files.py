@@ -11,20 +11,31 @@ import ast
 import csv
 import difflib
 import gzip
+import hashlib
 import io
 import json
+import math
 import os
+import re
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO, cast
 
 from ..records import DataError, InputSet, Json, UsageError, canonical_json
 
 LINE_CHARACTERS = 16_000_000  # one record; the largest published ARC task has 60,000
 FILE_BYTES = 2_000_000_000  # unpacked
 GZIP_MAGIC = b"\x1f\x8b"
+SPACE_FILES = ("space.jsonl", "space.jsonl.gz")
+TOKENS = re.compile(
+    r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?'
+)  # of JSON: texts, numbers
+
+
+class NotFinite(DataError):
+    """A number that no float holds, as 1e400."""
 
 
 class DataWarning(UserWarning):
@@ -72,15 +83,31 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
     return place
 
 
-def open_text(path: Path) -> IO[str]:
-    """UTF-8 text, unpacked where the bytes are gzip, whatever the file is called."""
+def open_bytes(path: Path) -> BinaryIO:
+    """Unpacked where the bytes are gzip, whatever the file is called."""
     try:
         with open(path, "rb") as start:
             packed = start.read(2) == GZIP_MAGIC
-        raw = gzip.open(path, "rb") if packed else open(path, "rb")  # noqa: SIM115
+        return cast(BinaryIO, gzip.open(path, "rb")) if packed else open(path, "rb")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+
+
+def open_text(path: Path) -> IO[str]:
+    """UTF-8 text, unpacked as by `open_bytes`."""
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="")
+
+
+def identity(path: Path) -> dict[str, Json]:
+    """{"name", "sha256"} of a file, the hash (hex) being that of its unpacked content."""
+    seen = hashlib.sha256()
+    with open_bytes(path) as content:
+        try:
+            while part := content.read(1 << 20):
+                seen.update(part)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path}: cannot be read: {error}") from error
+    return {"name": path.name, "sha256": seen.hexdigest()}
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -94,9 +121,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             except UnicodeDecodeError as error:
                 raise DataError(f"{path}, line {number} or after: not UTF-8 text") from error
             except (OSError, EOFError, zlib.error) as error:
-                raise DataError(
-                    f"{path}, line {number} or after: cannot be read: {error}"
-                ) from error
+                raise _cut_off(path, number, error) from error
             if not line:
                 return
             size += len(line)
@@ -110,18 +135,68 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, line.rstrip("\r\n")
 
 
+def _cut_off(path: Path, line: int, error: Exception) -> DataError:
+    """All lines before `line` were whole. A packed file that ends early ends in this very one."""
+    after = "" if isinstance(error, EOFError) else " or after"
+    return DataError(f"{path}, line {line}{after}: cannot be read: {error}")
+
+
 def parse_json(text: str, where: str) -> Json:
-    """JSON from untrusted text; `where` (file and line) starts the error."""
+    """JSON from untrusted text; `where` (the file, and its line where `text` is one) starts the
+    error. Raises `DataError`, of numbers that no float holds `NotFinite` with line and field."""
+    whole = "\n" in text
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
-        raise DataError(f"{where}: not JSON: {error.msg} at column {error.colno}") from error
+        line = f", line {error.lineno}" if whole else ""
+        raise DataError(f"{where}{line}: not JSON: {error.msg} at column {error.colno}") from error
+    except _TooLarge as error:
+        line = f", line {_line_of(text, str(error))}" if whole else ""
+        field = f", {name}" if (name := _field_of(text)) else ""
+        raise NotFinite(
+            f"{where}{line}{field}: {shorten(str(error))} is larger than any float"
+        ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: not JSON that can be used: {shorten(str(error))}") from error
 
 
 def _no_constant(name: str) -> Json:
     raise ValueError(f"{name} is no JSON number")
+
+
+class _TooLarge(ValueError):
+    """The number as it stands in the text."""
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise _TooLarge(text)
+    return value
+
+
+def _line_of(text: str, number: str) -> int:
+    """The line, from 1, of the first place where a number of JSON reads so."""
+    at = next(found.start() for found in TOKENS.finditer(text) if found.group() == number)
+    return text.count("\n", 0, at) + 1
+
+
+def _field_of(text: str) -> str:
+    """Where in the value the first number stands that is not finite: `train[0].input`; nothing
+    where the text has other faults too."""
+    try:
+        left = [("", json.loads(text))]
+    except (ValueError, RecursionError):
+        return ""
+    while left:
+        name, one = left.pop()
+        if isinstance(one, float) and not math.isfinite(one):
+            return name.removeprefix(".")
+        if isinstance(one, dict):
+            left += reversed([(f"{name}.{key}", part) for key, part in one.items()])
+        elif isinstance(one, list):
+            left += reversed([(f"{name}[{i}]", part) for i, part in enumerate(one)])
+    return ""
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
@@ -166,9 +241,9 @@ def read_csv(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         except csv.Error as error:
             raise DataError(f"{path}, line {rows.line_num}: not CSV: {error}") from error
         except UnicodeDecodeError as error:
-            raise DataError(f"{path}, line {rows.line_num} or after: not UTF-8 text") from error
+            raise DataError(f"{path}, line {rows.line_num + 1} or after: not UTF-8 text") from error
         except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{path}, line {rows.line_num} or after: {error}") from error
+            raise _cut_off(path, rows.line_num + 1, error) from error
 
 
 def literal(text: str, where: str) -> Json:
@@ -183,7 +258,9 @@ def literal(text: str, where: str) -> Json:
 
 
 def as_json(value: object, where: str) -> Json:
-    """Tuples to lists; raises `DataError` for what JSON has no form for."""
+    """Tuples to lists; raises `DataError` for what JSON has no form for, `NotFinite` for 1e400."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise NotFinite(f"{where}: {value!r} is not a finite number")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
@@ -196,7 +273,7 @@ def as_json(value: object, where: str) -> Json:
 def read_space(path: str | Path) -> InputSet:
     """A sample space from JSONL, an input a line; where every line is an object with the key
     `input` and at most a `weight` beside it, those are the inputs and weights."""
-    place = locate(path, ("space.jsonl", "space.jsonl.gz"))
+    place = locate(path, SPACE_FILES)
     rows = list(read_jsonl(place))
     if not rows:
         raise DataError(f"{place}: the file is empty")

@@ -31,6 +31,7 @@ class ListFunctions:
     name = "list_functions"
     family = "programs"
     about = "a function from a list of integers to a list of integers (Rule 2020)"
+    files = FILES
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         place = locate(path, FILES)

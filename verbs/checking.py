@@ -147,7 +147,7 @@ def _read(number: int, text: str) -> tuple[str, str, str]:
     from ..tasks.files import parse_json
 
     row = parse_json(text, f"line {number}")
-    if not isinstance(row, dict) or not isinstance(row.get("problem"), str | int):
+    if not isinstance(row, dict) or type(row.get("problem")) not in (str, int):  # true is no id
         raise DataError(f'line {number}, problem: not an object with the id of a "problem"')
     keys = [key for key in ("hypothesis", "answer") if isinstance(row.get(key), str)]
     if len(keys) != 1:

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from ..records import Interrupted, Json, Proposer
 from ..store import Store
+from .settings import shown_settings
 
 T = TypeVar("T")
 OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
@@ -40,7 +41,7 @@ async def drive(
     from ..graphs.runner import run_session
     from ..sandbox import open_sandbox
 
-    emit = on_event or (lambda event: None)
+    emit = _showing(on_event) if on_event else (lambda event: None)
     async with AsyncExitStack() as stack:
         store = stack.enter_context(closing(Store.open(path, write=True)))
         if isinstance(model, str):
@@ -63,6 +64,16 @@ async def drive(
         seconds = round(before + time.monotonic() - start, 3)
         store.set_session(session, status=outcome["status"], seconds=seconds)
         return session
+
+
+def _showing(on_event: OnEvent) -> OnEvent:
+    """Tells of the session's settings as people read them."""
+
+    def tell(event: Mapping[str, Json]) -> None:
+        shown = {"settings": shown_settings(event["settings"])} if "settings" in event else {}
+        on_event({**event, **shown})
+
+    return tell
 
 
 def _options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..records import Json, Problem, StepRecord
 from ..store import Store
+from .settings import shown_model
 
 DEFAULT_STORE = "peirce.duckdb"
 
@@ -105,7 +106,7 @@ def outcome(path: Path, session: str) -> Session:
             store=str(path),
             task=scored["task"],
             method=scored["method"],
-            model=scored["model"],
+            model=shown_model(record["settings"]),
             seed=record["settings"]["seed"],
             problems=len(rows),
             steps=steps,

@@ -6,7 +6,6 @@ and its sample space are the same whichever verb asks.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +14,19 @@ from ..records import InputSet, Json, Problem, Task, UsageError, canonical_json
 from ..tasks import load_problems
 from ..tasks import task as task_named
 from ..tasks import tasks as all_tasks
-from ..tasks.files import locate, write_lines, write_space
+from ..tasks.files import SPACE_FILES, identity, locate, write_lines, write_space
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The problems of one verb with their sample spaces. identity: what names their source in a
-    session's record: names and hashes, no paths."""
+    """The problems of one verb with their sample spaces. sources: whence they come, as a session
+    records it: {"data", "observations", "space"}, each None or {"name", "sha256"} of a file (no
+    path), observations also the number drawn. The problems and spaces say all that follows from
+    it, so it is no part of a session's digest."""
 
     task: Task
     pairs: tuple[tuple[Problem, InputSet], ...]
-    identity: dict[str, Json]
+    sources: dict[str, Json]
 
     @property
     def problems(self) -> list[Problem]:
@@ -55,34 +56,19 @@ def choose(
     )
     if not pairs:
         raise UsageError(f"{data or task} leaves no problem to work on.")
-    identity = {
-        "data": None if data is None else identity_of(data),
+    source = task_named(task)
+    sources = {
+        "data": None if data is None else identity(locate(data, getattr(source, "files", ()))),
         "observations": _observed(shown),
-        "space": None if space is None else identity_of(space),
+        "space": None if space is None else identity(locate(space, SPACE_FILES)),
     }
-    return Chosen(task_named(task), tuple(pairs), identity)
+    return Chosen(source, tuple(pairs), sources)
 
 
 def _observed(observations: str | None) -> Json:
     if observations is None or observations.strip().isdecimal():
         return None if observations is None else int(observations)
-    return identity_of(observations)
-
-
-def identity_of(path: str | Path) -> dict[str, Json]:
-    """{"name", "sha256"} of a file, or of a folder's files with their names inside it."""
-    found = locate(path, ()) if not Path(path).expanduser().is_dir() else Path(path).expanduser()
-    if found.is_file():
-        return {"name": found.name, "sha256": _sha256(found)}
-    inside = sorted(file for file in found.rglob("*") if file.is_file())
-    listed = [[file.relative_to(found).as_posix(), _sha256(file)] for file in inside]
-    whole = hashlib.sha256(canonical_json(listed).encode()).hexdigest()
-    return {"name": found.resolve().name, "sha256": whole}
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    return identity(locate(observations, ()))
 
 
 # --- the verb `tasks` ----------------------------------------------------------
@@ -116,7 +102,12 @@ def tasks_generate(
     """Writes new problems from `seed` as JSONL that `--data` reads back, whole or not at all."""
     made = choose(task, problems=problems, seed=seed).problems
     write_lines(out, (canonical_json(_published(problem)) for problem in made))
-    return {"task": task, "problems": len(made), "path": str(out), **_digest(out)}
+    return {
+        "task": task,
+        "problems": len(made),
+        "path": str(out),
+        "sha256": identity(Path(out))["sha256"],
+    }
 
 
 def _published(problem: Problem) -> Json:
@@ -137,7 +128,3 @@ def tasks_space(
     space = choose(task, data=data, problem=wanted, problems=None if problem else 1).pairs[0][1]
     write_space(space, out)
     return {"task": task, "inputs": len(space), "digest": space.digest, "path": str(out)}
-
-
-def _digest(path: str | Path) -> dict[str, Json]:
-    return {"sha256": _sha256(Path(path))}

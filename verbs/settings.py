@@ -1,7 +1,8 @@
 """What a session records of how it is run, and the checks of it that need no store.
 
 What shapes results stands at the top level of a session's settings; what does not (concurrency,
-paths, the sandbox's backend) stands under "operational", which the session's digest leaves out.
+names of files, the sandbox's backend) stands under "operational", which the session's digest
+leaves out: what files hold counts there by the digests of problems, spaces and answers.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import importlib.metadata
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from ..records import Json, Proposer, UsageError
 from .problems import Chosen
@@ -20,6 +20,8 @@ PACKAGES = (
     "rich",
 )  # fmt: skip
 REACHED = ("endpoint", "transport")
+FILE = "answers_from"  # of a model that reads them from a file: {"name", "sha256"}
+BY_NAME = ("data", "observations", "space", "answers")  # the files under "operational"
 
 
 def course(chosen: Chosen, method: str, answer_format: str | None, history: str) -> dict[str, Json]:
@@ -40,7 +42,6 @@ def course(chosen: Chosen, method: str, answer_format: str | None, history: str)
         "method": method,
         "answer_format": form,
         "history": history,
-        **chosen.identity,
         "equality": EQUALITY_VERSION,
         "prompt": prompts.prompt_hash(family.words, form),
         "versions": versions(),
@@ -58,20 +59,39 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def model_name(model: str | Proposer, model_settings: Json) -> str:
-    """What tables call the model: its name at an endpoint, a file without its folder."""
+def model_name(model: str | Proposer, model_settings: Json, shown: bool = False) -> str:
+    """What the session calls the model: its name at an endpoint; where a file gives the answers,
+    the first digits of their digest, or with `shown` the name of the file."""
     if not isinstance(model, str):
         return str(model_settings.get("model", type(model).__name__))
     scheme, _, rest = model.partition(":")
     if scheme in ("http", "https"):
         return rest.partition("#")[2] or model
-    return f"{scheme}:{Path(rest).name}" if scheme in ("recorded", "scripted") else model
+    if FILE in model_settings:
+        answers = model_settings[FILE]["name"] if shown else model_settings["digest"][:12]
+        return f"{scheme}:{answers}"
+    return model
 
 
 def split_model(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]:
-    """A proposer's settings in two: what shapes its answers, and where and how it is reached."""
-    shaping = {key: value for key, value in model_settings.items() if key not in REACHED}
-    return shaping, {key: model_settings[key] for key in REACHED if key in model_settings}
+    """A proposer's settings in two: what shapes its answers, and under "reached" and "answers"
+    where and how it is reached and whose answers it gives."""
+    apart = (*REACHED, FILE)
+    shaping = {key: value for key, value in model_settings.items() if key not in apart}
+    reached = {key: model_settings[key] for key in REACHED if key in model_settings}
+    return shaping, {"reached": reached, "answers": model_settings.get(FILE)}
+
+
+def shown_model(settings: Json) -> str:
+    """What tables call the model of a session."""
+    return str(settings.get("operational", {}).get("model_name") or settings.get("model"))
+
+
+def shown_settings(settings: Json) -> dict[str, Json]:
+    """A session's settings as people read them: files and the model by their names."""
+    operational = settings.get("operational", {})
+    named = {key: operational[key] for key in BY_NAME if key in operational}
+    return {**settings, **named, "model": shown_model(settings)}
 
 
 def model_args_of(given: Sequence[str] | Mapping[str, Json]) -> dict[str, Json]:

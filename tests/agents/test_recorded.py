@@ -129,6 +129,8 @@ def test_one_line_of_jsonl_is_jsonl(tmp_path):
         ('{"problem": "p", "step": 1, "answer": "a", "fields": [1]}', r"line 1, fields: \[1\]"),
         ('{"problem": "p", "step": 1, "answer": "a"}\n\n{"x"', r"line 3: not JSON"),
         ('{\n "problems": [\n  {"idx": 1,}\n ]\n}', r"line 3: not JSON"),
+        ('{\n "temperature": NaN, "problems": []}', r"NaN is no JSON number"),
+        ('{\n "temperature": 1e400, "problems": []}', r"line 2, temperature: 1e400"),
         ("[\n1\n]", r"the file: \[1\] is no object"),
         ("[1]", r"line 1: \[1\] is no object"),
         ("\n \n", r"empty"),

@@ -48,10 +48,12 @@ def test_a_line_that_cannot_be_judged_is_an_error_and_the_others_still_run(setti
         {"problem": "one"},
         {"problem": "one", "hypothesis": "x", "answer": "y"},
         "[1, 2]",
+        {"problem": True, "hypothesis": "def f(x):\n    return x"},
         {"problem": "one", "hypothesis": "def f(x):\n    return x[1:]"},
     )
-    assert [row["verdict"] for row in rows] == ["error"] * 5 + ["consistent"]
+    assert [row["verdict"] for row in rows] == ["error"] * 6 + ["consistent"]
     assert "line 1" in rows[0]["reason"] and "'three'" in rows[1]["reason"]
+    assert rows[5]["problem"] is None and "line 6, problem" in rows[5]["reason"]
     assert all(set(row) == KEYS for row in rows)
 
 

@@ -6,6 +6,7 @@ Killed runs, whole data sets and the published record are in tests/endtoend.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from pathlib import Path
 
@@ -19,6 +20,7 @@ RUN_KEYS = [
     "verdicts", "metrics", "usage", "seconds",
 ]  # fmt: skip
 TAIL = "def f(x):\n    return x[1:]"
+TAIL_ANSWER = repr(("the tail", TAIL))
 
 
 def test_run_returns_the_keys_of_the_contract_and_the_verdicts_of_the_protocol(setting):
@@ -92,11 +94,76 @@ def test_two_runs_of_one_seed_have_one_digest_wherever_the_data_lie(setting, tmp
     assert setting.run(max_answers=2).digest != first.digest
 
 
+def test_names_packing_and_place_of_files_do_not_shape_the_digest(setting, tmp_path):
+    """All inputs are nested lists, of which S is made alone: `--space` can hold the same S."""
+    pairs = [{"problem": "p", "input": [[n], [n + 1]], "output": [[n + 1]]} for n in range(4)]
+    text = "".join(json.dumps(pair) + "\n" for pair in pairs)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("examples.jsonl", "renamed.txt", "folder/examples.jsonl", "folder/other.csv"):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "s.jsonl").write_text("".join(f"{json.dumps(p['input'])}\n" for p in pairs))
+    shown = json.dumps({"p": [[pair["input"], pair["output"]] for pair in pairs]})
+    (tmp_path / "shown.json").write_text(shown)
+    plain = {
+        "data": tmp_path / "examples.jsonl",
+        "space": None,
+        "model": setting.answers(p=[TAIL_ANSWER]),
+    }
+    (tmp_path / "again.json").write_text(json.dumps({"p": [TAIL_ANSWER]}, indent=1))
+    forms = [
+        {},
+        {"data": tmp_path / "packed.jsonl.gz"},
+        {"data": tmp_path / "renamed.txt"},
+        {"data": folder},
+        {"space": tmp_path / "s.jsonl"},
+        {"observations": tmp_path / "shown.json"},
+        {"model": f"scripted:{tmp_path / 'again.json'}"},
+    ]
+    sessions = [setting.run(**plain | form) for form in forms]
+    assert len({session.digest for session in sessions}) == 1
+    assert sessions[-1].model == "scripted:again.json"
+    listed = peirce.sessions(store=setting.store)
+    assert [row["data"]["name"] for row in listed[:4]] == [
+        "examples.jsonl", "packed.jsonl.gz", "renamed.txt", "examples.jsonl",
+    ]  # fmt: skip
+    assert len({row["data"]["sha256"] for row in listed}) == 1
+    (scored,) = peirce.evaluate(store=setting.store)["sessions"]
+    assert scored["model"] == listed[-1]["model"] == "scripted:again.json"
+    other = setting.run(**plain | {"model": setting.answers(p=[TAIL_ANSWER, "more"])})
+    assert other.digest != sessions[0].digest
+
+
+def test_a_renamed_record_is_imported_to_one_digest(setting):
+    line = json.dumps({"problem": "one", "step": 1, "answer": f"```python\n{TAIL}\n```"})
+    (setting.folder / "a.jsonl").write_text(line)
+    (setting.folder / "b.jsonl.gz").write_bytes(gzip.compress(line.encode() + b"\n"))
+    first, second = (
+        peirce.import_recorded(
+            setting.folder / name,
+            task="examples",
+            data=setting.data,
+            space=setting.space,
+            store=setting.store,
+            workers=1,
+        )
+        for name in ("a.jsonl", "b.jsonl.gz")
+    )
+    assert first.digest == second.digest
+    assert [first.model, second.model] == ["recorded:a.jsonl", "recorded:b.jsonl.gz"]
+
+
 def test_settings_name_the_data_by_hash_and_hold_no_path_that_shapes(setting):
     setting.run()
     settings = dict(peirce.load(store=setting.store).settings)
-    assert settings["data"]["name"] == "pairs.jsonl" and len(settings["data"]["sha256"]) == 64
     operational = settings.pop("operational")
+    for part, name in (
+        ("data", "pairs.jsonl"),
+        ("space", "space.jsonl"),
+        ("answers", "script.json"),
+    ):
+        assert operational[part]["name"] == name and len(operational[part]["sha256"]) == 64
     assert str(setting.folder) not in json.dumps(settings)
     assert operational["concurrency"] == 8 and operational["layers"]
     assert settings["versions"]["peirce"] == peirce.__version__
@@ -206,8 +273,18 @@ def test_an_unknown_session_problem_or_store_is_named(setting):
         peirce.show("nope", store=setting.store)
     with pytest.raises(UsageError, match="no problem 'three'"):
         peirce.show("last", "three", store=setting.store)
+    with pytest.raises(StoreError, match=r"neither an evaluation nor a session 'abd'.* gear, t3"):
+        peirce.evaluate("abd", store=setting.store)
+    with pytest.raises(StoreError, match="no session 'abd'"):
+        peirce.evaluate("last", "abd", store=setting.store)
     with pytest.raises(UsageError, match="gear"):
         peirce.evaluate(name="gaer", store=setting.store)
+
+
+def test_a_store_that_cannot_be_made_is_one_sentence(setting):
+    place = Path(setting.data) / "inside" / "s.duckdb"
+    with pytest.raises(StoreError, match=r"no store can be made at .*s\.duckdb"):
+        setting.run(store=place)
 
 
 def test_an_import_needs_the_problems(setting):

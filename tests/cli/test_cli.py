@@ -150,6 +150,9 @@ def test_replay_ends_with_1_where_a_session_differs(peirce):
     code, out, _ = peirce("replay", "--json")
     (difference, *_) = json.loads(out)["differences"]
     assert code == 1 and difference["problem"] == "one" and "verdict" in difference["field"]
+    code, out, _ = peirce("replay", "last", "last", "--json")
+    told = json.loads(out)["sessions"]
+    assert code == 1 and [bool(one["differences"]) for one in told] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -171,6 +174,35 @@ def test_usage_errors_are_one_sentence_and_exit_2(peirce, arguments, said):
     code, out, err = peirce(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("peirce: ") and err.count("\n") == 1 and said in err
+
+
+def _commands(command, words=("peirce",)):
+    yield words, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _commands(below, (*words, name))
+
+
+def test_the_help_of_every_verb_has_an_example_to_copy(peirce, monkeypatch):
+    from typer.main import get_command
+
+    monkeypatch.setenv("COLUMNS", "200")
+    found = [words for words, _ in _commands(get_command(cli.app))]
+    assert len(found) > 15
+    for words in found:
+        code, out, _ = peirce(*words[1:], "--help")
+        usage, example = f"Usage: {' '.join(words)} ", f"{' '.join(words)} "
+        assert code == 0 and example in " ".join(out.replace(usage, "").split()) + " ", words
+
+
+def test_the_first_word_of_eval_is_a_session_or_an_evaluation(peirce):
+    peirce(*RUN, "--quiet")
+    code, out, err = peirce("eval", "abd")
+    assert (code, out) == (1, "") and "neither an evaluation nor a session 'abd'" in err
+
+
+def test_the_banner_names_the_files(peirce):
+    _, _, err = peirce(*RUN)
+    assert "scripted:script.json" in err and "pairs.jsonl (sha256 " in err
 
 
 def test_a_session_without_any_answer_is_one_sentence_and_exit_1(peirce, monkeypatch):

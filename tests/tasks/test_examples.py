@@ -4,6 +4,7 @@ the sample space that is derived from the inputs."""
 from __future__ import annotations
 
 import gzip
+import zlib
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,25 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
             "problem 'x', split: all its pairs are hidden",
         ),
         ("a.jsonl", WHOLE + '{"id": "rev", "train": [{"input": 1, "output": 1}]}', "line 3, id"),
+        (
+            "a.jsonl",
+            WHOLE + '{"problem": "len", "input": 1, "output": 1}',
+            "line 3, problem: 'len'",
+        ),
+        ("a.jsonl", PAIRS + WHOLE, "line 5, id: 'rev' has pairs on lines of their own"),
+        (
+            "a.jsonl",
+            PAIRS + '{"problem": "x", "input": [0, 1e400], "output": 1}',
+            "line 5, input[1]",
+        ),
+        (
+            "a.jsonl",
+            '{"id": 1, "train": [{"input": 1, "output": {"a": -1e999}}]}',
+            "line 1, train[0].output.a: -1e999 is larger than any float",
+        ),
+        ("a.jsonl", '{"problem": "x", "input": 1e400', "line 1: 1e400 is larger"),
+        ("a.csv", "problem,input,output\na,1,2\nb,2,1e400\n", "line 3, output: 1e400 is larger"),
+        ("a.csv", 'problem,input,output\na,1,"(1e400,)"\n', "line 2, output: inf is not"),
         ("a.jsonl", '{"id": 1, "train": [{"input": 1}]}', "line 1, train[0].output: missing"),
         ("a.jsonl", '{"id": 1, "train": []}', "line 1, train"),
         ("a.jsonl", "\n", "the file is empty"),
@@ -96,6 +116,20 @@ def test_a_bad_file_is_one_sentence_with_its_place(
     with pytest.raises(DataError) as error:
         TASK.load(path, None, 0)
     assert str(error.value).startswith(path) and said in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz"])
+def test_a_packed_file_that_is_cut_off_names_the_line(tmp_path: Path, name: str) -> None:
+    row = "p{n},{n},1\n" if "csv" in name else '{{"problem": "p{n}", "input": {n}, "output": 1}}\n'
+    head = "problem,input,output\n" if "csv" in name else ""
+    text = head + "".join(row.format(n=n * 7919 % 1009) for n in range(300))
+    whole = gzip.compress(text.encode())
+    path = tmp_path / name
+    for kept in (12, len(whole) // 2, len(whole) - 9):
+        path.write_bytes(whole[:kept])
+        lines = zlib.decompressobj(31).decompress(whole[:kept]).count(b"\n")
+        with pytest.raises(DataError, match=rf"{name}, line {lines + 1}: cannot be read"):
+            TASK.load(str(path), None, 0)
 
 
 def test_without_data_there_is_nothing_to_generate() -> None:

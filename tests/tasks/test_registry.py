@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, InputSet, UsageError
 from peirce.tasks import family, load_problems, task, tasks
-from peirce.tasks.files import read_space, write_space
+from peirce.tasks.files import NotFinite, parse_json, read_space, write_space
 
 
 def test_every_task_has_a_family_and_a_line_about_it() -> None:
@@ -69,3 +69,15 @@ def test_a_line_beyond_all_measure_is_refused_without_reading_it(tmp_path: Path)
         read_space(path)
     with pytest.raises(UsageError, match="no data here"):
         read_space(tmp_path / "..")
+
+
+def test_a_number_that_no_float_holds_is_found_in_text_of_many_lines() -> None:
+    text = '{"a": "1e400",\n "b": [1e300,\n  {"c": 1e400}]}'
+    with pytest.raises(NotFinite, match=r"^f\.json, line 3, b\[1\]\.c: 1e400 is larger"):
+        parse_json(text, "f.json")
+    with pytest.raises(NotFinite, match=r"^f\.json: 1e400 is larger"):
+        parse_json("[1e400, " + "[" * 100_000, "f.json")
+
+
+def test_tasks_say_which_file_they_look_for_in_a_folder() -> None:
+    assert all(getattr(one, "files", ()) for one in tasks())
