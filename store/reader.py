@@ -72,7 +72,10 @@ def _reach(path: Path) -> Reading:
 
 def take(path: Path) -> Database:
     """The file, open for writing. Raises StoreError, with the owner's pid where one lives."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from error
     until = time.monotonic() + PATIENCE_S
     while True:
         visitor = Visitor.reach(path)
