@@ -1,4 +1,5 @@
-"""How fast the sandbox is: `python bench/sandbox.py [THIRTY_HYPOTHESES_JSON]`.
+"""How fast the sandbox is: `python bench/sandbox.py [THIRTY_HYPOTHESES_JSON]`. The file is looked
+for in the folder that PEIRCE_SHARED names, else in `shared` beside the repository.
 
 Over the 14,101 lists of GEAR's sample space (the empty list, 100 singletons, 1,000 for each length 2
 to 15, elements 0..99), in one run, and each time the best of a few rounds: calls per second of the 28
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 import statistics
 import sys
@@ -27,7 +29,8 @@ from peirce.sandbox import open_sandbox
 from peirce.sandbox.pool import usable_cores
 from peirce.sandbox.trial import Inputs, Trial
 
-DEFAULT = Path(__file__).resolve().parents[2] / "shared/data/gear/thirty_hypotheses.json"
+SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+DEFAULT = SHARED / "data/gear/thirty_hypotheses.json"
 SLOW = ("loops for ever", "slow: O(n^3)")  # how the descriptions of the other two begin
 ROUNDS = 5
 LOOP = "one process: copy, call and code"
@@ -133,10 +136,9 @@ async def all_thirty(sources: list[str], inputs: list[list[int]]) -> tuple[float
 def main() -> None:
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
     if not path.is_file():
-        print(
-            f"There is no file {path}: give the path of thirty_hypotheses.json. Nothing measured."
+        sys.exit(
+            f"There is no file {path}: give the path of thirty_hypotheses.json or set PEIRCE_SHARED."
         )
-        return
     hypotheses = json.loads(path.read_text())
     quick = [h["source"] for h in hypotheses if not h["description"].startswith(SLOW)]
     inputs = lists()

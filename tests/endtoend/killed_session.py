@@ -4,15 +4,18 @@ a program by test_kills.py, in a process without threads of its own so that it c
     python killed_session.py FOLDER
 
 For each n it forks a child that runs the session and dies right before, or right after, the n-th
-durable write; another child resumes the same store and another replays it. Prints one JSON object:
+durable write; another child resumes the same store and replays it. Two lanes, children too, take
+every other n each until no write is left to die at. Prints one JSON object:
 {"reference": digest, "runs": [{"boundary", "side", "killed", "digest", "differences"}]}.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
+import shutil
 import signal
 import sys
 import traceback
@@ -20,13 +23,16 @@ from pathlib import Path
 from typing import Any
 
 from peirce.agents.scripted import Scripted
+from peirce.graphs import method
 from peirce.graphs.replay import replay_session
 from peirce.graphs.runner import run_session
 from peirce.records import InputSet, Observation, Problem
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
 from peirce.store.writing import Writer
+from peirce.tasks import family
 
+LANES = 2
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 SHOWN = (Observation([3], [3]), Observation([5], [5]))
 HIDDEN = (Observation([7], [8]),)
@@ -85,25 +91,35 @@ def dying_at(boundary: int, side: str) -> None:
     Writer.write = counted  # type: ignore[method-assign]
 
 
-def in_child(work: Any, *arguments: Any) -> tuple[int, Any]:
-    """(wait status, what `work` returned as JSON or None) of a forked child."""
+def start(work: Any, *arguments: Any) -> tuple[int, int]:
+    """A forked child that does `work`: its id, and the pipe for what it returns as JSON."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
         code = 1
         try:
-            os.write(write, json.dumps(work(*arguments)).encode())
+            with os.fdopen(write, "wb") as pipe:
+                pipe.write(json.dumps(work(*arguments)).encode())
             code = 0
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
     os.close(write)
+    return pid, read
+
+
+def end(pid: int, read: int) -> tuple[int, Any]:
+    """(wait status, what the child returned or None)."""
     with os.fdopen(read, "rb") as pipe:
         told = pipe.read()
     _, status = os.waitpid(pid, 0)
     return status, json.loads(told) if told else None
+
+
+def in_child(work: Any, *arguments: Any) -> tuple[int, Any]:
+    return end(*start(work, *arguments))
 
 
 def run(path: Path, boundary: int = 0, side: str = "") -> None:
@@ -120,24 +136,46 @@ def look(path: Path) -> Any:
                 "steps": replay["steps"]}  # fmt: skip
 
 
-def main(folder: Path) -> None:
-    reference = folder / "reference.duckdb"
-    in_child(new_session, reference)
-    in_child(run, reference)
-    _, whole = in_child(look, reference)
+def run_and_look(path: Path) -> Any:
+    run(path)
+    return look(path)
+
+
+def lane(folder: Path, new: Path, first: int) -> list[Any]:
+    """Boundaries first, first + LANES, …, to the first one that is not there."""
     runs = []
-    boundary, ended = 0, False
-    while not ended:
-        boundary += 1
+    for boundary in itertools.count(first, LANES):
         for side in ("before", "after"):
             path = folder / f"{boundary}{side}.duckdb"
-            in_child(new_session, path)
+            shutil.copyfile(new, path)
             status, _ = in_child(run, path, boundary, side)
             killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-            in_child(run, path)
-            _, seen = in_child(look, path)
+            _, seen = in_child(run_and_look, path)
             runs.append({"boundary": boundary, "side": side, "killed": killed, **(seen or {})})
-            ended = not killed
+        if not killed:
+            break
+    return runs
+
+
+def import_all() -> None:
+    """What every child would import for itself. None of it may start a thread."""
+    import duckdb  # noqa: F401
+    from langchain_core.tools import StructuredTool  # noqa: F401
+
+    method("abduce", "programs")
+    family("programs")
+    if os.path.isdir("/proc/self/task"):
+        assert len(os.listdir("/proc/self/task")) == 1
+
+
+def main(folder: Path) -> None:
+    import_all()
+    new, reference = folder / "new.duckdb", folder / "reference.duckdb"
+    in_child(new_session, new)
+    shutil.copyfile(new, reference)
+    _, whole = in_child(run_and_look, reference)
+    lanes = [start(lane, folder, new, first + 1) for first in range(LANES)]
+    runs = [one for started in lanes for one in end(*started)[1]]
     print(json.dumps({"reference": whole, "runs": runs}))
 
 

@@ -281,6 +281,18 @@ def f(x):
     assert not (tmp_path / "hole").exists() or (tmp_path / "hole").stat().st_size == 0
 
 
+def test_the_environment_that_the_kernel_tells_of_is_the_one_the_backend_gives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not Path("/proc/self/environ").exists():
+        pytest.skip("/proc/self/environ is on Linux alone")
+    monkeypatch.setenv("PEIRCE_PLANTED", "mark-of-the-environment")
+    source = "def f(x):\n    with open(f'/proc/{x}/environ') as file:\n        return file.read().split('\\0')"
+    (batch,) = runs(source, inputs=InputSet("whose", ("self", "thread-self")))
+    for told in values(batch):
+        assert told in (["PYTHONHASHSEED=0", ""], "PermissionError")  # or nothing can be read
+
+
 def test_sets_and_random_numbers_are_the_same_in_every_worker() -> None:
     source = """
 import random
