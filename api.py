@@ -140,10 +140,12 @@ def resume(
     strict_sandbox: bool | None = None,
     workers: int | None = None,
     concurrency: int | None = None,
+    retry_failed: bool = False,
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
 ) -> Session:
-    """Goes on where `session` stopped, with the settings that it recorded."""
+    """Goes on where `session` stopped, with the settings that it recorded. Problems that failed (an
+    endpoint that was down) are left as they are unless `retry_failed`."""
     at_least(1, workers=workers, concurrency=concurrency)
     path = store_path(store)
     with reading(path) as opened:
@@ -168,7 +170,8 @@ def resume(
             )
         return found
 
-    return outcome(path, complete(drive(path, again, spec, operational, on_event, callbacks)))
+    driven = drive(path, again, spec, operational, on_event, callbacks, retry_failed)
+    return outcome(path, complete(driven))
 
 
 def import_recorded(

@@ -111,6 +111,9 @@ def run(
 @app.command(epilog="Examples: peirce resume | peirce resume 4f1c --concurrency 2")
 def resume(
     session: o.SessionName = "last",
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Also the problems that failed.")
+    ] = False,
     sandbox: o.SandboxAgain = None,
     workers: o.Workers = None,
     concurrency: o.Concurrency = None,
@@ -124,8 +127,8 @@ def resume(
 
     with Screen(quiet=quiet) as screen:
         resumed = api.resume(
-            session, sandbox=sandbox, workers=workers, concurrency=concurrency, store=store,
-            on_event=screen,
+            session, retry_failed=retry_failed, sandbox=sandbox, workers=workers,
+            concurrency=concurrency, store=store, on_event=screen,
         )  # fmt: skip
     _end(resumed, as_json)
 

@@ -102,6 +102,8 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> None
     except (SandboxUnavailable, Refused):
         raise
     except Unavailable as outage:
+        if case.stopping.is_set():
+            return  # it was not let finish: the problem stays open for `resume`
         await case.ledger.end(problem, "failed", str(outage))
         case.emit({"type": "problem_ended", "problem": problem, "status": "failed", "cause": str(outage)})  # fmt: skip
         return

@@ -134,8 +134,11 @@ async def use_tools(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     case = runtime.context
     path = case.reply_path
     tools = {tool.name: tool for tool in case.family.tools(case.view(), case.oracles())}
+    left = _calls_left(case)
     results = [
         await _use_tool(case, tools, call, f"{path}/tool/{number}")
+        if number < left
+        else prompts.NO_CALLS_LEFT
         for number, call in enumerate(case.reply.tool_calls)
     ]
     case.tool_turns += prompts.tool_messages(case.reply, results)

@@ -80,10 +80,10 @@ class Screen:
     ) -> None:
         if self._picture is not None:
             self._picture.stop()
-        if self.session and self._status != "done":
-            self._out.print(
-                f"Go on with: {command('resume', self.session, self.store)}", soft_wrap=True
-            )
+        if self.session and (self._status != "done" or self._failed):
+            again = command("resume", self.session, self.store)
+            retry = " --retry-failed" if self._failed else ""
+            self._out.print(f"Go on with: {again}{retry}", soft_wrap=True)
 
     def __call__(self, event: Mapping[str, Json]) -> None:
         """Takes one event of the runner; unknown types are left alone."""

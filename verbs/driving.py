@@ -33,6 +33,7 @@ async def drive(
     operational: Mapping[str, Json],
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
+    retry_failed: bool = False,
 ) -> str:
     """Runs the session that `begin(store, the proposer's settings, the sandbox's layers)` names,
     and returns its id. operational: model_options, sandbox, workers, strict_sandbox, concurrency.
@@ -60,6 +61,7 @@ async def drive(
             outcome = await run_session(
                 store, session, proposer=proposer, sandbox=sandbox, stopping=stopping,
                 concurrency=operational["concurrency"], on_event=emit, callbacks=callbacks,
+                retry_failed=retry_failed,
             )  # fmt: skip
         seconds = round(before + time.monotonic() - start, 3)
         store.set_session(session, status=outcome["status"], seconds=seconds)

@@ -1,0 +1,52 @@
+"""An outage fails the problem that met it, says why, and is mended by a resume that retries it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from peirce.agents.scripted import Scripted
+from peirce.graphs.runner import run_session
+from peirce.records import Reply, ToolCall, Unavailable
+from peirce.sandbox import open_sandbox
+
+SHOWN = [([3], [3]), ([5], [5])]
+IDENTITY = "def f(x):\n    return x"
+
+
+def again(store, session, proposer, **options) -> dict:
+    async def whole() -> dict:
+        sandbox = await open_sandbox("process", workers=1)
+        try:
+            return await run_session(store, session, proposer=proposer, sandbox=sandbox, **options)
+        finally:
+            await sandbox.close()
+
+    return asyncio.run(whole())
+
+
+def test_an_outage_fails_its_problem_alone_and_a_retry_goes_on(play, make_problem, make_answer):
+    works, down = [make_answer(IDENTITY)], [make_answer(IDENTITY), Unavailable("It is down.")]
+    problems = [make_problem("one", SHOWN), make_problem("two", SHOWN)]
+    flaky = Scripted({"one": works, "two": down})
+    store, session, steps = play(flaky, problems)
+    assert {row.problem.id: (row.status, row.cause) for row in store.problems(session)} == {
+        "one": ("done", "exhausted"), "two": ("failed", "It is down."),
+    }  # fmt: skip
+    assert len(steps) == 2
+
+    mended = Scripted({"*": works})
+    assert again(store, session, mended)["failed"] == {"two": "It is down."}
+    outcome = again(store, session, mended, retry_failed=True)
+    assert outcome == {"status": "done", "problems": 2, "done": 2, "failed": {}}
+    assert len(list(store.steps(session))) == 2
+
+
+def test_no_more_tools_run_than_the_limit_even_where_one_reply_calls_many(
+    play, make_problem, make_answer
+):
+    call = ToolCall("a", "execute", {"code": IDENTITY})
+    many = Reply(tool_calls=(call,) * 9, finish="tool_calls")
+    replies = [[many, make_answer(IDENTITY)]]
+    store, session, _ = play(Scripted(replies), [make_problem("one", SHOWN)], tool_calls=3)
+    paths = [one["path"] for one in store.calls(session) if "/tool/" in one["path"]]
+    assert paths == [f"step/1/propose/0/tool/{n}" for n in range(3)]
