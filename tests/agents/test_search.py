@@ -288,6 +288,8 @@ def started(tmp_path) -> tuple[subprocess.Popen, int]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # a runner started in the background hands down an ignored SIGINT
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     return process, int(process.stdout.readline())
