@@ -13,6 +13,8 @@ from typing import Any
 
 from ..records import Json, Reply, ToolCall, Usage, canonical_json
 
+DEEPEST = 100  # levels in an answer; json and the journal fail at some hundred more
+MOST_TOKENS = 2**63 - 1
 REASONING_BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
 
 
@@ -41,11 +43,39 @@ def completion_body(response: Any) -> dict[str, Json]:
         raise Fault("the answer holds no choices", again=True)
     if not isinstance(choices[0], dict) or not isinstance(choices[0].get("message"), dict):
         raise Fault("the body of the answer is malformed", again=True)
+    _check_depth(choices[0])
     return body
 
 
+def _check_depth(value: Json) -> None:
+    """Raises Fault for what is nested deeper than `DEEPEST`."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    raise Fault("the body of the answer is malformed", again=True)
+
+
+def sendable(value: Json) -> Json:
+    """The value with lone surrogates, which UTF-8 cannot hold, written as `\\ud800`."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {sendable(key): sendable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [sendable(inner) for inner in value]
+    return value
+
+
 def with_readable_arguments(choice: Mapping[str, Json]) -> dict[str, Json]:
-    """The choice with {"unreadable": text} for tool arguments that are no JSON object."""
+    """The choice with {"unreadable": text} for tool arguments that are no JSON object, and with
+    the one role that a completion has: some endpoints write another."""
     said = choice["message"]
     calls = [dict(call) for call in said.get("tool_calls") or ()]
     for number, call in enumerate(calls):
@@ -53,7 +83,7 @@ def with_readable_arguments(choice: Mapping[str, Json]) -> dict[str, Json]:
         if isinstance(arguments, str):
             arguments = {"unreadable": arguments}
         call["function"] = {**call["function"], "arguments": canonical_json(arguments)}
-    return {**choice, "message": {**said, "tool_calls": calls or None}}
+    return {**choice, "message": {**said, "role": "assistant", "tool_calls": calls or None}}
 
 
 def reply_of(message: Any, retries: int) -> Reply:
@@ -97,19 +127,27 @@ def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
         arguments = json.loads(raw) if isinstance(raw, str) else raw
     except ValueError:
         arguments = raw
+    _check_depth(arguments)
     if not isinstance(arguments, dict):
         arguments = raw if isinstance(raw, str) else json.dumps(raw)
     return ToolCall(str(call.get("id") or f"call_{number}"), str(function.get("name")), arguments)
 
 
 def _usage(message: Any) -> Usage:
-    told = message.usage_metadata or {}
+    told = getattr(message, "usage_metadata", None) or {}
     return Usage(
-        told.get("input_tokens") or 0,
-        told.get("output_tokens") or 0,
-        (told.get("input_token_details") or {}).get("cache_read") or 0,
-        (told.get("output_token_details") or {}).get("reasoning") or 0,
+        _count(told.get("input_tokens")),
+        _count(told.get("output_tokens")),
+        _count((told.get("input_token_details") or {}).get("cache_read")),
+        _count((told.get("output_token_details") or {}).get("reasoning")),
     )
+
+
+def _count(told: Json) -> int:
+    """A whole number that every reader of the journal can hold, whatever an endpoint says."""
+    if not isinstance(told, int | float) or told != told:
+        return 0
+    return int(min(max(told, 0), MOST_TOKENS))
 
 
 def split_reasoning(text: str) -> tuple[str, str]:

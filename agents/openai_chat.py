@@ -13,7 +13,6 @@ nothing is streamed.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import re
@@ -41,12 +40,12 @@ from .chat_replies import (
     error_detail,
     reply_of,
     retry_after_s,
+    sendable,
     with_readable_arguments,
 )
 
 if TYPE_CHECKING:
     import httpx
-    from langchain_core.messages import BaseMessage
     from langchain_openai import ChatOpenAI
 
 SCHEMES = ("openai", "http", "https")
@@ -65,6 +64,9 @@ SETTINGS: dict[str, str] = {
     "max_wait_s": "between two requests, default 120; an endpoint that asks for more fails",
 }
 OURS = ("model", "messages", "tools", "stream", "n", "seed", *SETTINGS)
+PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
+                             for name in (upper, upper.lower())))  # fmt: skip
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 SECRET_NAME = re.compile(r"api_?key|secret|passw|authorization|bearer|access_?token|headers", re.I)
 
 
@@ -146,11 +148,9 @@ class OpenAIChat:
             extra["seed"] = seed & 0x7FFFFFFF  # what every server's integer holds
         for attempt in range(self._patience.retries + 1):
             try:
-                message = await self._request(messages, extra)
+                return await self._request(messages, extra, attempt)
             except Fault as error:
                 fault = error
-            else:
-                return reply_of(message, retries=attempt)
             if not fault.again:
                 break
             wait_s = self._patience.wait_s(attempt, seed, fault.asked_s)
@@ -163,14 +163,17 @@ class OpenAIChat:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def _request(self, messages: Sequence[Message], extra: Mapping[str, Json]) -> BaseMessage:
-        """One request. Raises Fault."""
+    async def _request(
+        self, messages: Sequence[Message], extra: Mapping[str, Json], retries: int
+    ) -> Reply:
+        """One request, after `retries` others. Raises Fault."""
         import httpx
         import openai
 
         try:
             async with asyncio.timeout(self._patience.timeout_s):
-                return await self._model.ainvoke([dict(m) for m in messages], **extra)
+                message = await self._model.ainvoke([dict(m) for m in messages], **extra)
+            return reply_of(message, retries)
         except openai.APIStatusError as error:
             raise self._status_fault(error) from None
         except (openai.APITimeoutError, TimeoutError):
@@ -178,7 +181,13 @@ class OpenAIChat:
         except (openai.APIConnectionError, httpx.HTTPError) as error:
             cause = type(error.__cause__ or error).__name__
             raise Fault(f"the connection failed ({cause})", again=True) from None
-        except (openai.APIError, json.JSONDecodeError, UnicodeDecodeError):
+        except UnicodeEncodeError:
+            raise Fault("nothing: the request cannot be written as UTF-8", again=False) from None
+        except (
+            openai.APIError,
+            ValueError,
+            RecursionError,
+        ):  # no JSON, no UTF-8, too long a number
             raise Fault("the body of the answer is malformed", again=True) from None
 
     def _status_fault(self, error: Any) -> Fault:
@@ -241,26 +250,43 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     elif "max_tokens" in given:
         body["max_tokens"] = given["max_tokens"]  # the name that all other servers know
     timeout = httpx.Timeout(patience.timeout_s, connect=min(patience.timeout_s, 15.0), pool=None)
-    http = httpx.AsyncClient(
-        timeout=timeout,
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-        proxy=os.environ.get("OPENAI_PROXY") or None,
-        follow_redirects=True,
-    )
-    model = _model_class()(
-        model=endpoint.model,
-        base_url=endpoint.url,
-        api_key=SecretStr(endpoint.key),
-        max_retries=0,
-        timeout=timeout,
-        http_async_client=http,
-        openai_proxy="",  # given to `http`; langchain-openai refuses both
-        use_responses_api=False,
-        cache=False,
-        extra_body=body or None,
-        **arguments,
-    )
+    try:
+        http = httpx.AsyncClient(
+            timeout=timeout,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
+            proxy=os.environ.get("OPENAI_PROXY") or None,
+            follow_redirects=True,
+        )
+        model = _model_class()(
+            model=endpoint.model,
+            base_url=endpoint.url,
+            api_key=SecretStr(endpoint.key),
+            max_retries=0,
+            timeout=timeout,
+            http_async_client=http,
+            openai_proxy="",  # given to `http`; langchain-openai refuses both
+            use_responses_api=False,
+            cache=False,
+            extra_body=body or None,
+            **arguments,
+        )
+    except (ValueError, OSError, ImportError, httpx.InvalidURL) as error:
+        raise _client_error(spec, error) from None
     return OpenAIChat(endpoint, patience, given, model, http)
+
+
+def _client_error(spec: str, error: Exception) -> UsageError:
+    """Names the variables that it can come from, not their values: a proxy's may hold a secret."""
+    names: tuple[str, ...] = PROXIES
+    if isinstance(error, OSError):
+        names, cause = CERTIFICATES, error.strerror or type(error).__name__
+    elif isinstance(error, ImportError):
+        cause = "a package is missing (a SOCKS proxy needs httpx[socks])"
+    else:
+        cause = "the URL of a proxy or of the endpoint cannot be used"
+    found = [name for name in names if os.environ.get(name)]
+    look = f"; look at {', '.join(found)} in the environment" if found else ""
+    return UsageError(f"no client for model {spec!r} can be made: {cause}{look}")
 
 
 def _check(spec: str, given: Mapping[str, Json]) -> None:
@@ -324,7 +350,9 @@ def _endpoint(spec: str, given: Mapping[str, Json]) -> Endpoint:
         )
     if not name:
         raise UsageError(f"model {spec!r} names no model: write openai:NAME or {url}#NAME")
-    key = os.environ.get(key_env, "")
+    key = os.environ.get(key_env, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"the key in {key_env} holds characters that no header can: copy it again")
     if not key and (scheme == "openai" or "api_key_env" in given):
         raise UsageError(
             f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
@@ -342,15 +370,21 @@ def _model_class() -> type[ChatOpenAI]:
         def _create_chat_result(
             self, response: Any, generation_info: dict[Any, Any] | None = None
         ) -> Any:
-            body = completion_body(response)
-            choice = body["choices"][0]
             try:
-                tidy = {**body, "choices": [with_readable_arguments(choice)]}
+                body = completion_body(response)
+                choice = body["choices"][0]
+                usage = body.get("usage")
+                usage = usage if isinstance(usage, dict) else None
+                tidy = {**body, "usage": usage, "choices": [with_readable_arguments(choice)]}
                 result = super()._create_chat_result(tidy, generation_info)
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
                 raise Fault("the body of the answer is malformed", again=True) from None
             result.generations[0].message.additional_kwargs["choice"] = choice
             return result
+
+        def _get_request_payload(self, *args: Any, **more: Any) -> dict[Any, Any]:
+            payload: dict[Any, Any] = sendable(super()._get_request_payload(*args, **more))
+            return payload
 
     return Chat
 

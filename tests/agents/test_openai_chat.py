@@ -31,6 +31,8 @@ def environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name in ("OPENAI_PROXY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
+    for name in ("HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
 
 
@@ -63,6 +65,13 @@ def fails(*behaviours, **settings):
             asyncio.run(call())
         assert "\n" not in str(caught.value) and server.url in str(caught.value)
         return caught.value, server
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
 
 
 def opening(spec, **settings):
@@ -141,8 +150,9 @@ def test_a_reply_counts_its_tokens():
     assert (reply.text, reply.finish, reply.retries) == ("hello", "stop", 0)
 
 
-def test_an_endpoint_that_tells_no_usage_counts_nothing():
-    reply, _ = ask(lambda request: completion({"content": "x"}, usage=None))
+@pytest.mark.parametrize("usage", [None, [], 5, {}])
+def test_an_endpoint_that_tells_no_usage_counts_nothing(usage):
+    reply, _ = ask(lambda request: completion({"content": "x"}, usage=usage))
     assert (reply.usage.tokens_in, reply.usage.tokens_out) == (0, 0)
 
 
@@ -200,6 +210,65 @@ def test_reasoning_is_split_off_however_its_tags_stand(text, answer, reasoning):
     assert split_reasoning(text) == (answer, reasoning)
 
 
+@pytest.mark.parametrize("role", ["model", "user", "tool", "", None])
+def test_an_answer_in_a_strange_role_is_an_answer(role):
+    reply, _ = ask(says("hello", role=role))
+    assert reply.text == "hello" and reply.usage.tokens_out == 7
+
+
+@pytest.mark.parametrize(
+    ("told", "counted"),
+    [
+        ("1" + "0" * 30, 2**63 - 1),
+        ("1e308", 2**63 - 1),
+        ("1e999", 2**63 - 1),
+        ("NaN", 0),
+        ("-5", 0),
+        ("7.0", 7),
+    ],
+)
+def test_numbers_of_tokens_are_clamped(told, counted):
+    usage = f'"usage": {{"prompt_tokens": {told}, "completion_tokens": {told}}}'
+    choice = '{"index": 0, "message": {"role": "assistant", "content": "x"}}'
+    reply, _ = ask(raw(f'{{"id": "x", "choices": [{choice}], {usage}}}'.encode()))
+    assert (reply.usage.tokens_in, reply.usage.tokens_out) == (counted, counted)
+    assert type(reply.usage.tokens_in) is int and reply.text == "x"
+
+
+def test_a_lone_surrogate_comes_as_it_is_and_goes_back_escaped():
+    reply, _ = ask(says("a\ud800b"))
+    assert reply.text == "a\ud800b"
+    turns = [*ASK, {"role": "assistant", "content": reply.text}, *ASK]
+    _, server = ask(says("x"), messages=turns)
+    assert server.requests[0]["messages"][1]["content"] == "a\\ud800b"
+    called, _ = ask(calls("execute", json.dumps({"code": "\udfff"})), tools=[EXECUTE])
+    assert called.tool_calls[0].arguments == {"code": "\udfff"}
+    strange = ToolSpec("execute", "runs \ud800", SCHEMA)
+    turns = [*ASK, *tool_messages(called, ["no \ud800"])]
+    _, server = ask(says("x"), messages=turns, tools=[strange], model_args={"stop": ["\ud800"]})
+    (request,) = server.requests
+    call, result = request["messages"][1:]
+    assert json.loads(call["tool_calls"][0]["function"]["arguments"]) == {"code": "\udfff"}
+    assert result["content"] == "no \\ud800" and request["stop"] == ["\\ud800"]
+    assert request["tools"][0]["function"]["description"] == "runs \\ud800"
+
+
+def test_a_request_that_cannot_be_written_is_unavailable_at_once(monkeypatch):
+    monkeypatch.setattr("peirce.agents.openai_chat.sendable", lambda payload: payload)
+    with ChatServer([says("x")]) as server:
+
+        async def call():
+            proposer = await open_model(f"{server.url}#m", QUICK)
+            try:
+                await proposer.propose(VIEW, [{"role": "user", "content": "\ud800"}], (), 5)
+            finally:
+                await proposer.close()
+
+        with pytest.raises(Unavailable, match="UTF-8"):
+            asyncio.run(call())
+        assert server.requests == []
+
+
 # --- faults ------------------------------------------------------------------
 
 
@@ -226,6 +295,13 @@ PASSING = {
     "text for a message": raw(b'{"id": "x", "choices": [{"index": 0, "message": "hi"}]}'),
     "number for content": raw(
         b'{"id": "x", "choices": [{"message": {"role": "assistant", "content": 5}}]}'
+    ),
+    "deep JSON": raw(b'{"choices": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"),
+    "a number of 5000 digits": raw(b'{"choices": ' + b"1" * 5000 + b"}"),
+    "deep refusal": lambda request: completion({"refusal": nested(300)}),
+    "deep arguments": calls("execute", '{"a": ' + "[" * 200_000 + "]" * 200_000 + "}"),
+    "arguments deeper than the journal takes": calls(
+        "execute", '{"a": ' + "[" * 300 + "]" * 300 + "}"
     ),
     "error in a good status": raw(b'{"error": {"message": "overloaded"}}'),
 }
@@ -376,6 +452,30 @@ def test_a_missing_key_names_its_variable():
         opening("openai:gpt")
     with pytest.raises(UsageError, match="MY_KEY"):
         opening("http://127.0.0.1:9/v1#m", api_key_env="MY_KEY")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OPENAI_PROXY", f"zz{SECRET}"),
+        ("HTTPS_PROXY", f"foo:bar{SECRET}"),
+        ("ALL_PROXY", f"gopher://{SECRET}"),
+        ("SSL_CERT_FILE", "/tmp"),
+        ("PEIRCE_API_KEY", f"{SECRET}\u2019"),
+        ("PEIRCE_API_KEY", f"{SECRET}\nx"),
+    ],
+)
+def test_a_variable_that_no_client_can_use_is_a_usage_error_that_names_it(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=name) as caught:
+        opening("https://127.0.0.1:9/v1#m")
+    told = "".join(traceback.format_exception(caught.value))
+    assert SECRET not in told and "\n" not in str(caught.value)
+
+
+def test_a_key_is_sent_without_the_space_around_it(monkeypatch):
+    monkeypatch.setenv("PEIRCE_API_KEY", " sk-other\n")
+    assert ask(says("x"))[1].requests[0]["headers"]["authorization"] == "Bearer sk-other"
 
 
 @pytest.mark.parametrize(
