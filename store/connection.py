@@ -6,6 +6,8 @@ holds it open drops DuckDB's lock. So nothing else here ever opens the file.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import threading
 from collections.abc import Sequence
@@ -80,17 +82,34 @@ class Database:
 
     def __init__(self, path: Path, *, write: bool) -> None:
         """Raises StoreError; `Locked` where another process holds the file."""
+        import duckdb
+
         self.path = path
-        self.writing = _attached(path, write)
+        fresh = write and not os.path.lexists(path)
+        try:
+            self.writing = _attached(path, write)
+        except Locked:
+            raise
+        except StoreError:
+            if write and (fresh or _is_blank(path)):  # of a disk that was full: no store yet
+                _unlink(path)
+            if fresh or not write or os.path.lexists(path):
+                raise
+            fresh = True
+            self.writing = _attached(path, write)
         self._local = threading.local()
         self._closed = False
         try:
             if write and schema.is_empty(self.query):
                 self._create()
             schema.check(self.query, str(path))
-        except StoreError:
+        except (StoreError, duckdb.Error) as error:
+            if fresh:
+                _unlink(path)  # while it is locked: nobody else has begun to use it
             self.close()
-            raise
+            if isinstance(error, StoreError):
+                raise
+            raise StoreError(f"no store can be made at {path}: {first_line(error)}") from error
 
     def _create(self) -> None:
         self.writing.execute("BEGIN TRANSACTION")
@@ -120,8 +139,24 @@ class Database:
             raise StoreError(f"{self.path} cannot be read: {first_line(error)}") from error
 
     def close(self) -> None:
+        import duckdb
+
         self._closed = True
-        self.writing.close()
+        with contextlib.suppress(duckdb.Error):  # what is committed stands in the log
+            self.writing.close()
+
+
+def _is_blank(path: Path) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size == 0
+    except OSError:
+        return False
+
+
+def _unlink(path: Path) -> None:
+    for place in (path, path.with_name(path.name + ".wal")):
+        with contextlib.suppress(OSError):
+            place.unlink()
 
 
 def first_line(error: BaseException) -> str:

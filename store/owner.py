@@ -19,12 +19,16 @@ import socket
 import struct
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..records import Json, StoreError
 from .connection import Database, Row, first_line
+
+if TYPE_CHECKING:
+    import duckdb
 
 LENGTH = struct.Struct(">I")
 FRAME_BYTES = 1 << 30
@@ -89,6 +93,7 @@ class Owner:
         self._database = database
         self._path = socket_path(database.path)
         self._visits: dict[socket.socket, threading.Thread] = {}
+        self._asked: dict[int, duckdb.DuckDBPyConnection] = {}  # by thread, while it answers
         self._lock = threading.Lock()
         self._closing = False
         self._listener = _listen(self._path)
@@ -126,6 +131,10 @@ class Owner:
         if message.get("who"):
             return _send(link, {"pid": os.getpid()})
         cursor = self._database.cursor()
+        with self._lock:
+            if self._closing:
+                raise ConnectionError("the store is being closed")
+            self._asked[threading.get_ident()] = cursor
         try:
             found = cursor.extract_statements(message["sql"])
             if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
@@ -139,6 +148,9 @@ class Owner:
                 cursor.execute("ROLLBACK")
         except (duckdb.Error, StoreError) as error:
             return _send(link, {"error": first_line(error)})
+        finally:
+            with self._lock:
+                self._asked.pop(threading.get_ident(), None)
         _send(link, {"rows": [], "more": False})
 
     def close(self) -> None:
@@ -153,8 +165,13 @@ class Owner:
         for link in visits:
             with contextlib.suppress(OSError):
                 link.shutdown(socket.SHUT_RDWR)
+        until = time.monotonic() + 5
         for thread in (self._accepting, *visits.values()):
-            thread.join(timeout=5)
+            while thread.is_alive() and time.monotonic() < until:
+                with self._lock:
+                    for cursor in self._asked.values():
+                        cursor.interrupt()  # again and again: one may come before its query
+                thread.join(timeout=0.05)
 
 
 def _listen(place: Path) -> socket.socket:

@@ -30,7 +30,7 @@ from pathlib import Path
 
 from ..records import DataError, InputSet, Json, Observation, Problem, UsageError, canonical_json
 from . import observations as observations_
-from .files import NotFinite, literal, locate, parse_json, read_csv, read_jsonl, shorten
+from .files import Unusable, literal, locate, parse_json, read_csv, read_jsonl, shorten
 from .list_functions import stratum
 
 FILES = tuple(f"examples.{kind}{end}" for kind in ("jsonl", "csv") for end in ("", ".gz"))
@@ -174,7 +174,7 @@ def _cell(text: str, where: str) -> Json:
     for read in (parse_json, literal):
         try:
             return read(text, where)
-        except NotFinite:  # no text that happens to look like a number
+        except Unusable:  # no text that happens to look like a value
             raise
         except DataError:
             continue

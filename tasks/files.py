@@ -34,7 +34,15 @@ TOKENS = re.compile(
 )  # of JSON: texts, numbers
 
 
-class NotFinite(DataError):
+DEPTH = 200  # of lists and objects in each other
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Unusable(DataError):
+    """A value that reads well and cannot be used: nothing else is to be made of its text."""
+
+
+class NotFinite(Unusable):
     """A number that no float holds, as 1e400."""
 
 
@@ -93,9 +101,9 @@ def open_bytes(path: Path) -> BinaryIO:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def open_text(path: Path) -> IO[str]:
+def open_text(path: Path, errors: str = "strict") -> IO[str]:
     """UTF-8 text, unpacked as by `open_bytes`."""
-    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors=errors, newline="")
 
 
 def identity(path: Path) -> dict[str, Json]:
@@ -110,10 +118,11 @@ def identity(path: Path) -> dict[str, Json]:
     return {"name": path.name, "sha256": seen.hexdigest()}
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """(line number from 1, line without its end) for each line that is not blank."""
+def read_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
+    """(line number from 1, line without its end) for each line that is not blank. errors: what
+    becomes of bytes that are not UTF-8, as for `open`; strict is a DataError."""
     number = size = 0
-    with open_text(path) as lines:
+    with open_text(path, errors) as lines:
         while True:
             number += 1
             try:
@@ -146,7 +155,7 @@ def parse_json(text: str, where: str) -> Json:
     error. Raises `DataError`, of numbers that no float holds `NotFinite` with line and field."""
     whole = "\n" in text
     try:
-        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         line = f", line {error.lineno}" if whole else ""
         raise DataError(f"{where}{line}: not JSON: {error.msg} at column {error.colno}") from error
@@ -158,6 +167,35 @@ def parse_json(text: str, where: str) -> Json:
         ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: not JSON that can be used: {shorten(str(error))}") from error
+    if "\\u" in text or text.count("[") + text.count("{") > DEPTH:
+        try:
+            _check_usable(value, where)
+        except Unusable as error:
+            line = f", line {_line_of_surrogate(text)}" if whole else ""
+            raise Unusable(f"{where}{line}{str(error).removeprefix(where)}") from None
+    return value
+
+
+def _check_usable(value: Json, where: str) -> None:
+    """Raises `Unusable` for half a character, which no UTF-8 holds, and for deep nesting."""
+    left: list[tuple[Json, int]] = [(value, 0)]
+    while left:
+        one, depth = left.pop()
+        if isinstance(one, str) and SURROGATE.search(one):
+            raise Unusable(f"{where}: half a character (a lone surrogate) in {ascii(one)[:80]}")
+        if isinstance(one, dict | list):
+            if depth == DEPTH:
+                raise Unusable(f"{where}: nested deeper than {DEPTH}")
+            parts = [*one, *one.values()] if isinstance(one, dict) else one
+            left += [(part, depth + 1) for part in parts]
+
+
+def _line_of_surrogate(text: str) -> int:
+    """The line, from 1, of the first text of JSON with half a character; else the first line."""
+    for found in TOKENS.finditer(text):
+        if "\\u" in found.group() and SURROGATE.search(json.loads(found.group())):
+            return text.count("\n", 0, found.start()) + 1
+    return 1
 
 
 def _no_constant(name: str) -> Json:
@@ -254,7 +292,9 @@ def literal(text: str, where: str) -> Json:
             value = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise DataError(f"{where}: not a Python literal: {shorten(text)}") from error
-    return as_json(value, where)
+    usable = as_json(value, where)
+    _check_usable(usable, where)
+    return usable
 
 
 def as_json(value: object, where: str) -> Json:

@@ -20,7 +20,7 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
     """The exit code of one command line."""
     from typer.main import get_command
 
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    _open_streams()
     warnings.showwarning = _say_warning
     command = get_command(app)
     try:
@@ -32,7 +32,7 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
     except typer.Abort:
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our data has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -41,10 +41,30 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
 
         if isinstance(error, PeirceError):
             return _say(error, error.exit_code)
-        if isinstance(error, OSError) and error.filename is not None:  # no right to write, no room
-            return _say(OSError(f"{error.filename}: {error.strerror}"), 1)
+        if isinstance(error, OSError):  # no right to write, no room
+            place = "" if error.filename is None else f"{error.filename}: "
+            reason = error.strerror or str(error) or type(error).__name__
+            _drop_stdout()  # what could not be written there is not tried again at the end
+            return _say(OSError(f"{place}{reason}"), 1)
         raise
     return code if isinstance(code, int) else 0
+
+
+def _open_streams() -> None:
+    """A standard stream that the caller has closed leads nowhere."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _drop_stdout() -> None:
+    """What stdout still holds goes out if it can, else nowhere."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(error: Exception, code: int) -> int:

@@ -9,12 +9,16 @@ Of an answer with several hypotheses the first is judged.
 from __future__ import annotations
 
 import asyncio
+import queue
+import threading
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from ..records import (
     Agreement,
@@ -33,6 +37,7 @@ from .driving import loop_runner
 from .problems import choose
 
 LINES_AT_ONCE = 32
+GIVEN_AHEAD = 1_000  # results that wait for the caller
 
 
 def check(
@@ -70,15 +75,53 @@ def check(
             f"answer_format is {form!r}: it must be one of {', '.join(family.answer_formats)}"
         )
     known = {one.id: (one, inputs) for one, inputs in chosen.pairs}
-    lines = read_lines(locate(answers, ()))
-    with loop_runner() as complete:
-        opened = complete(open_sandbox(sandbox, workers, strict_sandbox))
+    lines = read_lines(locate(answers, ()), errors="surrogateescape")
+
+    async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
+        opened = await open_sandbox(sandbox, workers, strict_sandbox)
         try:
             judge = Judge(family, form, Oracles(execute=executor(opened, Limits())), known)
-            while some := list(islice(lines, LINES_AT_ONCE)):
-                yield from complete(judge.lines(some))
+            await judge.lines(lines, give)
         finally:
-            complete(opened.close())
+            await opened.close()
+
+    yield from _as_they_come(judged)
+
+
+def _as_they_come(work: Callable[[Callable[[Any], Awaitable[None]]], Any]) -> Iterator[Any]:
+    """What `work` gives, each as soon as it is given. It runs in a thread of its own, since its
+    time limits must go on while the caller is busy with what it got."""
+    given: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+    left = threading.Event()
+
+    async def give(one: Any) -> None:
+        given.put((one,))
+        while given.qsize() > GIVEN_AHEAD and not left.is_set():
+            await asyncio.sleep(0.05)
+
+    async def until_left() -> None:
+        task = asyncio.ensure_future(work(give))
+        while not (await asyncio.wait([task], timeout=0.1))[0]:
+            if left.is_set():
+                task.cancel()
+        if not (left.is_set() and task.cancelled()):
+            task.result()
+
+    def run() -> None:
+        try:
+            with loop_runner() as complete:
+                complete(until_left())
+        finally:
+            given.put(())
+
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            done = thread.submit(run)
+            while one := given.get():
+                yield one[0]
+            done.result()
+        finally:
+            left.set()
 
 
 @dataclass(frozen=True)
@@ -90,8 +133,26 @@ class Judge:
     oracles: Oracles
     known: dict[str, tuple[Problem, InputSet]]
 
-    async def lines(self, some: list[tuple[int, str]]) -> list[dict[str, Json]]:
-        return await asyncio.gather(*(self.line(number, text) for number, text in some))
+    async def lines(
+        self,
+        lines: Iterator[tuple[int, str]],
+        give: Callable[[dict[str, Json]], Awaitable[None]],
+    ) -> None:
+        """Some lines side by side; gives what is said of each in their order."""
+        going: deque[asyncio.Task[dict[str, Json]]] = deque()
+        try:
+            while True:
+                for number, text in islice(lines, LINES_AT_ONCE - len(going)):
+                    going.append(asyncio.create_task(self.line(number, text)))
+                if not going:
+                    return
+                said = await going[0]
+                going.popleft()
+                await give(said)
+        finally:
+            for task in going:
+                task.cancel()
+            await asyncio.gather(*going, return_exceptions=True)
 
     async def line(self, number: int, text: str) -> dict[str, Json]:
         start = time.perf_counter()
@@ -144,8 +205,10 @@ class Judge:
 
 def _read(number: int, text: str) -> tuple[str, str, str]:
     """(problem, "hypothesis" or "answer", text) of one line."""
-    from ..tasks.files import parse_json
+    from ..tasks.files import SURROGATE, parse_json
 
+    if SURROGATE.search(text):  # what stands for bytes that are not UTF-8
+        raise DataError(f"line {number}: not UTF-8 text")
     row = parse_json(text, f"line {number}")
     if not isinstance(row, dict) or type(row.get("problem")) not in (str, int):  # true is no id
         raise DataError(f'line {number}, problem: not an object with the id of a "problem"')

@@ -153,7 +153,7 @@ def _defaults(command: Any, file: dict[str, Any], known: set[str]) -> dict[str, 
 
 def _settings(command: Any) -> Iterator[Any]:
     for one in command.params:
-        if one.param_type_name == "option" and one.name != "help":
+        if one.param_type_name == "option" and one.name not in ("help", "version"):
             yield one
 
 

@@ -77,3 +77,21 @@ def test_more_lines_than_are_judged_at_once_keep_their_order(setting):
     rows = judged(setting, *({"problem": "one", "hypothesis": source} for source in sources))
     assert [row["line"] for row in rows] == list(range(1, 71))
     assert [row["verdict"] == "consistent" for row in rows] == [n % 2 == 0 for n in range(70)]
+
+
+def test_a_line_that_is_not_utf8_is_an_error_and_the_others_still_run(setting):
+    path = setting.folder / "brought.jsonl"
+    good = json.dumps({"problem": "one", "hypothesis": "def f(x):\n    return x[1:]"}).encode()
+    path.write_bytes(b"\n".join([good, b'{"problem": "\xff"}', good]))
+    rows = list(peirce.check("examples", path, data=setting.data, space=setting.space, workers=1))
+    assert [row["verdict"] for row in rows] == ["consistent", "error", "consistent"]
+    assert rows[1]["reason"] == "line 2: not UTF-8 text"
+
+
+def test_a_caller_that_has_seen_enough_leaves(setting):
+    path = setting.folder / "brought.jsonl"
+    line = json.dumps({"problem": "one", "hypothesis": "def f(x):\n    return x[1:]"}) + "\n"
+    path.write_text(line * 200)
+    rows = peirce.check("examples", path, data=setting.data, space=setting.space, workers=1)
+    assert next(rows)["line"] == 1 and next(rows)["line"] == 2
+    rows.close()

@@ -368,3 +368,18 @@ def _left(group: int) -> list[str]:
             return []
         time.sleep(0.1)
     return found
+
+
+def test_stdout_that_is_full_or_closed_is_no_bug(folder):
+    for sink, code, said in (
+        (">/dev/full", 1, "peirce: No space left on device\n"),
+        (">&-", 0, ""),
+    ):
+        command = f'"{sys.executable}" -m peirce tasks list {sink}'
+        ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+        assert (ended.returncode, ended.stderr) == (code, said)
+
+
+def test_no_setting_asks_for_the_version(peirce, monkeypatch):
+    monkeypatch.setenv("PEIRCE_VERSION", "1")
+    assert "examples" in peirce("tasks", "list")[1]

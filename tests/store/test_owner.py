@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import stat
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -218,3 +220,20 @@ def test_the_owner_tells_its_pid(store: Store, path: Path) -> None:
     visitor = Visitor.reach(store.path)
     assert visitor is not None and visitor.owner() == os.getpid()
     visitor.close()
+
+
+def test_a_long_query_of_a_reader_ends_with_the_owner(store: Store, path: Path) -> None:
+    visitor = Visitor.reach(path)
+    assert visitor is not None
+    ended = threading.Event()
+
+    def ask() -> None:
+        with contextlib.suppress(OSError, StoreError):
+            visitor.query("SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b")
+        ended.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    time.sleep(0.3)
+    start = time.monotonic()
+    store.close()
+    assert time.monotonic() - start < 4 and ended.wait(5)

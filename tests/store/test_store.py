@@ -83,8 +83,32 @@ def test_a_database_of_something_else_is_left_alone(path: Path, write: bool) -> 
         assert connection.execute("SHOW TABLES").fetchall() == [("shopping",)]
 
 
-@pytest.mark.parametrize("content", [b"", b"not a database, but a text\n" * 500])
-@pytest.mark.parametrize("write", [True, False])
+def test_a_writer_takes_over_an_empty_file(path: Path) -> None:
+    path.touch()
+    Store.open(path, write=True).close()
+    with Store.open(path, write=False) as store:
+        assert store.sessions() == []
+
+
+def test_a_store_that_cannot_be_made_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="name too long"):
+        Store.open(tmp_path / ("x" * 253), write=True)  # its log has no room for its name
+    code = """
+import resource, sys
+from pathlib import Path
+from peirce.store.connection import Database
+resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
+Database(Path(sys.argv[1]), write=True)
+"""
+    arguments = [sys.executable, "-c", code, str(tmp_path / "full.duckdb")]
+    ended = subprocess.run(arguments, capture_output=True, text=True)
+    assert "StoreError" in ended.stderr.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "write"), [(b"", False), (b"a text\n" * 2_000, False), (b"a text\n" * 2_000, True)]
+)
 def test_a_file_that_is_no_database_gets_one_sentence(
     path: Path, content: bytes, write: bool
 ) -> None:

@@ -81,3 +81,14 @@ def test_a_number_that_no_float_holds_is_found_in_text_of_many_lines() -> None:
 
 def test_tasks_say_which_file_they_look_for_in_a_folder() -> None:
     assert all(getattr(one, "files", ()) for one in tasks())
+
+
+def test_half_a_character_and_deep_nesting_are_refused() -> None:
+    with pytest.raises(DataError, match=r"^f\.json, line 2: half a character"):
+        parse_json('{"a": "\\ud83d\\ude00",\n "b": ["\\ud800"]}', "f.json")
+    with pytest.raises(DataError, match=r"^f\.json: half a character"):
+        parse_json('{"\\udfff": 1}', "f.json")
+    assert parse_json('"\\ud83d\\ude00"', "f.json") == "\U0001f600"
+    parse_json("[" * 200 + "]" * 200, "f.json")
+    with pytest.raises(DataError, match=r"^f\.json: nested deeper than 200"):
+        parse_json("[" * 201 + "]" * 201, "f.json")
