@@ -17,6 +17,7 @@ from dataclasses import asdict
 from typing import Any, Literal, TypedDict
 
 from langgraph.runtime import Runtime
+from pydantic import ValidationError
 
 from ..agents import prompts
 from ..records import (
@@ -159,7 +160,7 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
         else:
             try:
                 return Outcome({"text": await tool.ainvoke(call.arguments)})
-            except ValueError as error:  # pydantic's ValidationError is one
+            except ValidationError as error:
                 said = f"The arguments do not fit: {str(error)[:300]}"
         return Outcome({"text": said, "refused": True})
 

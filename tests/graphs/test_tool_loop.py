@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 
-from peirce.agents.scripted import Mender
-from peirce.records import Verdict
+import pytest
+from peirce.agents.scripted import Mender, Scripted
+from peirce.records import Reply, ToolCall, Verdict
 
 SHOWN = [([3], [3]), ([5], [6])]
 WRONG = "def f(x):\n    return x"
@@ -29,3 +30,21 @@ def test_the_same_model_without_tools_is_inconsistent(play, make_problem):
         Mender(WRONG, MENDED), [make_problem(shown=SHOWN)], max_answers=1, tool_calls=0
     )
     assert [one.verdict for one in steps[0].answers[0].judged] == [Verdict.INCONSISTENT]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (ToolCall("a", "execute", {"sauce": "x"}), "do not fit"),
+        (ToolCall("a", "prove", {"code": "x"}), "no tool 'prove'; the tools are: execute"),
+        (ToolCall("a", "execute", "{code: x"), "not one JSON object"),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_told_to_the_model_and_the_step_goes_on(
+    play, make_problem, make_answer, call, told
+):
+    turns = [Reply(tool_calls=(call,), finish="tool_calls"), make_answer(MENDED)]
+    store, session, steps = play(Scripted([turns]), [make_problem(shown=SHOWN)])
+    assert [one.verdict for one in steps[0].answers[0].judged] == [Verdict.ACCEPTED]
+    (response,) = [c["response"] for c in store.calls(session) if c["path"].endswith("tool/0")]
+    assert told in response["text"] and response["refused"] is True
