@@ -25,7 +25,7 @@ from ..records import (
     digest_of,
 )
 from ..store import ProblemRow, SessionJournal, Store
-from .runner import STEPS_WITHOUT_END, executor_of, graph_of, make_case, spaces_of
+from .runner import STEPS_WITHOUT_END, Spaces, executor_of, graph_of, make_case
 from .steps import START_STATE
 
 
@@ -63,7 +63,7 @@ async def replay_session(
     """
     row_of_session = store.session(session)
     settings, rows = row_of_session["settings"], store.problems(session)
-    graph, spaces = graph_of(settings, rows), spaces_of(store)
+    graph, spaces = graph_of(settings, rows), Spaces(store)
     execute = executor_of(settings, sandbox)
     steps = 0
     differences: list[dict[str, Json]] = []

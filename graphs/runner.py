@@ -56,7 +56,7 @@ async def run_session(
     graph = graph_of(settings, rows)
     execute = executor_of(settings, sandbox)
     waiting: Iterator[ProblemRow] = iter(todo)
-    spaces = _Spaces(store)
+    spaces = Spaces(store)
 
     async def worker() -> None:
         for row in waiting:
@@ -112,7 +112,7 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> None
         case.emit({"type": "problem_ended", "problem": problem, "status": "done", "cause": state["stop"]})  # fmt: skip
 
 
-class _Spaces:
+class Spaces:
     """Sample spaces by digest, each read once: most problems of a task share one."""
 
     def __init__(self, store: Store) -> None:
@@ -123,10 +123,6 @@ class _Spaces:
         if digest not in self._known:
             self._known[digest] = self._store.space(digest)
         return self._known[digest]
-
-
-def spaces_of(store: Store) -> _Spaces:
-    return _Spaces(store)
 
 
 def executor_of(settings: Json, sandbox: Sandbox | None) -> Execute | None:
@@ -147,7 +143,7 @@ def _model_of(settings: Json) -> Json:
 
 
 def make_case(
-    store: Store, session: str, settings: Json, row: ProblemRow, spaces: _Spaces, **rest: Any
+    store: Store, session: str, settings: Json, row: ProblemRow, spaces: Spaces, **rest: Any
 ) -> Case:
     """A case as the session's record describes it. rest: what is live (proposer, execute, …) or
     stands in for the store (journal, ledger)."""
