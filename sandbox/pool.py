@@ -48,8 +48,12 @@ class Lost(Exception):
 class Zygote(Protocol):
     """What a backend starts: harness.py, running somewhere."""
 
-    def kill(self) -> None:
-        """At once, and gone when this returns."""
+    async def allow(self, memory_mb: int) -> None:
+        """Before a hypothesis with a higher memory limit than any before it: the memory limit of
+        the whole group, where there is one, is raised to leave it room."""
+
+    async def kill(self) -> None:
+        """At once, and gone with all that it started when this returns."""
 
     async def end(self) -> None:
         """After its stream was closed: waits a moment for it to go by itself, then kills it."""
@@ -63,10 +67,11 @@ class Link:
     ) -> None:
         self.reader, self.writer, self.zygote = reader, writer, zygote
         self.held: set[Digest] = set()
+        self.memory_mb = 0
 
-    def kill(self) -> None:
+    async def kill(self) -> None:
         self.writer.transport.abort()
-        self.zygote.kill()
+        await self.zygote.kill()
 
     async def close(self) -> None:
         self.writer.close()  # at the end of its stream a zygote ends its child and itself
@@ -226,7 +231,7 @@ class PooledSandbox:
                 self._in_background(self._abandon(slot, link, number, most))
                 raise
             except (Lost, TimeoutError, OSError) as error:
-                self._discard(slot)
+                await self._discard(slot)
                 self._refuse_when_closed()
                 raise Lost(str(error) or type(error).__name__) from error
             return checked_batch(header, body, count, keep, limits)
@@ -249,20 +254,20 @@ class PooledSandbox:
             async with asyncio.timeout(START_S):
                 hello, _ = await link.receive(0)
         except (Lost, TimeoutError) as error:
-            link.kill()
+            await link.kill()
             raise SandboxUnavailable(
                 "the sandbox's worker ended before its first word; run `peirce doctor`"
             ) from error
         except BaseException:
-            link.kill()
+            await link.kill()
             raise
         if hello.get("protocol") != PROTOCOL or type(hello.get("layers")) is not dict:
-            link.kill()
+            await link.kill()
             raise SandboxUnavailable(f"the sandbox's worker speaks another protocol: {hello}")
         try:
             self._refuse_when_closed()
         except SandboxUnavailable:
-            link.kill()
+            await link.kill()
             raise
         found = {str(name): active is True for name, active in hello["layers"].items()}
         # a layer counts where every zygote has it
@@ -274,10 +279,10 @@ class PooledSandbox:
         if self._closed:
             raise SandboxUnavailable("the sandbox was closed")
 
-    def _discard(self, slot: Slot) -> None:
-        if slot.link is not None:
-            slot.link.kill()
-            slot.link = None
+    async def _discard(self, slot: Slot) -> None:
+        link, slot.link = slot.link, None
+        if link is not None:
+            await link.kill()
 
     async def _abandon(self, slot: Slot, link: Link, number: int, most: int) -> None:
         """After a cancelled run: the child is killed, the zygote stays, the slot comes back."""
@@ -286,8 +291,7 @@ class PooledSandbox:
             async with asyncio.timeout(GRACE_S):
                 await self._reply(link, number, most)
         except (Lost, TimeoutError, OSError):
-            link.kill()
-            slot.link = None
+            await self._discard(slot)
         finally:
             self._free.put_nowait(slot)
 

@@ -29,7 +29,10 @@ class ZygoteProcess:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
 
-    def kill(self) -> None:
+    async def allow(self, memory_mb: int) -> None:
+        pass  # rlimits alone
+
+    async def kill(self) -> None:
         if self.process.poll() is None:
             os.kill(self.process.pid, signal.SIGKILL)  # its child dies with it
         self.process.wait()
@@ -39,7 +42,7 @@ class ZygoteProcess:
             if self.process.poll() is not None:
                 break
             await asyncio.sleep(0.005)
-        self.kill()
+        await self.kill()
 
 
 async def start_zygote() -> Link:
