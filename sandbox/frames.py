@@ -11,7 +11,7 @@ import os
 import struct
 from typing import Any
 
-PROTOCOL = 1
+PROTOCOL = 2
 MAGIC = b"PEI1"
 HEAD = struct.Struct("<4sIQ")
 HEADER_BYTES = 65_536
@@ -22,30 +22,38 @@ class Closed(Exception):
 
 
 def frame(header: dict[str, Any], body: bytes = b"") -> bytes:
+    return head(header, len(body)) + body
+
+
+def head(header: dict[str, Any], body_bytes: int) -> bytes:
+    """All of a frame but its body."""
     text = json.dumps(header).encode()
-    return HEAD.pack(MAGIC, len(text), len(body)) + text + body
+    return HEAD.pack(MAGIC, len(text), body_bytes) + text
 
 
-def read_frame(descriptor: int) -> tuple[dict[str, Any], bytes]:
-    """The next frame of a trusted peer. Raises Closed."""
-    magic, header_size, body_size = HEAD.unpack(_read_exactly(descriptor, HEAD.size))
+def read_header(descriptor: int) -> tuple[dict[str, Any], int]:
+    """The next header of a trusted peer, and how many bytes of body follow it, unread. Raises
+    Closed."""
+    magic, header_size, body_size = HEAD.unpack(read_exactly(descriptor, HEAD.size))
     if magic != MAGIC or header_size > HEADER_BYTES:
         raise Closed
-    header = json.loads(_read_exactly(descriptor, header_size))
-    return header, _read_exactly(descriptor, body_size)
+    return json.loads(read_exactly(descriptor, header_size)), body_size
 
 
-def _read_exactly(descriptor: int, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        chunk = os.read(descriptor, min(size - len(data), 2**20))
-        if not chunk:
-            raise Closed
-        data += chunk
+def read_exactly(descriptor: int, size: int) -> bytes:
+    """Raises Closed."""
+    data = bytearray(size)
+    with memoryview(data) as view:
+        at = 0
+        while at < size:
+            count = os.readv(descriptor, [view[at : at + 2**20]])
+            if not count:
+                raise Closed
+            at += count
     return bytes(data)
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes | memoryview) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -1,21 +1,23 @@
-"""The zygote: a small single-threaded process that forks one child for each hypothesis.
+"""The zygote: a small single-threaded process from which every hypothesis gets a child of its own.
 
 Run as a script, `python -s -S -P harness.py` (that is `-I`, but it keeps the hash seed of the
-environment), with a byte stream to its parent on descriptors 0 and 1. It keeps input sets by
-digest, forks a child for a (hypothesis, input set), reads the child's one result frame from a
-dedicated pipe under a byte cap and a deadline, kills the child's process group, reaps it and
-forwards the result. A child is untrusted: it sees its own source and inputs, and what it says is
-checked here and again by the parent. Standard library only; the same file serves inside a
-container.
+environment), with a byte stream to its parent on descriptors 0 and 1. Three generations:
 
-See `Zygote.serve` for the requests.
+- the zygote holds the layers that are entered once (jail.py) and passes requests on;
+- a stage, forked for an input set, parses and keeps it; stage "" keeps none, for small sets that come
+  with the request. A stage forks a child, relays its one result under a byte cap and a deadline,
+  and ends it with all that it started;
+- a child (child.py) reads its source from the stream itself. So neither the code nor the results
+  of one hypothesis ever lie in the memory that another is forked from.
+
+Standard library only; the same files serve inside a container.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import json
+import mmap
 import os
 import random
 import resource
@@ -23,319 +25,255 @@ import select
 import signal
 import sys
 import time
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING or __package__:
-    from . import frames, trial
+    from . import child, frames, jail, state, trial
 else:  # as a script: the files beside this one, without a search path
     from importlib import util
 
-    for _name in ("canonical", "frames", "trial"):
+    for _name in ("canonical", "frames", "jail", "state", "trial", "child"):
         _path = os.path.join(os.path.dirname(os.path.abspath(__file__)), _name + ".py")
         _spec = util.spec_from_file_location(_name, _path)
         sys.modules[_name] = util.module_from_spec(_spec)
         _spec.loader.exec_module(sys.modules[_name])
-    frames, trial = sys.modules["frames"], sys.modules["trial"]
+    child, frames, jail, state, trial = (
+        sys.modules[_name] for _name in ("child", "frames", "jail", "state", "trial")
+    )
 
-CACHE_BYTES = 16 * 2**20  # of input sets, as JSON; a fork costs more the more is held
-CHILD_VERDICTS = ("ok", "syntax", "no_function", "too_slow", "memory", "output_too_large")
-LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
-RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, to say in that it was reached
-RESULT_DESCRIPTOR = 3  # the only one a child has besides the null device
-
-# Common harmless modules, imported once so that a child which asks for them does not pay.
-PRELOADED = ("bisect", "collections", "copy", "functools", "heapq", "itertools", "math", "operator",
-             "re", "statistics", "string", "typing")  # fmt: skip
+PREFIX_BYTES = len(child.TAKEN) + 1  # what a child says before its frame
+PROBE_LIMITS = {"cpu_s": 5, "memory_mb": 64}
+DONE = b"."
 
 
-# --- the child ---------------------------------------------------------------
-
-
-def child(
-    pipe: int, nonce: str, request: dict[str, Any], source: bytes, inputs: trial.Inputs
-) -> NoReturn:
-    """Everything after the fork. Leaves by os._exit alone, so no handler of anyone runs."""
-    status = 70
-    try:
-        confine(pipe, request["limits"])
-        header, body = attempt(request, source, inputs)
-        frames.write_all(RESULT_DESCRIPTOR, frames.frame({**header, "nonce": nonce}, body))
-        status = 0
-    finally:
-        os._exit(status)
-
-
-def attempt(
-    request: dict[str, Any], source: bytes, inputs: trial.Inputs
-) -> tuple[dict[str, Any], bytes]:
-    limits = request["limits"]
-    # as many frames as the limit says for the hypothesis, besides those below it
-    sys.setrecursionlimit(max(200, int(limits["recursion"])) + _depth() + 1)
-    try:
-        text = source.decode("utf-8", "surrogatepass")
-        tried = trial.Trial(text, request["entry"], request["keep"], limits)
-        tried.watch_clock()
-        function = tried.compile()
-        if not callable(function):
-            return refusal(*function), b""
-        tried.run(function, inputs)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        header, body = tried.outcome()
-        if len(body) > limits["output_bytes"]:
-            raise trial.OverBatch("output_too_large", "the outputs together")
-        return header, body
-    except trial.OverBatch as over:
-        return refusal(*over.args), b""
-    except MemoryError:
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        _limit("RLIMIT_AS", hard, hard)
-        return refusal("memory", "out of memory outside of a call"), b""
-
-
-def refusal(verdict: str, detail: str) -> dict[str, Any]:
-    return {
-        "verdict": verdict,
-        "detail": detail[: trial.DETAIL_CHARACTERS],
-        "limited": verdict in LIMIT_VERDICTS,
-        "cpu_s": time.process_time(),
-    }
-
-
-def _depth() -> int:
-    depth, at = 0, sys._getframe().f_back
-    while at is not None:
-        depth, at = depth + 1, at.f_back
-    return depth
-
-
-def confine(pipe: int, limits: dict[str, Any]) -> None:
-    """The required layers: own process group, rlimits, closed descriptors, no environment."""
-    os.setsid()
-    _die_with_zygote()
-    os.dup2(pipe, RESULT_DESCRIPTOR)
-    os.closerange(RESULT_DESCRIPTOR + 1, 4096)
-    cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, upwards
-    memory = _mapped_bytes + int(limits["memory_mb"]) * 2**20
-    _limit("RLIMIT_AS", memory, memory + RESERVE_BYTES)
-    _limit("RLIMIT_CPU", cpu_s, cpu_s + 1)
-    _limit("RLIMIT_NOFILE", 32)
-    _limit("RLIMIT_FSIZE", 0)
-    _limit("RLIMIT_CORE", 0)
-    _limit("RLIMIT_NPROC", 0)  # no forks, where the user has no privileges
-
-
-def _limit(name: str, soft: int, hard: int | None = None) -> None:
-    number = getattr(resource, name, None)
-    if number is not None:
-        with contextlib.suppress(OSError, ValueError):  # macOS refuses some values of RLIMIT_AS
-            resource.setrlimit(number, (soft, soft if hard is None else hard))
-
-
-_mapped_bytes = 0  # of the zygote, and so of a child at its start
-
-
-def _measure_mapped() -> None:
-    global _mapped_bytes
-    with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as file:
-        _mapped_bytes = int(file.read().split()[0]) * resource.getpagesize()
-
-
-# --- Linux's prctl, where it can be had --------------------------------------
-
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_prctl: Any = None
-_zygote_pid = 0
-_adopts_orphans = False
-
-
-def _die_with_zygote() -> None:
-    if _prctl is not None:
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != _zygote_pid:  # it died before the call
-            os._exit(70)
-
-
-def _prepare_prctl() -> None:
-    global _prctl, _zygote_pid, _adopts_orphans
-    _zygote_pid = os.getpid()
-    if sys.platform.startswith("linux"):
-        try:
-            import ctypes
-
-            _prctl = ctypes.CDLL(None).prctl
-        except (ImportError, OSError, AttributeError):
-            return
-        children = f"/proc/self/task/{_zygote_pid}/children"
-        if os.path.exists(children):
-            _adopts_orphans = _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
-
-
-def layers() -> dict[str, bool]:
-    """Which protections hold for the children of this zygote."""
-    return {
-        "process_group": True,
-        "rlimits": True,
-        "empty_environment": True,
-        "closed_descriptors": True,
-        "parent_death_signal": _prctl is not None,
-        "orphans_killed": _adopts_orphans,
-        "own_user": False,
-        "no_new_privileges": False,
-        "seccomp": False,
-        "landlock": False,
-        "network_namespace": False,
-        "cgroup": False,
-    }
-
-
-# --- the zygote --------------------------------------------------------------
+# --- the zygote ---------------------------------------------------------------
 
 
 class Zygote:
-    def __init__(self, requests: int, replies: int) -> None:
-        self.requests, self.replies = requests, replies
-        self.inputs: OrderedDict[str, trial.Inputs] = OrderedDict()
+    def __init__(self, requests: int, replies: int, own_jail: jail.Jail) -> None:
+        self.requests, self.replies, self.jail = requests, replies, own_jail
+        self.stages: dict[str, tuple[int, int, int]] = {}  # digest: its pid, pipes to and from it
 
     def serve(self) -> NoReturn:
-        """Until the parent is gone (frames.Closed). Requests: {"op": "put", "digest"} with the inputs as
-        a JSON list, no reply; {"op": "run", "id", "digest", "entry", "keep", "limits"} with the
-        source, one reply with the same id; {"op": "cancel", "id"} ends that run if it is on."""
-        python = sys.version.split()[0]
-        self._say(
-            {"op": "hello", "protocol": frames.PROTOCOL, "python": python, "layers": layers()}
-        )
+        """Until the parent is gone (frames.Closed). Requests: {"op": "put", "digest"} with the
+        inputs as a JSON list, no reply; {"op": "drop", "digest"}; {"op": "run", "id", "digest",
+        "entry", "keep", "limits", "nonce", "shuffle", "source_bytes", "inputs_bytes"} with the
+        source and, where digest is "", the inputs, one reply with the same id; {"op": "cancel",
+        "id"} ends that run if it is on."""
+        held = probe(self.jail)
+        hello = {"op": "hello", "protocol": frames.PROTOCOL, "python": sys.version.split()[0]}
+        layers = {**dict.fromkeys(("process_group", "rlimits", "empty_environment",
+                                   "closed_descriptors"), True), **held}  # fmt: skip
+        frames.write_all(self.replies, frames.frame({**hello, "layers": layers}))
+        self.held = held
+        self._start("", 0)
         while True:
-            header, body = frames.read_frame(self.requests)
+            header, body_bytes = frames.read_header(self.requests)
             if header["op"] == "put":
-                self._put(header["digest"], body)
+                self._start(header["digest"], body_bytes)
+            elif header["op"] == "drop":
+                self._end(header["digest"])
             elif header["op"] == "run":
-                self._run(header, body)
+                _, down, up = self.stages[header["digest"]]
+                frames.write_all(down, frames.frame(header))
+                frames.read_exactly(up, 1)
 
-    def _say(self, header: dict[str, Any], body: bytes = b"") -> None:
-        frames.write_all(self.replies, frames.frame(header, body))
+    def _start(self, digest: str, body_bytes: int) -> None:
+        (read_down, write_down), (read_up, write_up) = os.pipe(), os.pipe()
+        pid = self.jail.fork_init()
+        if pid == 0:
+            status = 70
+            try:
+                for _, down, up in self.stages.values():
+                    os.close(down)
+                    os.close(up)
+                os.close(write_down)
+                os.close(read_up)
+                self.jail.die_with_parent()
+                Stage(self, read_down, write_up).serve(body_bytes if digest else None)
+            except (frames.Closed, OSError):
+                status = 0
+            finally:
+                os._exit(status)
+        os.close(read_down)
+        os.close(write_up)
+        self.stages[digest] = pid, write_down, read_up
+        frames.read_exactly(read_up, 1)  # it has read its inputs; if it could not, all ends here
 
-    def _put(self, digest: str, text: bytes) -> None:
-        """Keeps this set, whatever its size, and of the others the latest used."""
-        self.inputs[digest] = trial.Inputs(text)
-        while len(self.inputs) > 1 and sum(i.size for i in self.inputs.values()) > CACHE_BYTES:
-            self.inputs.popitem(last=False)
+    def _end(self, digest: str) -> None:
+        pid, down, up = self.stages.pop(digest)
+        os.close(down)
+        os.close(up)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def probe(own_jail: jail.Jail) -> dict[str, bool]:
+    """The layers that hold: a child takes them all and tells what it could."""
+    ours, theirs = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        found: dict[str, bool] = {}
+        try:
+            child.confine(own_jail, found, PROBE_LIMITS, mapped_bytes())
+            os.write(theirs, "\n".join(name for name, held in found.items() if held).encode())
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    names = os.read(ours, 4096).decode().split("\n")
+    os.close(ours)
+    os.waitpid(pid, 0)
+    return {name: held or name in names for name, held in own_jail.active.items()}
+
+
+def mapped_bytes() -> int:
+    """The address space of this process, so that a limit can be set beyond it."""
+    with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+    return 0
+
+
+# --- a stage ------------------------------------------------------------------
+
+
+class Stage:
+    def __init__(self, zygote: Zygote, down: int, up: int) -> None:
+        self.requests, self.replies = zygote.requests, zygote.replies
+        self.jail, self.held = zygote.jail, zygote.held
+        self.alone = zygote.jail.active["process_namespace"]  # nobody here but us and our children
+        self.down, self.up = down, up
+        self.inputs: trial.Inputs | None = None
+
+    def serve(self, body_bytes: int | None) -> NoReturn:
+        """Reads its inputs from the stream if there are any, then serves the runs that the zygote
+        hands to it; during a run the stream is the stage's to read. Raises frames.Closed."""
+        if body_bytes is not None:
+            self.inputs = trial.Inputs(frames.read_exactly(self.requests, body_bytes))
+        gc.collect()
         gc.freeze()  # a child's collector leaves the shared pages alone
-        _measure_mapped()
+        self.mapped_bytes = mapped_bytes()
+        frames.write_all(self.up, DONE)
+        while True:
+            request, _ = frames.read_header(self.down)
+            self._run(request)
+            frames.write_all(self.up, DONE)
 
-    def _run(self, request: dict[str, Any], source: bytes) -> None:
+    def _run(self, request: dict[str, Any]) -> None:
         reply = {"op": "result", "id": request["id"]}
-        inputs = self.inputs.get(request["digest"])
-        if inputs is None:
-            self._say({**reply, "verdict": "unknown_inputs"})
-            return
-        self.inputs.move_to_end(request["digest"])
-        nonce = os.urandom(8).hex()
+        request["layers"] = dict(self.held)
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
-            child(theirs, nonce, request, source, inputs)
+            child.become_child(
+                theirs, self.requests, request, self.inputs, self.jail, self.mapped_bytes
+            )
         os.close(theirs)
-        try:
-            ending, header, body = self._await_result(ours, request, nonce)
-            if ending == "ok":
-                self._say({**header, **reply}, body)
-        finally:
-            os.close(ours)
-            status, cpu_s = end_group(pid)
-        if ending != "ok":
-            said = refusal(*explain(ending, status, cpu_s, float(request["limits"]["cpu_s"])))
-            self._say({**said, **reply, "cpu_s": cpu_s})
+        header_bytes = frames.HEAD.size + frames.HEADER_BYTES
+        size = PREFIX_BYTES + header_bytes + int(request["limits"]["output_bytes"])
+        with mmap.mmap(-1, size) as buffer, memoryview(buffer) as data:  # gone with the result
+            try:
+                ending, got = self._await_result(ours, request, data)
+                if ending == "ok":
+                    head = {**reply, "ending": "ok", "reach": data[1] - ord("0")}
+                    self._say(head, data[PREFIX_BYTES:got])
+            finally:
+                os.close(ours)
+                status, cpu_s = self._end_all(pid)
+            if ending != "ok":
+                verdict, detail = explain(
+                    ending, status, cpu_s, float(request["limits"]["cpu_s"]), got
+                )
+                said = {**child.refusal(verdict, detail), "ending": verdict, "cpu_s": cpu_s}
+                self._say({**said, **reply})
+
+    def _say(self, header: dict[str, Any], body: memoryview | bytes = b"") -> None:
+        frames.write_all(self.replies, frames.head(header, len(body)))
+        frames.write_all(self.replies, body)
 
     def _await_result(
-        self, pipe: int, request: dict[str, Any], nonce: str
-    ) -> tuple[str, dict[str, Any], bytes]:
-        """("ok", header, body), or how it ended otherwise."""
-        limits = request["limits"]
-        deadline = time.monotonic() + float(limits["wall_s"])
-        cap = frames.HEAD.size + frames.HEADER_BYTES + int(limits["output_bytes"])
-        data, needed = bytearray(), frames.HEAD.size
+        self, pipe: int, request: dict[str, Any], data: memoryview
+    ) -> tuple[str, int]:
+        """("ok", size) with a whole frame in `data`, or how it ended otherwise."""
+        deadline = time.monotonic() + float(request["limits"]["wall_s"])
+        got, needed = 0, PREFIX_BYTES + frames.HEAD.size
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
-        poll.register(self.requests, select.POLLIN)
+        listening = False
         while True:
             left = deadline - time.monotonic()
             ready = dict(poll.poll(left * 1000)) if left > 0 else {}
             if not ready:
-                return "wall", {}, b""
+                return "wall", got
             if self.requests in ready:
-                header, _ = frames.read_frame(self.requests)
+                header, _ = frames.read_header(self.requests)
                 if header["op"] == "cancel" and header["id"] == request["id"]:
-                    return "cancelled", {}, b""
+                    return "cancelled", got
             if pipe not in ready:
                 continue
-            chunk = os.read(pipe, 2**20)
-            if not chunk:
-                return ("protocol" if data else "ended"), {}, b""
-            data += chunk
-            if needed == frames.HEAD.size and len(data) >= needed:
-                magic, header_size, body_size = frames.HEAD.unpack_from(data)
+            count = os.readv(pipe, [data[got : got + 2**20]])
+            if not count:
+                return ("protocol" if got > PREFIX_BYTES else "ended"), got
+            got += count
+            if not listening:
+                poll.register(self.requests, select.POLLIN)
+                listening = True
+            if needed == PREFIX_BYTES + frames.HEAD.size and got >= needed:
+                magic, header_size, body_size = frames.HEAD.unpack_from(data, PREFIX_BYTES)
                 if magic != frames.MAGIC or header_size > frames.HEADER_BYTES:
-                    return "protocol", {}, b""
+                    return "protocol", got
                 needed += header_size + body_size
-                if needed > cap:
-                    return "output_too_large", {}, b""
-                body_at = frames.HEAD.size + header_size
-            if len(data) == needed > frames.HEAD.size:
-                return checked(data[frames.HEAD.size : body_at], nonce, bytes(data[body_at:]))
-            if len(data) > needed:
-                return "protocol", {}, b""
+                if needed > len(data):
+                    return "output_too_large", got
+                complete = needed
+            if needed > PREFIX_BYTES + frames.HEAD.size and got >= complete:
+                return ("ok" if got == needed else "protocol"), got
+
+    def _end_all(self, pid: int) -> tuple[int, float]:
+        """Kills the child with all that it started and reaps them: its wait status, CPU seconds."""
+        if self.alone:
+            os.kill(-1, signal.SIGKILL)  # all of this namespace but its first process, this one
+        for kill in (os.killpg, os.kill):  # before its setsid a child has no group of its own
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(pid, signal.SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
+        while True:  # descendants that left the group: orphaned, they are this process's now
+            try:
+                if os.waitpid(-1, 0 if self.alone else os.WNOHANG)[0] == 0:
+                    with open("/proc/thread-self/children", "rb") as file:
+                        for orphan in file.read().split():
+                            os.kill(int(orphan), signal.SIGKILL)
+            except (ChildProcessError, OSError):
+                break
+        empty(self.jail.scratch)
+        return status, usage.ru_utime + usage.ru_stime
 
 
-def checked(text: bytearray, nonce: str, body: bytes) -> tuple[str, dict[str, Any], bytes]:
-    """What a child's header may say, and nothing else of it."""
-    try:
-        header = json.loads(text)
-    except (ValueError, RecursionError):
-        return "protocol", {}, b""
-    if (
-        type(header) is not dict
-        or header.get("nonce") != nonce
-        or header.get("verdict") not in CHILD_VERDICTS
-    ):
-        return "protocol", {}, b""
-    told = ("verdict", "detail", "reason_names", "limited", "cpu_s")
-    header = {name: header[name] for name in told if name in header}
-    if len(json.dumps(header)) > frames.HEADER_BYTES // 2:
-        return "protocol", {}, b""
-    return "ok", header, body
+def empty(folder: str | None) -> None:
+    """Removes what a child left in the scratch folder, which has room for few files."""
+    if folder is None:
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                os.chmod(entry.path, 0o700)
+                empty(entry.path)
+                os.rmdir(entry.path)
+            else:
+                os.unlink(entry.path)
 
 
-def end_group(pid: int) -> tuple[int, float]:
-    """Kills the child's whole group, reaps it, then what it left: wait status, CPU seconds."""
-    for kill in (os.killpg, os.kill):  # before its setsid a child has no group of its own
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
-    _, status, usage = os.wait4(pid, 0)
-    if _adopts_orphans:
-        _end_orphans()
-    return status, usage.ru_utime + usage.ru_stime
-
-
-def _end_orphans() -> None:
-    """Descendants that left their group: orphaned, they are the zygote's children now."""
-    while True:
-        try:
-            if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
-                    for pid in file.read().split():
-                        os.kill(int(pid), signal.SIGKILL)
-        except ChildProcessError:
-            return
-
-
-def explain(ending: str, status: int, cpu_s: float, cpu_limit_s: float) -> tuple[str, str]:
-    """Why a child gave no result: (verdict, detail)."""
-    if ending == "wall":
+def explain(
+    ending: str, status: int, cpu_s: float, cpu_limit_s: float, got: int
+) -> tuple[str, str]:
+    """Why a child gave no result: (verdict, detail). `got`: how many bytes it had said."""
+    if ending == "wall" and got:
         return "too_slow", "wall time"
-    if ending != "ended":
+    if ending in ("protocol", "output_too_large", "cancelled"):
         return ending, "its result is no frame of ours" if ending == "protocol" else ""
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    failed = not number and os.WEXITSTATUS(status) == child.FAULT_STATUS
+    if not got or (failed and got < PREFIX_BYTES):
+        return "fault", "a child failed before any untrusted code ran"
     if number == signal.SIGXCPU or (number == signal.SIGKILL and cpu_s >= cpu_limit_s):
         return "too_slow", "CPU time"
     if number == signal.SIGKILL:
@@ -346,6 +284,8 @@ def explain(ending: str, status: int, cpu_s: float, cpu_limit_s: float) -> tuple
 
 
 def main() -> None:
+    own_jail = jail.Jail()
+    own_jail.fix_addresses()
     requests, replies = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -354,14 +294,18 @@ def main() -> None:
     os.chdir("/")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     sys.set_int_max_str_digits(0)
-    for name in PRELOADED:
+    for name in state.PRELOADED:
         __import__(name)
+    # what is not here by now is nowhere: the same modules on every machine, no file is looked for
+    sys.path.clear()
+    sys.meta_path = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
     os.environ.clear()
     random.seed(0)
-    _prepare_prctl()
+    own_jail.enter()
+    gc.collect()
     gc.freeze()
     with contextlib.suppress(frames.Closed, BrokenPipeError, ConnectionResetError):
-        Zygote(requests, replies).serve()
+        Zygote(requests, replies, own_jail).serve()
     os._exit(0)
 
 

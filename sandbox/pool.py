@@ -14,7 +14,7 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,14 +30,21 @@ from ..records import (
 )
 from .canonical import Unrepresentable, code_of, restore
 from .frames import HEAD, HEADER_BYTES, MAGIC, PROTOCOL, frame
+from .trial import LIMIT_REASONS
 
 REQUIRED = ("process_group", "rlimits", "empty_environment", "closed_descriptors")
 VERDICTS = frozenset({"ok", "syntax", "no_function", "too_slow", "memory", "output_too_large",
-                      "protocol", "crashed"})  # fmt: skip
+                      "protocol", "crashed", "cancelled"})  # fmt: skip
+STANDS_IN = {"own_user": "user_namespace"}  # without privileges no other user can be had
+MOST_WORKERS = 256
+SOURCE_BYTES = 2**20
 STORED_BYTES = 256 * 2**20  # of input sets as JSON, kept here for zygotes that lack them
+INLINE_BYTES = 16 * 2**10  # smaller sets go with each request: a stage for each costs more
+HELD_BYTES, HELD_SETS = 32 * 2**20, 8  # of larger ones, by each zygote
+BEYOND = 2  # state.Reach
 START_S = 30.0  # for a zygote's first word
 GRACE_S = 15.0  # beyond a batch's wall time, before the zygote itself is given up
-CANARY = "def f(x):\n    return x\n"
+CANARY = b"def f(x):\n    return x\n"
 _REASON = re.compile(r"[A-Za-z_]{1,64}")
 
 
@@ -60,14 +67,21 @@ class Zygote(Protocol):
 
 
 class Link:
-    """A started zygote with the stream to it; `held` are the input sets it was sent."""
+    """A started zygote with the stream to it; `held` are the input sets it keeps, with their
+    sizes, the latest used last; `adds` are layers that hold around it besides those it tells of."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, zygote: Zygote
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        zygote: Zygote,
+        adds: Mapping[str, bool] | None = None,
     ) -> None:
         self.reader, self.writer, self.zygote = reader, writer, zygote
-        self.held: set[Digest] = set()
+        self.adds = dict(adds or {})
+        self.held: OrderedDict[Digest, int] = OrderedDict()
         self.memory_mb = 0
+        self.running = 0  # the id of the latest run
 
     async def kill(self) -> None:
         self.writer.transport.abort()
@@ -79,6 +93,17 @@ class Link:
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
         self.writer.write(frame(header, body))
+
+    def hold(self, digest: Digest, text: bytes) -> None:
+        """Makes the zygote keep this set, whatever its size, and of the others the latest used."""
+        if digest not in self.held:
+            while self.held and (
+                len(self.held) >= HELD_SETS or sum(self.held.values()) + len(text) > HELD_BYTES
+            ):
+                self.send({"op": "drop", "digest": self.held.popitem(last=False)[0]})
+            self.send({"op": "put", "digest": digest}, text)
+            self.held[digest] = len(text)
+        self.held.move_to_end(digest)
 
     async def receive(self, most_bytes: int) -> tuple[dict[str, Any], bytes]:
         """One frame. Raises Lost."""
@@ -96,6 +121,19 @@ class Link:
         return header, body
 
 
+@dataclass(frozen=True)
+class Job:
+    """One hypothesis, as UTF-8, over one input set, as a JSON list of `count`."""
+
+    code: bytes
+    entry: str
+    digest: Digest
+    text: bytes
+    count: int
+    keep: Keep
+    limits: Limits
+
+
 class Slot:
     """A place in the pool; its zygote is started when first needed and replaced when lost."""
 
@@ -108,6 +146,8 @@ class PooledSandbox:
     def __init__(self, start: Callable[[], Awaitable[Link]], workers: int | None = None) -> None:
         if workers is not None and workers < 1:
             raise UsageError(f"workers is {workers}; give 1 or more")
+        if workers is not None and workers > MOST_WORKERS:
+            raise UsageError(f"workers is {workers}; give {MOST_WORKERS} or fewer")
         self.workers = workers or usable_cores()
         self._start_link = start
         self._slots = [Slot() for _ in range(self.workers)]
@@ -128,7 +168,7 @@ class PooledSandbox:
             missing = [name for name in REQUIRED if not self._layers.get(name)]
             if missing:
                 raise SandboxUnavailable(f"the sandbox lacks required layers: {', '.join(missing)}")
-            wanted = [name for name, active in self._layers.items() if not active]
+            wanted = self.missing_layers()
             if strict and wanted:
                 raise SandboxUnavailable(
                     f"the sandbox lacks wanted layers ({', '.join(wanted)}); "
@@ -140,6 +180,16 @@ class PooledSandbox:
 
     def layers(self) -> Mapping[str, bool]:
         return dict(self._layers)
+
+    def missing_layers(self) -> list[str]:
+        """Wanted layers that do not hold and for which no other stands in."""
+        layers = self._layers
+        optional = {"user_namespace"}  # a means to the others, needed where they need it
+        return [
+            name
+            for name, active in layers.items()
+            if not active and name not in optional and not layers.get(STANDS_IN.get(name, ""))
+        ]
 
     async def put(self, inputs: InputSet) -> Digest:
         digest = inputs.digest
@@ -162,14 +212,20 @@ class PooledSandbox:
             raise UsageError(f"no input set {inputs[:12]!r} was put into this sandbox")
         self._inputs.move_to_end(inputs)
         text, count = self._inputs[inputs]
+        code = source.encode("utf-8", "surrogatepass")
+        if len(code) > SOURCE_BYTES:
+            return failed("syntax", count, f"a source of {len(code):,} bytes, over 1 MiB")
+        if len(entry) > 1_000:
+            return failed("no_function", count, "a function's name of over 1,000 characters")
+        job = Job(code, entry, inputs, text, count, keep, limits)
         causes = []
         for _ in range(2):
             try:
-                return await self._once(source, entry, inputs, text, count, keep, limits)
+                return await self._once(job)
             except Lost as lost:
                 causes.append(str(lost))
         try:  # does any hypothesis get through, or this one not?
-            await self._once(CANARY, "f", "canary", b"[0]", 1, "codes", Limits())
+            await self._once(Job(CANARY, "f", "canary", b"[0]", 1, "codes", Limits()))
         except Lost as lost:
             raise SandboxUnavailable(
                 f"the sandbox lost three batches in a row ({lost}); run `peirce doctor`"
@@ -194,50 +250,54 @@ class PooledSandbox:
 
     # --- one batch on one zygote ---
 
-    async def _once(
-        self,
-        source: str,
-        entry: str,
-        digest: Digest,
-        text: bytes,
-        count: int,
-        keep: Keep,
-        limits: Limits,
-    ) -> Batch:
+    async def _once(self, job: Job) -> Batch:
         slot = await self._free.get()
         held = True
         try:
             link = await self._linked(slot)
-            self._next_id += 1
-            number = self._next_id
-            request = {"op": "run", "id": number, "digest": digest, "entry": entry, "keep": keep,
-                       "limits": asdict(limits)}  # fmt: skip
-            code = source.encode("utf-8", "surrogatepass")
-            most = limits.output_bytes + 2**20
             try:
-                for _ in range(2):
-                    if digest not in link.held:
-                        link.send({"op": "put", "digest": digest}, text)
-                        link.held.add(digest)
-                    link.send(request, code)
-                    async with asyncio.timeout(limits.wall_s + GRACE_S):
-                        await link.writer.drain()
-                        header, body = await self._reply(link, number, most)
-                    if header.get("verdict") != "unknown_inputs":
-                        break
-                    link.held.discard(digest)  # the zygote forgot it for others
+                if job.limits.memory_mb > link.memory_mb:
+                    await link.zygote.allow(job.limits.memory_mb)
+                    link.memory_mb = job.limits.memory_mb
+                batch, reach = await self._exchange(link, job, None)
+                if reach == BEYOND and batch.verdict == "ok":
+                    again, _ = await self._exchange(link, job, shuffle=len(job.code))
+                    batch = same(batch, again)
+                return batch
             except asyncio.CancelledError:
                 held = False
-                self._in_background(self._abandon(slot, link, number, most))
+                self._in_background(self._abandon(slot, link, job))
                 raise
             except (Lost, TimeoutError, OSError) as error:
                 await self._discard(slot)
                 self._refuse_when_closed()
                 raise Lost(str(error) or type(error).__name__) from error
-            return checked_batch(header, body, count, keep, limits)
         finally:
             if held:
                 self._free.put_nowait(slot)
+
+    async def _exchange(self, link: Link, job: Job, shuffle: int | None) -> tuple[Batch, int]:
+        """One pass over the inputs, as they stand or shuffled: the batch and the reach of its
+        source. Raises Lost, TimeoutError, OSError."""
+        self._next_id += 1
+        nonce = os.urandom(8).hex()
+        inline = b""
+        if len(job.text) <= INLINE_BYTES:
+            inline = job.text
+        else:
+            link.hold(job.digest, job.text)
+        request = {"op": "run", "id": self._next_id, "digest": "" if inline else job.digest,
+                   "entry": job.entry, "keep": job.keep, "limits": asdict(job.limits),
+                   "nonce": nonce, "shuffle": shuffle, "source_bytes": len(job.code),
+                   "inputs_bytes": len(inline)}  # fmt: skip
+        link.running = self._next_id
+        link.send(request, job.code + inline)
+        async with asyncio.timeout(job.limits.wall_s + GRACE_S):
+            await link.writer.drain()
+            header, body = await self._reply(link, link.running, most_bytes(job.limits))
+        reach = header.get("reach")
+        batch = received_batch(header, body, nonce, job.count, job.keep, job.limits)
+        return batch, reach if type(reach) is int else BEYOND
 
     async def _reply(self, link: Link, number: int, most: int) -> tuple[dict[str, Any], bytes]:
         while True:
@@ -270,6 +330,7 @@ class PooledSandbox:
             await link.kill()
             raise
         found = {str(name): active is True for name, active in hello["layers"].items()}
+        found.update(link.adds)
         # a layer counts where every zygote has it
         self._layers = {n: on and self._layers.get(n, True) for n, on in found.items()}
         slot.link = link
@@ -284,12 +345,12 @@ class PooledSandbox:
         if link is not None:
             await link.kill()
 
-    async def _abandon(self, slot: Slot, link: Link, number: int, most: int) -> None:
+    async def _abandon(self, slot: Slot, link: Link, job: Job) -> None:
         """After a cancelled run: the child is killed, the zygote stays, the slot comes back."""
         try:
-            link.send({"op": "cancel", "id": number})
+            link.send({"op": "cancel", "id": link.running})
             async with asyncio.timeout(GRACE_S):
-                await self._reply(link, number, most)
+                await self._reply(link, link.running, most_bytes(job.limits))
         except (Lost, TimeoutError, OSError):
             await self._discard(slot)
         finally:
@@ -322,6 +383,56 @@ def failed(verdict: str, count: int, detail: str = "", limited: bool = False, cp
         limited,
         cpu_s,
     )
+
+
+def most_bytes(limits: Limits) -> int:
+    """Of a reply's body: a child's whole frame."""
+    return HEAD.size + HEADER_BYTES + limits.output_bytes
+
+
+def received_batch(
+    header: Mapping[str, Any], body: bytes, nonce: str, count: int, keep: Keep, limits: Limits
+) -> Batch:
+    """The batch of a stage's reply: what the stage says of a child that gave no result, or what is
+    in the child's frame, which is its body. Raises Lost where the harness itself failed."""
+    ending = header.get("ending")
+    if ending == "fault":
+        raise Lost(str(header.get("detail")))
+    if ending != "ok":
+        return checked_batch({**header, "verdict": ending}, b"", count, keep, limits)
+    magic, header_bytes, body_bytes = (
+        HEAD.unpack_from(body) if len(body) >= HEAD.size else (0, 0, 0)
+    )
+    if magic != MAGIC or HEAD.size + header_bytes + body_bytes != len(body):
+        return failed("protocol", count, "its result is no frame of ours")
+    try:
+        inner = json.loads(body[HEAD.size : HEAD.size + header_bytes])
+    except (ValueError, RecursionError):
+        return failed("protocol", count, "its result has no header")
+    if type(inner) is not dict or inner.get("nonce") != nonce:
+        return failed("protocol", count, "its result has another header")
+    if inner.get("verdict") in ("protocol", "crashed", "cancelled"):
+        return failed("protocol", count, "a verdict that is not its own to give")
+    return checked_batch(inner, body[HEAD.size + header_bytes :], count, keep, limits)
+
+
+def same(first: Batch, second: Batch) -> Batch:
+    """The one batch of two passes over the same inputs in different orders: verdict
+    "nondeterministic" where they differ, but for inputs that a limit ended in either."""
+    if second.verdict != "ok":
+        return second
+    reasons = [np.array([None, *batch.reason_names], object)[batch.reasons] for batch in (first, second)]  # fmt: skip
+    limits = np.array([r in LIMIT_REASONS for r in reasons[0]], bool)
+    cut = np.array([r in LIMIT_REASONS for r in reasons[1]], bool)
+    differ = (first.codes != second.codes) | (reasons[0] != reasons[1])
+    if bool((differ & ~limits & ~cut).any()):
+        place = int(np.flatnonzero(differ & ~limits & ~cut)[0])
+        return failed("nondeterministic", len(first.codes), f"another value for input {place} when run again in another order")  # fmt: skip
+    limited = first.limited or second.limited
+    cpu_s = first.cpu_s + second.cpu_s
+    if bool((cut & ~limits).any()):
+        return replace(second, limited=limited, cpu_s=cpu_s)
+    return replace(first, limited=limited, cpu_s=cpu_s)
 
 
 def checked_batch(

@@ -1,7 +1,7 @@
-"""The backend `process`: zygotes as plain child processes of this one.
+"""The backend `process`: zygotes as child processes of this one, the default everywhere.
 
-Protects the parent from exits, endless loops, memory, floods of output and forged results; it is
-as strong as its layers (`ProcessSandbox.layers`) where a hypothesis attacks the machine.
+On Linux a child gives up what the kernel lets a program give up (jail.py); elsewhere only the
+required layers hold, and `layers` says so.
 """
 
 from __future__ import annotations
@@ -14,28 +14,33 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..records import SandboxUnavailable
+from ..records import Limits, SandboxUnavailable
+from .cgroups import Group
 from .pool import Link, PooledSandbox
 
 HARNESS = Path(__file__).with_name("harness.py")
 # -I would ignore the hash seed; -s -S -P with an environment of ours isolates as much.
 COMMAND: list[str] = [sys.executable, "-s", "-S", "-P", "-B", "-X", "utf8", str(HARNESS)]
 ENVIRONMENT = {"PYTHONHASHSEED": "0"}
+ROOM_MB = 512  # of a group, for its zygote, stages and their input sets
 
 
 class ZygoteProcess:
-    """pool.Zygote as a child of this process."""
+    """pool.Zygote as a child of this process, with a control group where one can be had."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
+    def __init__(self, process: subprocess.Popen[bytes], group: Group | None) -> None:
+        self.process, self.group = process, group
 
     async def allow(self, memory_mb: int) -> None:
-        pass  # rlimits alone
+        if self.group is not None:
+            self.group.limit_memory((memory_mb + ROOM_MB) * 2**20)
 
     async def kill(self) -> None:
         if self.process.poll() is None:
-            os.kill(self.process.pid, signal.SIGKILL)  # its child dies with it
+            os.kill(self.process.pid, signal.SIGKILL)  # stages and children die with it
         self.process.wait()
+        if self.group is not None:
+            await self.group.end()
 
     async def end(self) -> None:
         for _ in range(200):
@@ -48,6 +53,7 @@ class ZygoteProcess:
 async def start_zygote() -> Link:
     """Raises SandboxUnavailable where no Python can be started."""
     ours, theirs = socket.socketpair()
+    group = Group.make()
     try:
         process = subprocess.Popen(
             COMMAND,
@@ -60,13 +66,23 @@ async def start_zygote() -> Link:
         )
     except OSError as error:
         ours.close()
+        if group is not None:
+            group.remove()
         raise SandboxUnavailable(
             f"the sandbox cannot start {sys.executable!r}: {error.strerror}"
         ) from error
     finally:
         theirs.close()
+    zygote = ZygoteProcess(process, group)
+    if group is not None:
+        try:
+            group.add(process.pid)
+        except OSError:
+            group.remove()
+            zygote.group = group = None
+    await zygote.allow(Limits().memory_mb)
     reader, writer = await asyncio.open_connection(sock=ours, limit=2**20)
-    return Link(reader, writer, ZygoteProcess(process))
+    return Link(reader, writer, zygote, {"cgroup": group is not None})
 
 
 class ProcessSandbox(PooledSandbox):

@@ -1,5 +1,9 @@
 """One hypothesis over one input set: compile once, then copy, call and code for each input.
 
+A prediction depends on code and input alone: where a source may keep something from one call to
+the next (state.reach), each input gets a fresh namespace; where it may keep it elsewhere, the batch is
+run again in another process and in another order, and the two are compared (pool.py).
+
 This runs inside the sandboxed child, in no protected way by itself; bench/sandbox.py also runs it in
 its own process as the loop that a sandbox is measured against. Standard library only.
 """
@@ -11,20 +15,23 @@ import builtins
 import json
 import marshal
 import random
+import re
 import signal
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from . import canonical
+    from . import canonical, state
 else:
     import canonical  # loaded by harness.py
+    import state
 
 TICK = "__peirce_tick__"  # ends in underscores: a class body does not mangle it
 DETAIL_CHARACTERS = 500
 
 STEPS, TIMEOUT, EXIT = "steps", "timeout", "exit"
+ADDRESS = "nondeterministic"  # of an output that tells where in memory something lies
 LIMIT_REASONS = frozenset({STEPS, TIMEOUT, "MemoryError", "RecursionError", canonical.TOO_LARGE})
 _BUILTIN_EXCEPTIONS: dict[type, str] = {
     kind: kind.__name__
@@ -40,6 +47,10 @@ class Steps(BaseException):
 
 class InputTimeout(BaseException):
     """An input used up its CPU time."""
+
+
+class Address(Exception):
+    """An output tells an address in memory: another process would say another."""
 
 
 class OverBatch(BaseException):
@@ -80,22 +91,34 @@ class Trial:
         )
         self._input_cpu_s = float(limits["input_cpu_s"])
         self._clock_at, self._clock_since = -1, 0.0
+        self.reach = state.Reach.BEYOND
+        self._code: Any = None
+        self._order: list[int] | None = None
 
     def done(self) -> int:
         """How many inputs are finished; the index of the one at work."""
         return len(self.results) // self._width
 
-    def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
-        """The hypothesis' function, or (verdict, detail) where there is none."""
+    def read(self) -> tuple[str, str] | None:
+        """Parses the source and finds its `reach`, running none of it; (verdict, detail) where it
+        cannot be parsed. First of three: read, compile, run."""
         try:
-            code = compile_source(self.source)
+            tree = ast.parse(self.source, "<hypothesis>")
+            self.reach = state.reach(tree, self.entry)
+            self._code = compiled(tree, "while" in self.source)
         except SyntaxError as error:
             return "syntax", f"{type(error).__name__}: {error.msg} (line {error.lineno})"
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:
             return "syntax", describe(error)
-        namespace: dict[str, Any] = {"__name__": "hypothesis", TICK: self._tick}
+        return None
+
+    def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
+        """The hypothesis' function, or (verdict, detail) where there is none."""
+        refused = self.read() if self._code is None else None
+        if refused is not None:
+            return refused
         try:
-            exec(code, namespace)
+            function = self._fresh_function()
         except (Steps, InputTimeout):
             pass
         except MemoryError:
@@ -104,25 +127,37 @@ class Trial:
             return "no_function", f"the module's top level raised {describe(error)}"
         if self.overrun:
             return "too_slow", "the module's top level does not end"
-        function = namespace.get(self.entry)
         if not callable(function):
             return "no_function", f"no function named {self.entry[:80]!r} at the top level"
         return function  # type: ignore[no-any-return]
 
-    def run(self, function: Callable[[Any], Any], inputs: Inputs) -> None:
-        """Calls `function` with a fresh copy of each input. Raises OverBatch."""
+    def _fresh_function(self) -> Any:
+        namespace: dict[str, Any] = {"__name__": "hypothesis", TICK: self._tick}
+        exec(self._code, namespace)
+        return namespace.get(self.entry)
+
+    def run(self, function: Callable[[Any], Any], inputs: Inputs, order: list[int] | None = None) -> None:  # fmt: skip
+        """Calls `function` with a fresh copy of each input, in `order` (default: as they stand).
+        Raises OverBatch."""
+        self._order = order
+        stored = inputs.stored if order is None else [inputs.stored[place] for place in order]
         fresh, image, before = inputs.fresh, self._image(), self._before_each()
         append = self.results.extend if self.keep == "codes" else self.results.append
-        pending = iter(inputs.stored)
-        while self.done() < len(inputs):
+        renewed = self._fresh_function if self.reach != state.Reach.STATELESS else None
+        pending = iter(stored)
+        while self.done() < len(stored):
             try:  # around the loop, not the call: each input taken appends once, here or below
-                if before is None:
-                    for stored in pending:
-                        append(image(function(fresh(stored))))
-                else:
-                    for stored in pending:
+                if renewed is not None:
+                    for one in pending:
                         before()
-                        append(image(function(fresh(stored))))
+                        append(image(renewed()(fresh(one))))
+                elif "while" in self.source:
+                    for one in pending:
+                        before()
+                        append(image(function(fresh(one))))
+                else:
+                    for one in pending:
+                        append(image(function(fresh(one))))
             except OverBatch:
                 raise
             except BaseException as error:  # noqa: BLE001 - untrusted code raises what it likes
@@ -130,8 +165,8 @@ class Trial:
                 append(self._nothing)
 
     def outcome(self) -> tuple[dict[str, Any], bytes]:
-        """Header and body: a byte for each input, 0 or 1 + an index into the sorted
-        `reason_names`; then 8 bytes of code each, or the values as a JSON list."""
+        """Header and body, in the order of the inputs: a byte for each, 0 or 1 + an index into
+        the sorted `reason_names`; then 8 bytes of code each, or the values as a JSON list."""
         for index, reason in self.overrun.items():
             if index < self.done():
                 self.undefined[index] = reason
@@ -140,10 +175,13 @@ class Trial:
         reasons = bytearray(self.done())
         for index, reason in self.undefined.items():
             reasons[index] = number[reason]
-        if self.keep == "codes":
-            body = self.results
-        else:
-            body = b"[" + b",".join(self.results) + b"]"
+        results = self.results
+        if self._order is not None:
+            back = sorted(range(len(self._order)), key=self._order.__getitem__)
+            reasons = bytearray(reasons[place] for place in back)
+            pieces = [results[self._width * p : self._width * (p + 1)] for p in back]
+            results = bytearray().join(pieces) if self.keep == "codes" else [p[0] for p in pieces]
+        body = results if self.keep == "codes" else b"[" + b",".join(results) + b"]"
         header = {
             "verdict": "ok",
             "reason_names": names,
@@ -176,15 +214,15 @@ class Trial:
 
         return tick, new_budget
 
-    def _before_each(self) -> Callable[[], None] | None:
-        if "random" in self.source:
+    def _before_each(self) -> Callable[[], None]:
+        if "random" not in self.source:
+            return self._new_budget
 
-            def reseed() -> None:
-                self._new_budget()
-                random.seed(0)
+        def reseed() -> None:
+            self._new_budget()
+            random.seed(0)
 
-            return reseed
-        return self._new_budget if "while" in self.source else None
+        return reseed
 
     def watch_clock(self) -> None:
         """A repeating timer of CPU time notices the input that runs on: no call costs a syscall."""
@@ -206,11 +244,16 @@ class Trial:
     def _image(self) -> Callable[[Any], bytes]:
         max_bytes, left = int(self.limits["value_bytes"]), int(self.limits["output_bytes"])
         if self.keep == "codes":
-            return canonical.coder(max_bytes)
+            code = canonical.coder(max_bytes)
+            return (
+                code if not _MAKES_TEXT.search(self.source) else _without_addresses(code, max_bytes)
+            )
 
         def text(value: Any) -> bytes:
             nonlocal left
-            canonical.canonical_bytes(value, max_bytes)
+            form = canonical.canonical_bytes(value, max_bytes)
+            if _ADDRESS.search(form):
+                raise Address
             written = json.dumps(canonical.plain(value)).encode()
             left -= len(written)
             if left < 0:
@@ -220,13 +263,23 @@ class Trial:
         return text
 
 
-def compile_source(source: str) -> Any:
+_MAKES_TEXT = re.compile(r"str|repr|format|%|[fF][rR]?['\"]|ascii|print")
+_ADDRESS = re.compile(rb" at 0x[0-9a-f]{6}")
+
+
+def _without_addresses(code: Callable[[Any], bytes], max_bytes: int) -> Callable[[Any], bytes]:
+    def checked(value: Any) -> bytes:
+        if type(value) is not int and _ADDRESS.search(canonical.canonical_bytes(value, max_bytes)):
+            raise Address
+        return code(value)
+
+    return checked
+
+
+def compiled(tree: ast.Module, has_while: bool) -> Any:
     """Code of the module, with a tick at the top of each pass of a `while` loop. Raises
     SyntaxError, ValueError, RecursionError, MemoryError."""
-    if "while" not in source:
-        return compile(source, "<hypothesis>", "exec", dont_inherit=True)
-    tree = ast.parse(source, "<hypothesis>")
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if has_while else ():
         if isinstance(node, ast.While):
             call = ast.Expr(ast.Call(ast.Name(TICK, ast.Load()), [], []))
             ast.copy_location(call, node)
@@ -240,6 +293,8 @@ def reason_of(error: BaseException) -> str:
         return STEPS
     if type(error) is InputTimeout:
         return TIMEOUT
+    if type(error) is Address:
+        return ADDRESS
     if type(error) is canonical.Unrepresentable:
         return error.reason
     if type(error) in (SystemExit, KeyboardInterrupt, GeneratorExit):

@@ -1,0 +1,142 @@
+"""The child: one hypothesis over one input set, in a process that gave up all it could.
+
+What it writes into its one pipe: TAKEN when it has read its source, so that its stage may listen to
+the parent again; the digit of its reach (state.Reach), written before any untrusted code runs; then
+one frame, the result. Everything after the digit is untrusted. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING or __package__:
+    from . import frames, jail, trial
+else:  # loaded by harness.py
+    import frames
+    import jail
+    import trial
+
+VERDICTS = ("ok", "syntax", "no_function", "too_slow", "memory", "output_too_large")
+LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
+RESULT_DESCRIPTOR = 3  # the only one a child has besides the null device
+TAKEN = b"t"
+FAULT_STATUS = 71  # before the digit of its reach: the harness itself failed
+RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, to say in that it was reached
+SCRATCH_FILE_BYTES = 2**20
+
+
+def become_child(
+    pipe: int,
+    requests: int,
+    request: dict[str, Any],
+    inputs: trial.Inputs | None,
+    own_jail: jail.Jail,
+    mapped_bytes: int,
+) -> NoReturn:
+    """Everything after the fork. Leaves by os._exit alone, so no handler of anyone runs."""
+    status = FAULT_STATUS
+    try:
+        source = frames.read_exactly(requests, request["source_bytes"])
+        text = frames.read_exactly(requests, request["inputs_bytes"])
+        os.dup2(pipe, RESULT_DESCRIPTOR)
+        os.closerange(own_jail.move_descriptor(RESULT_DESCRIPTOR + 1), 4096)
+        frames.write_all(RESULT_DESCRIPTOR, TAKEN)
+        if inputs is None:
+            inputs = trial.Inputs(text)
+        confine(own_jail, request["layers"], request["limits"], mapped_bytes + len(text))
+        header, body = attempt(request, source, inputs)
+        frames.write_all(
+            RESULT_DESCRIPTOR, frames.frame({**header, "nonce": request["nonce"]}, body)
+        )
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def attempt(
+    request: dict[str, Any], source: bytes, inputs: trial.Inputs
+) -> tuple[dict[str, Any], bytes]:
+    limits = request["limits"]
+    # as many frames as the limit says for the hypothesis, besides those below it
+    sys.setrecursionlimit(max(200, int(limits["recursion"])) + _depth() + 1)
+    said = False
+    try:
+        text = source.decode("utf-8", "surrogatepass")
+        tried = trial.Trial(text, request["entry"], request["keep"], limits)
+        refused = tried.read()
+        order = None
+        if request["shuffle"] is not None:
+            order = shuffled(len(inputs), request["shuffle"])
+        said = True
+        frames.write_all(RESULT_DESCRIPTOR, b"%d" % tried.reach)
+        if refused is not None:
+            return refusal(*refused), b""
+        tried.watch_clock()
+        function = tried.compile()
+        if not callable(function):
+            return refusal(*function), b""
+        tried.run(function, inputs, order)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        header, body = tried.outcome()
+        if len(body) > limits["output_bytes"]:
+            raise trial.OverBatch("output_too_large", "the outputs together")
+        return header, body
+    except trial.OverBatch as over:
+        return refusal(*over.args), b""
+    except MemoryError:
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        jail.limit("RLIMIT_AS", hard, hard)
+        if not said:
+            frames.write_all(RESULT_DESCRIPTOR, b"2")
+        return refusal("memory", "out of memory outside of a call"), b""
+
+
+def shuffled(count: int, seed: int) -> list[int]:
+    """Another order of the inputs, and other addresses for what is made from here on."""
+    order = list(range(count))
+    random.Random(seed).shuffle(order)
+    _kept.append([bytearray(64 + 16 * (place % 31)) for place in range(500)])
+    return order
+
+
+_kept: list[Any] = []
+
+
+def refusal(verdict: str, detail: str) -> dict[str, Any]:
+    return {
+        "verdict": verdict,
+        "detail": detail[: trial.DETAIL_CHARACTERS],
+        "limited": verdict in LIMIT_VERDICTS,
+        "cpu_s": time.process_time(),
+    }
+
+
+def _depth() -> int:
+    depth, at = 0, sys._getframe().f_back
+    while at is not None:
+        depth, at = depth + 1, at.f_back
+    return depth
+
+
+def confine(
+    own_jail: jail.Jail, layers: dict[str, bool], limits: dict[str, Any], mapped_bytes: int
+) -> None:
+    """The required layers (own process group, rlimits; descriptors and environment are closed
+    and empty by now), then all that this system's jail has. Raises jail.Refused."""
+    os.setsid()
+    cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, upwards
+    memory = mapped_bytes + int(limits["memory_mb"]) * 2**20
+    jail.limit("RLIMIT_AS", memory, memory + RESERVE_BYTES)
+    jail.limit("RLIMIT_CPU", cpu_s, cpu_s + 1)
+    jail.limit("RLIMIT_NOFILE", 32)
+    jail.limit("RLIMIT_FSIZE", SCRATCH_FILE_BYTES)
+    jail.limit("RLIMIT_CORE", 0)
+    jail.limit("RLIMIT_MEMLOCK", 0)
+    own_jail.confine(layers)
+    jail.limit("RLIMIT_NPROC", 0)  # no forks, where the user has no privileges

@@ -1,0 +1,341 @@
+"""What a program on Linux can take away from itself, by ctypes alone.
+
+The zygote enters namespaces once (`Jail`), each child then gives up the rest (`Jail.confine`). A
+layer that the kernel refuses is left out and named; whether to go on without it is decided elsewhere
+(pool.REQUIRED, --strict-sandbox). On other systems there is nothing here to take. Standard library only.
+
+Sources: the manual pages of unshare, seccomp, landlock, personality and capset; the calls' numbers are
+those of the kernel's tables for x86_64 and aarch64.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import platform
+import resource
+import struct
+import sys
+from typing import Any
+
+SCRATCH = "/dev/shm"  # there on every Linux; hidden under a small tmpfs of the zygote's own
+SCRATCH_OPTIONS = b"size=1m,nr_inodes=64,mode=1777"
+LAYERS = ("own_user", "no_new_privileges", "seccomp", "landlock", "network_namespace",
+          "process_namespace", "user_namespace", "own_root", "fixed_addresses")  # fmt: skip
+
+# What a child may ask the kernel for: (name, number on x86_64, number on aarch64). All of it acts on
+# the process itself or on the scratch folder. Missing for a reason: what starts processes or threads,
+# what waits (a hypothesis has nothing to wait for), sockets, signals to others, random bytes.
+ALLOWED: tuple[tuple[str, int | None, int | None], ...] = (
+    ("read", 0, 63), ("write", 1, 64), ("close", 3, 57), ("fstat", 5, 80), ("lseek", 8, 62),
+    ("mmap", 9, 222), ("mprotect", 10, 226), ("munmap", 11, 215), ("brk", 12, 214),
+    ("rt_sigaction", 13, 134), ("rt_sigprocmask", 14, 135), ("rt_sigreturn", 15, 139),
+    ("pread64", 17, 67), ("pwrite64", 18, 68), ("readv", 19, 65), ("writev", 20, 66),
+    ("sched_yield", 24, 124), ("mremap", 25, 216), ("mincore", 27, 232), ("madvise", 28, 233),
+    ("dup", 32, 23), ("dup2", 33, None), ("dup3", 292, 24), ("getitimer", 36, 102),
+    ("setitimer", 38, 103), ("getpid", 39, 172), ("exit", 60, 93), ("uname", 63, 160),
+    ("fcntl", 72, 25), ("ftruncate", 77, 46), ("getcwd", 79, 17), ("gettimeofday", 96, 169),
+    ("getrlimit", 97, 163), ("getrusage", 98, 165), ("sysinfo", 99, 179), ("times", 100, 153),
+    ("getuid", 102, 174), ("getgid", 104, 176), ("geteuid", 107, 175), ("getegid", 108, 177),
+    ("getppid", 110, 173), ("sigaltstack", 131, 132), ("gettid", 186, 178), ("time", 201, None),
+    ("sched_getaffinity", 204, 123), ("restart_syscall", 219, 128), ("clock_gettime", 228, 113),
+    ("clock_getres", 229, 114), ("exit_group", 231, 94), ("set_robust_list", 273, 99),
+    ("membarrier", 324, 283), ("rseq", 334, 293),
+)  # fmt: skip
+FILES: tuple[tuple[str, int | None, int | None], ...] = (  # where only the scratch can be reached
+    ("open", 2, None), ("stat", 4, None), ("lstat", 6, None), ("access", 21, None),
+    ("rename", 82, None), ("mkdir", 83, None), ("rmdir", 84, None), ("unlink", 87, None),
+    ("getdents64", 217, 61), ("openat", 257, 56), ("mkdirat", 258, 34), ("newfstatat", 262, 79),
+    ("unlinkat", 263, 35), ("renameat", 264, 38), ("faccessat", 269, 48), ("renameat2", 316, 276),
+    ("statx", 332, 291), ("faccessat2", 439, 439),
+)  # fmt: skip
+# Allowed with certain arguments alone; see `program`.
+ON_ITSELF = {"kill": (62, 129), "tgkill": (234, 131)}
+FUTEX, PRLIMIT = (202, 98), (302, 261)
+ALLOWED_CALLS = (*(name for name, _, _ in ALLOWED + FILES), *ON_ITSELF, "futex", "prlimit64")
+
+_MACHINES = {
+    "x86_64": (0, 0xC000003E, 317),
+    "aarch64": (1, 0xC00000B7, 277),
+}  # column, audit, seccomp
+_STOPS = (19, 20, 21, 22)  # SIGSTOP and its kind: a stopped child would wait for the wall clock
+_NEWNS, _NEWUTS, _NEWIPC = 0x20000, 0x4000000, 0x8000000
+_NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
+_ADDR_NO_RANDOMIZE = 0x40000
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
+_SIGKILL = 9
+
+
+class Refused(Exception):
+    """A layer that held for the zygote's probe does not hold for this child."""
+
+
+class Jail:
+    """The layers of one zygote. `enter`, then `probe`, before any untrusted code."""
+
+    def __init__(self) -> None:
+        self.active: dict[str, bool] = dict.fromkeys(LAYERS, False)
+        self._pid_namespace = -1  # a descriptor on the zygote's own, to come back to
+        self._libc: Any = None
+        self._user = 0
+        self._landlock = -1
+        self._filter: Any = None
+        self._pid_at: list[int] = []  # byte offsets in the filter of the child's own id
+        self._scratch = False
+        if sys.platform.startswith("linux"):
+            with contextlib.suppress(OSError):
+                self._libc = ctypes.CDLL(None, use_errno=True)
+
+    # --- once, by the zygote ---
+
+    def fix_addresses(self) -> bool:
+        """Whether addresses are laid out alike in every zygote; the first call starts the program
+        anew to make it so. Where they are not, hash(None) differs before CPython 3.12."""
+        if self._libc is None:
+            return False
+        now = self._libc.personality(0xFFFFFFFF)
+        if now != -1 and not now & _ADDR_NO_RANDOMIZE and "PEIRCE_ANEW" not in os.environ:
+            if self._libc.personality(now | _ADDR_NO_RANDOMIZE) == -1:
+                return False
+            os.execve(sys.executable, sys.orig_argv, {**os.environ, "PEIRCE_ANEW": "1"})
+        self.active["fixed_addresses"] = now != -1 and bool(now & _ADDR_NO_RANDOMIZE)
+        return self.active["fixed_addresses"]
+
+    def enter(self) -> None:
+        """Namespaces and scratch folder of the zygote, and what its children will need."""
+        if self._libc is None:
+            return
+        self._enter_namespaces()
+        self._mount_scratch()
+        self._user = self._free_user()
+        self._landlock = self._ruleset()
+        self._filter = self._assemble()
+        self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def _unshare(self, flags: int) -> bool:
+        return bool(self._libc.unshare(flags) == 0)
+
+    def _enter_namespaces(self) -> None:
+        together = _NEWNS | _NEWUTS | _NEWIPC | _NEWNET
+        user, group = os.geteuid(), os.getegid()
+        if self._unshare(together):
+            mounts = network = True
+        elif self._unshare(_NEWUSER | together):
+            mounts = network = self.active["user_namespace"] = True
+            for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"),
+                               ("gid_map", f"{group} {group} 1")):  # fmt: skip
+                with contextlib.suppress(OSError), open(f"/proc/self/{name}", "w") as file:
+                    file.write(text)
+        else:
+            mounts, network = self._unshare(_NEWNS), self._unshare(_NEWNET)
+            self._unshare(_NEWIPC)
+        self.active["network_namespace"] = network
+        if mounts and network:
+            self._libc.sethostname(b"sandbox", ctypes.c_size_t(7))  # of this namespace
+        private = 0x4000 | 0x40000  # MS_REC | MS_PRIVATE: nothing mounted here shows outside
+        if mounts and self._libc.mount(b"none", b"/", None, private, None) == 0:
+            nosuid_nodev_noexec = 2 | 4 | 8
+            options, at = SCRATCH_OPTIONS, SCRATCH.encode()
+            mounted = self._libc.mount(b"tmpfs", at, b"tmpfs", nosuid_nodev_noexec, options)
+            self._scratch = mounted == 0
+        with contextlib.suppress(OSError):
+            own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+            if self._unshare(_NEWPID) and self._libc.setns(own, _NEWPID) == 0:
+                self._pid_namespace = own
+                self.active["process_namespace"] = True
+                return
+            os.close(own)
+
+    def _mount_scratch(self) -> None:
+        """Where no mount can be had, as in a container, /tmp if that is a small tmpfs already."""
+        self.scratch = SCRATCH if self._scratch else _small_tmpfs()
+        self._scratch = self._scratch or self.scratch is not None
+
+    def _free_user(self) -> int:
+        """A user id that no other program has, where this process may take it; else 0. One for all
+        zygotes: a child could return it."""
+        if os.geteuid() != 0 or self.active["user_namespace"]:
+            return 0
+        mapped = 0
+        with contextlib.suppress(OSError, ValueError), open("/proc/self/uid_map") as file:
+            mapped = max(int(line.split()[0]) + int(line.split()[2]) for line in file)
+        for user in (0x70000000, 61184, 65534):
+            if user < mapped:
+                return user
+        return 0
+
+    def _ruleset(self) -> int:
+        """A Landlock rule set: nothing can be reached but the scratch folder; -1 without it."""
+        call = self._libc.syscall
+        abi = call(444, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+        if abi < 1:
+            return -1
+        files = (1 << 13) - 1
+        for since, bit in ((2, 13), (3, 14), (5, 15)):
+            if abi >= since:
+                files |= 1 << bit
+        fields = [files, *([3] if abi >= 4 else []), *([3] if abi >= 6 else [])]
+        attributes = struct.pack(f"={len(fields)}Q", *fields)
+        ruleset = int(call(444, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)))
+        if ruleset >= 0 and self.scratch is not None:
+            at = os.open(self.scratch, getattr(os, "O_PATH", 0) | os.O_CLOEXEC)
+            # write, read, list, remove folder and file, make folder and file; truncate
+            rights = (2 | 4 | 8 | 16 | 32 | 128 | 256 | 1 << 14) & files
+            call(445, ruleset, 1, struct.pack("=Qi", rights, at), ctypes.c_uint32(0))
+            os.close(at)
+        return ruleset
+
+    # --- the filter of system calls ---
+
+    def _assemble(self) -> Any:
+        """The filter as classic BPF in a buffer, or None on a machine without a table."""
+        if platform.machine() not in _MACHINES or sys.maxsize < 2**32:
+            return None
+        column, audit, _ = _MACHINES[platform.machine()]
+        reaches_files = self._landlock >= 0 or self._may_chroot()
+        words, self._pid_at = program(column, audit, reaches_files)
+        self._bytes = ctypes.create_string_buffer(b"".join(words), 8 * len(words))
+        address = ctypes.addressof(self._bytes)
+        return ctypes.create_string_buffer(struct.pack("@HP", len(words), address))
+
+    def _may_chroot(self) -> bool:
+        return self._scratch and (os.geteuid() == 0 or self.active["user_namespace"])
+
+    # --- for each stage and child ---
+
+    def fork_init(self) -> int:
+        """fork; where it can, the child is the first process of a namespace of its own, whose death
+        is the death of all in it."""
+        if self._pid_namespace < 0:
+            return os.fork()
+        if not self._unshare(_NEWPID):
+            raise OSError(ctypes.get_errno(), "unshare")
+        try:
+            pid = os.fork()
+        finally:
+            self._libc.setns(self._pid_namespace, _NEWPID)
+        return pid
+
+    def die_with_parent(self) -> None:
+        if self._libc is not None:
+            self._libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
+
+    def move_descriptor(self, to: int) -> int:
+        """Moves the one descriptor that `confine` still needs, and will close, to number `to`;
+        returns the next number."""
+        if self._landlock < 0:
+            return to
+        os.dup2(self._landlock, to)
+        self._landlock = to
+        return to + 1
+
+    def confine(self, layers: dict[str, bool]) -> None:
+        """All that a child gives up, in the order that leaves each step possible. With the layers
+        that a probe found, Refused is raised where one of them fails; a probe gives none and is
+        told in `layers` what holds."""
+        if self._libc is None:
+            return
+        found = {"own_root": False, "own_user": False}
+        call = self._libc.syscall
+        if self.scratch is not None:
+            os.chdir(self.scratch)
+            if self._may_chroot():
+                with contextlib.suppress(OSError):
+                    os.chroot(".")
+                    found["own_root"] = True
+        if self._user:
+            with contextlib.suppress(OSError):
+                os.setgroups([])
+                os.setresgid(self._user, self._user, self._user)
+                os.setresuid(self._user, self._user, self._user)
+                found["own_user"] = True
+        header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
+        dropped = self._libc.capset(header, nothing) == 0
+        new = self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+        found["no_new_privileges"] = new and dropped
+        self.die_with_parent()  # a change of user resets it
+        if self._landlock >= 0:
+            found["landlock"] = call(446, self._landlock, 0) == 0
+            os.close(self._landlock)
+        if self._filter is not None:
+            own = struct.pack("=I", os.getpid())
+            for at in self._pid_at:
+                ctypes.memmove(ctypes.addressof(self._bytes) + at, own, 4)
+            number = _MACHINES[platform.machine()][2]
+            no_speculation_penalty = 4  # SECCOMP_FILTER_FLAG_SPEC_ALLOW
+            found["seccomp"] = call(number, 1, no_speculation_penalty, self._filter) == 0
+        missing = [name for name, held in layers.items() if held and found.get(name) is False]
+        if missing:
+            raise Refused(", ".join(missing))
+        layers.update(found)
+
+
+def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], list[int]]:
+    """The filter: its instructions, 8 bytes each, and the byte offsets at which a child's own
+    process id is to be written. What it does not allow ends with EPERM; another architecture's
+    calls end the process."""
+    load, equal, above, both, give = 0x20, 0x15, 0x35, 0x54, 0x06
+    allow, refuse, kill = 0x7FFF0000, 0x00050001, 0x80000000
+    words: list[bytes] = []
+    own: list[int] = []
+
+    def say(code: int, value: int, yes: int = 0, no: int = 0) -> None:
+        words.append(struct.pack("=HBBI", code, yes, no, value))
+
+    def argument(number: int) -> int:
+        return 16 + 8 * number  # the low half: process ids and signals fit
+
+    say(load, 4)
+    say(equal, audit, 1)
+    say(give, kill)
+    say(load, 0)
+    say(above, 0x40000000, 0, 1)  # the x32 calls of x86_64
+    say(give, refuse)
+    for signal_at, own_numbers in enumerate(ON_ITSELF.values(), 1):
+        stops = len(_STOPS)
+        say(equal, own_numbers[column], 0, 5 + stops)
+        say(load, argument(0))
+        own.append(8 * len(words) + 4)
+        say(equal, 0, 0, stops + 2)
+        say(load, argument(signal_at))
+        for index, stop in enumerate(_STOPS):
+            say(equal, stop, stops - index)
+        say(give, allow)
+        say(give, refuse)
+    say(equal, FUTEX[column], 0, 5)
+    say(load, argument(1))
+    say(both, 0x7F)
+    say(equal, 1, 0, 1)  # waking is harmless; alone, nobody could wake one that waits
+    say(give, allow)
+    say(give, refuse)
+    say(equal, PRLIMIT[column], 0, 4)
+    say(load, argument(0))
+    say(equal, 0, 0, 1)
+    say(give, allow)
+    say(give, refuse)
+    entries = ALLOWED + (FILES if reaches_files else ())
+    calls = [n for _, *numbers in entries if (n := numbers[column]) is not None]
+    for index, one in enumerate(calls):
+        say(equal, one, len(calls) - index)
+    say(give, refuse)
+    say(give, allow)
+    return words, own
+
+
+def limit(name: str, soft: int, hard: int | None = None) -> None:
+    number = getattr(resource, name, None)
+    if number is not None:
+        with contextlib.suppress(OSError, ValueError):  # macOS refuses some values of RLIMIT_AS
+            resource.setrlimit(number, (soft, soft if hard is None else hard))
+
+
+def _small_tmpfs() -> str | None:
+    try:
+        about = os.statvfs("/tmp")
+        with open("/proc/self/mounts") as file:
+            mounted = any(line.split()[1:3] == ["/tmp", "tmpfs"] for line in file)
+    except OSError:
+        return None
+    small = about.f_blocks * about.f_frsize <= 2**21
+    return "/tmp" if mounted and small and os.access("/tmp", os.W_OK) else None
