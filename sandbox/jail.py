@@ -76,7 +76,6 @@ class Jail:
 
     def __init__(self) -> None:
         self.active: dict[str, bool] = dict.fromkeys(LAYERS, False)
-        self._pid_namespace = -1  # a descriptor on the zygote's own, to come back to
         self._libc: Any = None
         self._user = 0
         self._landlock = -1
@@ -139,13 +138,10 @@ class Jail:
             options, at = SCRATCH_OPTIONS, SCRATCH.encode()
             mounted = self._libc.mount(b"tmpfs", at, b"tmpfs", nosuid_nodev_noexec, options)
             self._scratch = mounted == 0
-        with contextlib.suppress(OSError):
-            own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-            if self._unshare(_NEWPID) and self._libc.setns(own, _NEWPID) == 0:
-                self._pid_namespace = own
-                self.active["process_namespace"] = True
-                return
-            os.close(own)
+        pid = os.fork()  # what takes a process namespace of its own can fork but once
+        if pid == 0:
+            os._exit(0 if self._unshare(_NEWPID) else 1)
+        self.active["process_namespace"] = os.waitpid(pid, 0)[1] == 0
 
     def _mount_scratch(self) -> None:
         """Where no mount can be had, as in a container, /tmp if that is a small tmpfs already."""
@@ -206,16 +202,19 @@ class Jail:
 
     def fork_init(self) -> int:
         """fork; where it can, the child is the first process of a namespace of its own, whose death
-        is the death of all in it."""
-        if self._pid_namespace < 0:
-            return os.fork()
-        if not self._unshare(_NEWPID):
-            raise OSError(ctypes.get_errno(), "unshare")
-        try:
-            pid = os.fork()
-        finally:
-            self._libc.setns(self._pid_namespace, _NEWPID)
-        return pid
+        is the death of all in it. Then the id is that of a process between, which dies with it
+        and it with that one."""
+        pid = os.fork()
+        if pid or not self.active["process_namespace"]:
+            return pid
+        self.die_with_parent()
+        first = os.fork() if self._unshare(_NEWPID) else -1
+        if first == 0:
+            return 0
+        os.closerange(0, 4096)  # the pipes are the child's alone
+        if first > 0:
+            os.waitpid(first, 0)
+        os._exit(0)
 
     def die_with_parent(self) -> None:
         if self._libc is not None:

@@ -35,7 +35,8 @@ from .trial import LIMIT_REASONS
 REQUIRED = ("process_group", "rlimits", "empty_environment", "closed_descriptors")
 VERDICTS = frozenset({"ok", "syntax", "no_function", "too_slow", "memory", "output_too_large",
                       "protocol", "crashed", "cancelled"})  # fmt: skip
-STANDS_IN = {"own_user": "user_namespace"}  # without privileges no other user can be had
+# Without privileges no other user can be had, nor a group; what they would do, these do.
+STANDS_IN = {"own_user": "user_namespace", "cgroup": "process_namespace"}
 MOST_WORKERS = 256
 SOURCE_BYTES = 2**20
 STORED_BYTES = 256 * 2**20  # of input sets as JSON, kept here for zygotes that lack them

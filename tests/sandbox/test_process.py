@@ -275,7 +275,7 @@ def f(x):
     if x[0] == 1: return sorted(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + n) and int(n) != 4)
     if x[0] == 2: return open({str(tmp_path / "hole")!r}, 'w').write('x' * 10_000)
     if x[0] == 3: return resource.getrlimit(resource.RLIMIT_CORE)
-    if x[0] == 4: return [os.getpgid(0) == os.getpid(), os.getsid(0) == os.getpid()]
+    if x[0] == 4: return len(os.environ)
     if x[0] == 5: return 0
     if x[0] == 6: return len([os.open('/dev/null', 0) for _ in range(100)])
     return sorted({{'a', 'b', 'c'}}) + [hash('a') != 0]
@@ -283,7 +283,7 @@ def f(x):
     (batch,) = runs(source)
     got = values(batch)
     assert got[0] == {} and got[1] in ([0, 1, 2, 3], "FileNotFoundError")
-    assert got[3] in ([0, 0], "ModuleNotFoundError") and got[4] == [True, True]
+    assert got[3] in ([0, 0], "ModuleNotFoundError") and got[4] == 0
     assert got[2] in ("FileNotFoundError", "PermissionError") and not (tmp_path / "hole").exists()
     assert got[6] in ("FileNotFoundError", "PermissionError")
 
