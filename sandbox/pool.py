@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
@@ -47,6 +47,9 @@ START_S = 30.0  # for a zygote's first word
 GRACE_S = 15.0  # beyond a batch's wall time, before the zygote itself is given up
 CANARY = b"def f(x):\n    return x\n"
 _REASON = re.compile(r"[A-Za-z_]{1,64}")
+
+
+Reply = tuple[dict[str, Any], bytes]
 
 
 class Lost(Exception):
@@ -83,9 +86,10 @@ class Link:
         self.held: OrderedDict[Digest, int] = OrderedDict()
         self.memory_mb = 0
         self.running = 0  # the id of the latest run
+        self.reply: asyncio.Future[Reply] | None = None
 
     async def kill(self) -> None:
-        self.writer.transport.abort()
+        self.writer.transport.abort()  # ends the reading of a reply as well
         await self.zygote.kill()
 
     async def close(self) -> None:
@@ -94,6 +98,13 @@ class Link:
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
         self.writer.write(frame(header, body))
+
+    def expect(self, reply: Coroutine[Any, Any, Reply]) -> asyncio.Future[Reply]:
+        """Reads the reply in a task of its own: a run that is cancelled in the middle of a frame
+        leaves the rest of it to be read."""
+        self.reply = asyncio.ensure_future(reply)
+        self.reply.add_done_callback(lambda read: read.cancelled() or read.exception())
+        return self.reply
 
     def hold(self, digest: Digest, text: bytes) -> None:
         """Makes the zygote keep this set, whatever its size, and of the others the latest used."""
@@ -106,7 +117,7 @@ class Link:
             self.held[digest] = len(text)
         self.held.move_to_end(digest)
 
-    async def receive(self, most_bytes: int) -> tuple[dict[str, Any], bytes]:
+    async def receive(self, most_bytes: int) -> Reply:
         """One frame. Raises Lost."""
         try:
             head = await self.reader.readexactly(HEAD.size)
@@ -266,8 +277,10 @@ class PooledSandbox:
                     batch = same(batch, again)
                 return batch
             except asyncio.CancelledError:
+                if link.reply is None or link.reply.done():
+                    raise
                 held = False
-                self._in_background(self._abandon(slot, link, job))
+                self._in_background(self._abandon(slot, link, link.reply))
                 raise
             except (Lost, TimeoutError, OSError) as error:
                 await self._discard(slot)
@@ -291,16 +304,17 @@ class PooledSandbox:
                    "entry": job.entry, "keep": job.keep, "limits": asdict(job.limits),
                    "nonce": nonce, "shuffle": shuffle, "source_bytes": len(job.code),
                    "inputs_bytes": len(inline)}  # fmt: skip
-        link.running = self._next_id
         link.send(request, job.code + inline)
+        link.running = self._next_id
+        reply = link.expect(self._reply(link, link.running, most_bytes(job.limits)))
         async with asyncio.timeout(job.limits.wall_s + GRACE_S):
             await link.writer.drain()
-            header, body = await self._reply(link, link.running, most_bytes(job.limits))
+            header, body = await asyncio.shield(reply)
         reach = header.get("reach")
         batch = received_batch(header, body, nonce, job.count, job.keep, job.limits)
         return batch, reach if type(reach) is int else BEYOND
 
-    async def _reply(self, link: Link, number: int, most: int) -> tuple[dict[str, Any], bytes]:
+    async def _reply(self, link: Link, number: int, most: int) -> Reply:
         while True:
             header, body = await link.receive(most)
             if header.get("id") == number:
@@ -346,12 +360,12 @@ class PooledSandbox:
         if link is not None:
             await link.kill()
 
-    async def _abandon(self, slot: Slot, link: Link, job: Job) -> None:
+    async def _abandon(self, slot: Slot, link: Link, reply: asyncio.Future[Reply]) -> None:
         """After a cancelled run: the child is killed, the zygote stays, the slot comes back."""
         try:
             link.send({"op": "cancel", "id": link.running})
             async with asyncio.timeout(GRACE_S):
-                await self._reply(link, link.running, most_bytes(job.limits))
+                await reply
         except (Lost, TimeoutError, OSError):
             await self._discard(slot)
         finally:
