@@ -4,9 +4,10 @@ for in the folder that PEIRCE_SHARED names, else in `shared` beside the reposito
 Over the 14,101 lists of GEAR's sample space (the empty list, 100 singletons, 1,000 for each length 2
 to 15, elements 0..99), in one run, and each time the best of a few rounds: calls per second of the 28
 quick hypotheses naked (exec, list copy, call); as the copy, call and code loop of the sandbox in this
-process (the same file of code, no limits on time); and in `process` with one and with two workers.
-Then the latency of a first and of a warm batch of ten inputs, and the wall time of all thirty, the
-endless and the cubic one among them. Not covered: the time to write down what comes back.
+process (the same file of code, no limits on time); and in each backend that can be had here, with one
+and with two workers. Then the latency of a first and of a warm batch of ten inputs, and the wall time
+of all thirty, the endless and the cubic one among them. Not covered: the time to write down what
+comes back.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from peirce.records import Batch, InputSet, Limits, Sandbox
-from peirce.sandbox import open_sandbox
+from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
+from peirce.sandbox import backends, open_sandbox
 from peirce.sandbox.pool import usable_cores
 from peirce.sandbox.trial import Inputs, Trial
 
@@ -72,16 +73,33 @@ async def all_of(sandbox: Sandbox, sources: list[str], digest: str) -> list[Batc
     return await asyncio.gather(*runs)
 
 
+async def present() -> list[str]:
+    """The backends that can be had here; the others are named with the reason."""
+    found = []
+    for name in sorted(backends(), reverse=True):
+        try:
+            await (await open_sandbox(name, workers=1)).close()
+            found.append(name)
+        except SandboxUnavailable as error:
+            print(f"NOT MEASURED: {name}: {error}")
+    return found
+
+
 async def side_by_side(
-    sources: list[str], inputs: list[list[int]]
+    names: list[str], sources: list[str], inputs: list[list[int]]
 ) -> tuple[dict[str, float], bool]:
     """Seconds of each way, the best of interleaved rounds, so that a noisy neighbour hits all; and
     whether the codes of all ways are equal."""
     space, parsed = InputSet("lists", tuple(inputs)), Inputs(json.dumps(inputs).encode())
-    one, two = await open_sandbox(workers=1), await open_sandbox(workers=2)
+    opened = {
+        f"{name}, {workers} worker{'s' * (workers > 1)}": await open_sandbox(name, workers)
+        for name in names
+        for workers in (1, 2)
+    }
     times: dict[str, list[float]] = defaultdict(list)
+    agree = True
     try:
-        for sandbox in (one, two):  # inputs are there before the clock starts
+        for sandbox in opened.values():  # inputs are there before the clock starts
             await sandbox.put(space)
             await all_of(sandbox, sources[:2], space.digest)
         for _ in range(ROUNDS):
@@ -91,21 +109,22 @@ async def side_by_side(
             start = time.perf_counter()
             looped = [loop(source, parsed) for source in sources]
             times[LOOP].append(time.perf_counter() - start)
-            for name, sandbox in (("process, 1 worker", one), ("process, 2 workers", two)):
+            for name, sandbox in opened.items():
                 start = time.perf_counter()
                 batches = await all_of(sandbox, sources, space.digest)
                 times[name].append(time.perf_counter() - start)
+                pairs = zip(batches, looped, strict=True)
+                agree &= all(np.array_equal(batch.codes, codes) for batch, codes in pairs)
     finally:
-        await one.close()
-        await two.close()
-    agree = all(np.array_equal(b.codes, codes) for b, codes in zip(batches, looped, strict=True))
+        for sandbox in opened.values():
+            await sandbox.close()
     return {name: min(seconds) for name, seconds in times.items()}, agree
 
 
-async def latency(inputs: list[list[int]]) -> tuple[float, float, float]:
+async def latency(name: str, inputs: list[list[int]]) -> tuple[float, float, float]:
     """Seconds: start of the sandbox with the first batch; that batch; the median warm batch."""
     began = time.perf_counter()
-    sandbox = await open_sandbox("process", workers=1)
+    sandbox = await open_sandbox(name, workers=1)
     ten = InputSet("ten", tuple(inputs))
     times = []
     try:
@@ -144,19 +163,21 @@ def main() -> None:
     inputs = lists()
     calls = len(quick) * len(inputs)
     print(f"{len(quick)} quick hypotheses, {len(inputs):,} lists, {usable_cores()} cores")
-    seconds, agree = asyncio.run(side_by_side(quick, inputs))
+    names = asyncio.run(present())
+    seconds, agree = asyncio.run(side_by_side(names, quick, inputs))
     bare = min(seconds.values())
     for name, spent in seconds.items():
         print(
             f"{name:36}{spent:7.3f} s {calls / spent / 1e6:6.3f} M calls/s   "
             f"{seconds[LOOP] / spent:5.2f} of the loop   {bare / spent:5.2f} of naked"
         )
-    print(f"codes of process and of the loop are equal: {agree}")
-    started, first, warm = asyncio.run(latency(inputs[100:110]))
-    print(
-        f"ten inputs: first batch {first * 1e3:.1f} ms ({started * 1e3:.0f} ms with the start), "
-        f"warm batch {warm * 1e3:.2f} ms"
-    )
+    print(f"codes of all ways are equal: {agree}")
+    for name in names:
+        started, first, warm = asyncio.run(latency(name, inputs[100:110]))
+        print(
+            f"{name}, ten inputs: first batch {first * 1e3:.1f} ms ({started * 1e3:.0f} ms with "
+            f"the start), warm batch {warm * 1e3:.2f} ms"
+        )
     spent, undefined = asyncio.run(all_thirty([h["source"] for h in hypotheses], inputs))
     print(f"all {len(hypotheses)} with 1 worker, endless and cubic too: {spent:.2f} s; undefined:")
     for hypothesis, count in zip(hypotheses, undefined, strict=True):

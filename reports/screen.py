@@ -276,11 +276,9 @@ def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
 
 def _sandbox(event: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
     layers = event.get("layers") or {}
-    active = ", ".join(name for name, on in layers.items() if on)
     missing = ", ".join(name for name, on in layers.items() if not on)
-    return f"{operational.get('sandbox', '')}: {active}" + (
-        f"; not active: {missing}" if missing else ""
-    )
+    held = f"{operational.get('sandbox', '')}: {sum(map(bool, layers.values()))} of {len(layers)} layers hold"
+    return held + (f"; warning: NOT active here: {missing} (README, Sandbox)" if missing else "")
 
 
 def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:

@@ -180,7 +180,7 @@ class PooledSandbox:
             missing = [name for name in REQUIRED if not self._layers.get(name)]
             if missing:
                 raise SandboxUnavailable(f"the sandbox lacks required layers: {', '.join(missing)}")
-            wanted = self.missing_layers()
+            wanted = [name for name, active in self._layers.items() if not active]
             if strict and wanted:
                 raise SandboxUnavailable(
                     f"the sandbox lacks wanted layers ({', '.join(wanted)}); "
@@ -192,16 +192,6 @@ class PooledSandbox:
 
     def layers(self) -> Mapping[str, bool]:
         return dict(self._layers)
-
-    def missing_layers(self) -> list[str]:
-        """Wanted layers that do not hold and for which no other stands in."""
-        layers = self._layers
-        optional = {"user_namespace"}  # a means to the others, needed where they need it
-        return [
-            name
-            for name, active in layers.items()
-            if not active and name not in optional and not layers.get(STANDS_IN.get(name, ""))
-        ]
 
     async def put(self, inputs: InputSet) -> Digest:
         digest = inputs.digest
@@ -346,6 +336,11 @@ class PooledSandbox:
             raise
         found = {str(name): active is True for name, active in hello["layers"].items()}
         found.update(link.adds)
+        for name, other in STANDS_IN.items():  # what is not needed here is absent, and not missing
+            if found.get(other) and not found.get(name):
+                found.pop(name, None)
+            elif name == "own_user" and found.get(name):
+                found.pop(other, None)
         # a layer counts where every zygote has it
         self._layers = {n: on and self._layers.get(n, True) for n, on in found.items()}
         slot.link = link

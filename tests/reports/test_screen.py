@@ -68,7 +68,7 @@ def test_the_banner_says_in_under_ten_lines_what_will_run():
     text = "\n".join(lines)
     assert len(lines) < 10
     for said in ("search", "list_function.jsonl", "abababababab", "3 problems", "4 observations",
-                 "25 answers", "rlimits; not active: seccomp", "runs/a b.duckdb", "9 to 75"):  # fmt: skip
+                 "25 answers", "1 of 2 layers hold; warning: NOT active here: seccomp", "runs/a b.duckdb", "9 to 75"):  # fmt: skip
         assert said in text, said
 
 
