@@ -330,12 +330,12 @@ def export(
 
 
 @app.command(epilog="Example: peirce doctor --json")
-def doctor(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
+def doctor(clean: o.Clean = False, store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     """What is here: sandbox layers, endpoints, extras, GPU, store."""
     from . import api
     from .reports import readable
 
-    found = api.doctor(store=store)
+    found = api.doctor(store=store, clean=clean)
     _emit([found]) if as_json else readable.print_doctor(readable.console(), found)
 
 

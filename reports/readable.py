@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +233,8 @@ def print_differences(out: Console, result: Mapping[str, Json]) -> None:
 
 def print_doctor(out: Console, found: Mapping[str, Json]) -> None:
     platform, store, gpu, models = (found[k] for k in ("platform", "store", "gpu", "models"))
+    for line in _cleaned(found.get("cleaned")):
+        out.print(f"cleaned   {line}")
     versions = ", ".join(
         f"{name} {version or 'missing'}" for name, version in found["versions"].items()
     )
@@ -256,6 +258,16 @@ def print_doctor(out: Console, found: Mapping[str, Json]) -> None:
         out.print(f"extra     {name}: {said}")
     out.print(f"gpu       {', '.join(gpu['devices']) or 'none seen'}")
     out.print(f"store     {visible(store['path'])}: {_store(store)}")
+
+
+def _cleaned(cleaned: Mapping[str, Json] | None) -> Iterator[str]:
+    if cleaned is None:
+        return
+    kinds = ("containers", "images", "control_groups")
+    removed = [visible(name) for kind in kinds for name in cleaned[kind]]
+    yield f"removed {', '.join(removed) or 'nothing'}"
+    for text in (*cleaned["kept"], *([cleaned["docker"]] if "docker" in cleaned else [])):
+        yield f"kept {visible(text)}" if text in cleaned["kept"] else visible(text)
 
 
 def _backend(backend: Mapping[str, Json]) -> str:

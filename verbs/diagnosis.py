@@ -22,10 +22,12 @@ ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 KEY_VARIABLES = ("OPENAI_API_KEY",)
 
 
-def doctor(*, store: str | Path | None = None) -> dict[str, Json]:
+def doctor(*, store: str | Path | None = None, clean: bool = False) -> dict[str, Json]:
     """One object: versions, sandbox layers, models, extras, GPU, store. Names no secret: of a key
-    it says only whether it is set."""
+    it says only whether it is set. clean: first removes what crashed sessions left of their
+    sandboxes, and says under "cleaned" what that was (sandbox/cleaning.py)."""
     return {
+        **({"cleaned": _cleaned()} if clean else {}),
         "versions": versions(),
         "platform": {
             "python": platform.python_version(),
@@ -38,6 +40,12 @@ def doctor(*, store: str | Path | None = None) -> dict[str, Json]:
         "gpu": _gpu(),
         "store": _store(store),
     }
+
+
+def _cleaned() -> dict[str, Json]:
+    from ..sandbox.cleaning import clean
+
+    return clean()
 
 
 async def _sandboxes() -> dict[str, Json]:

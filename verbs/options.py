@@ -90,6 +90,10 @@ SandboxAgain: TypeAlias = Annotated[
 StrictSandbox: TypeAlias = Annotated[
     bool, _option(RUNNING, "Refuse to run where a wanted layer is missing.", "--strict-sandbox")
 ]
+Clean: TypeAlias = Annotated[
+    bool, _option(RUNNING, "First remove what crashed sessions left: containers, images, control"
+                  " groups.", "--clean"),
+]  # fmt: skip
 Workers: TypeAlias = Annotated[
     int | None, _option(RUNNING, "Sandbox processes (default: one a core).")
 ]

@@ -1,0 +1,556 @@
+"""What is the docker backend's own: its containers, the stream to them, what a crash leaves, and the
+one sentence without an engine. What every backend must do is in the conformance suite."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peirce.records import InputSet, Limits, SandboxUnavailable, UsageError
+from peirce.sandbox import cleaning, engine, open_sandbox
+from peirce.sandbox import docker as backend
+from peirce.sandbox.docker import Demultiplexer, DockerSandbox
+
+TEN = InputSet("ten", tuple([n] for n in range(10)))
+IDENTITY = "def f(x):\n    return x"
+LIMITS = Limits(wall_s=20)
+BUSY = "def f(x):\n    for _ in range(10**12):\n        pass"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    try:
+        connected = engine.connect()
+    except SandboxUnavailable as error:
+        pytest.skip(f"NO DOCKER ENGINE, THE DOCKER BACKEND IS NOT TESTED: {error}")
+    yield connected
+    connected.close()
+
+
+def session(work: Callable[[DockerSandbox], Awaitable[None]], workers: int = 1) -> None:
+    async def run() -> None:
+        sandbox = await open_sandbox("docker", workers=workers)
+        assert isinstance(sandbox, DockerSandbox)
+        await sandbox.put(TEN)
+        try:
+            await work(sandbox)
+        finally:
+            await sandbox.close()
+
+    asyncio.run(run())
+
+
+async def honest(sandbox: DockerSandbox) -> None:
+    batch = await sandbox.run(IDENTITY, "f", TEN.digest, "values", LIMITS)
+    assert batch.values == tuple({"value": [n]} for n in range(10)), batch
+
+
+def names(sandbox: DockerSandbox) -> list[str]:
+    return [slot.link.zygote.name for slot in sandbox._slots if slot.link]  # type: ignore[attr-defined]
+
+
+def inside(client: Any, name: str, program: str) -> str:
+    """Standard output of a program that runs beside the zygote, under the container's limits."""
+    made = client.exec_create(name, [backend.image.PYTHON, "-c", program])
+    return str(client.exec_start(made["Id"]).decode())
+
+
+def ours(client: Any) -> list[str]:
+    found = client.containers(all=True, filters={"label": f"{engine.OWNER}={engine.owner()}"})
+    return [one["Names"][0].lstrip("/") for one in found]
+
+
+# --- the container ---------------------------------------------------------------
+
+
+def test_container_has_no_network_no_capability_and_an_unprivileged_user(client: Any) -> None:
+    probe = """
+import json
+status = dict(line.rstrip().split(":\\t", 1) for line in open("/proc/self/status") if ":\\t" in line)
+links = [line.split(":")[0].strip() for line in open("/proc/net/dev") if ":" in line]
+print(json.dumps([links, status]))
+"""
+
+    async def work(sandbox: DockerSandbox) -> None:
+        links, status = json.loads(inside(client, names(sandbox)[0], probe))
+        assert links == ["lo"]
+        assert {int(status[f"Cap{kind}"], 16) for kind in ("Eff", "Prm", "Bnd", "Inh", "Amb")} == {
+            0
+        }
+        assert status["Uid"].split() == status["Gid"].split() == ["65534"] * 4
+        assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+
+    session(work)
+
+
+def test_container_can_write_one_mebibyte_and_64_files_and_execute_none_of_them(
+    client: Any,
+) -> None:
+    probe = """
+import errno, os
+def attempt(what):
+    try:
+        what()
+        return "done"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+def files():
+    for n in range(100):
+        open(f"/tmp/{n}", "x").close()
+def script():
+    open("/tmp/run", "w").write("#!/usr/local/bin/python3")
+    os.chmod("/tmp/run", 0o755)
+    os.execv("/tmp/run", ["run"])
+def clear():
+    [os.unlink(f"/tmp/{name}") for name in os.listdir("/tmp")]
+for what in (lambda: open("/new", "x"), lambda: open("/peirce/harness.py", "a"),
+             lambda: open("/tmp/big", "wb", 0).write(bytes(2**20)) - 2**20 and None,
+             lambda: open("/tmp/more", "wb", 0).write(b"more"), clear, files, clear, script, clear):
+    print(attempt(what))
+"""
+
+    async def work(sandbox: DockerSandbox) -> None:
+        said = inside(client, names(sandbox)[0], probe).split()
+        assert said == ["EROFS", "EACCES", *["done", "ENOSPC"] * 2, "done", "EACCES", "done"]
+        await honest(sandbox)
+
+    session(work)
+
+
+def test_files_that_a_hypothesis_leaves_are_gone_before_the_next(client: Any) -> None:
+    littering = """
+import os
+def f(x):
+    os.makedirs(f"{os.getcwd()}/a{x[0]}/b")
+    open(f"a{x[0]}/b/c", "w").close()
+    return os.path.exists(f"a{x[0]}/b/c")
+"""
+
+    async def work(sandbox: DockerSandbox) -> None:
+        for _ in range(3):
+            batch = await sandbox.run(littering, "f", TEN.digest, "values", LIMITS)
+            assert batch.values == ({"value": True},) * 10, batch
+            left = await asyncio.to_thread(
+                inside, client, names(sandbox)[0], "import os; print(os.listdir('/tmp'))"
+            )
+            assert left == "[]\n"
+        await honest(sandbox)
+
+    session(work)
+
+
+def test_container_stops_forks_at_its_limit(client: Any) -> None:
+    probe = """
+import os, signal, time
+children = []
+try:
+    for _ in range(60):
+        pid = os.fork()
+        if pid == 0:
+            time.sleep(60)
+            os._exit(0)
+        children.append(pid)
+    print("no limit")
+except OSError as error:
+    print(type(error).__name__, len(children) < 32)
+for pid in children:
+    os.kill(pid, signal.SIGKILL)
+"""
+
+    async def work(sandbox: DockerSandbox) -> None:
+        assert inside(client, names(sandbox)[0], probe) == "BlockingIOError True\n"
+
+    session(work)
+
+
+def test_container_refuses_calls_that_nobody_in_it_needs(client: Any) -> None:
+    probe = """
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+for call in (lambda: libc.unshare(0x10000000), lambda: libc.mount(b"none", b"/tmp", b"tmpfs", 0, None),
+             lambda: libc.ptrace(0, 0, 0, 0), lambda: libc.socket(2, 1, 0),
+             lambda: libc.personality(0x0400000), lambda: libc.personality(0x0040000)):
+    print(errno.errorcode[ctypes.get_errno()] if call() == -1 else "done")
+"""
+
+    async def work(sandbox: DockerSandbox) -> None:
+        said = inside(client, names(sandbox)[0], probe).split()
+        assert said == ["EPERM"] * 5 + ["done"]
+
+    session(work)
+
+
+def test_container_knows_nothing_of_the_environment_and_leaves_no_log(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
+
+    async def work(sandbox: DockerSandbox) -> None:
+        about = client.inspect_container(names(sandbox)[0])
+        assert "planted" not in json.dumps(about)
+        assert about["HostConfig"]["LogConfig"]["Type"] == "none"
+        assert about["Mounts"] == [] and about["HostConfig"]["Binds"] is None
+
+    session(work)
+
+
+def test_every_wanted_layer_holds() -> None:
+    async def strict() -> None:
+        await (await open_sandbox("docker", 1, strict=True)).close()
+
+    try:
+        engine.connect().close()
+    except SandboxUnavailable as error:
+        pytest.skip(f"NO DOCKER ENGINE: {error}")
+    asyncio.run(strict())
+
+
+# --- lost and replaced -------------------------------------------------------------
+
+
+def test_a_killed_container_is_replaced_and_its_batch_not_lost(client: Any) -> None:
+    async def work(sandbox: DockerSandbox) -> None:
+        await honest(sandbox)
+        (first,) = names(sandbox)
+        client.kill(first)
+        await honest(sandbox)
+        (second,) = names(sandbox)
+        assert first != second
+        assert ours(client) == [second]
+
+    session(work)
+
+
+def test_a_container_killed_under_way_is_replaced_and_the_batch_ends(client: Any) -> None:
+    async def work(sandbox: DockerSandbox) -> None:
+        running = asyncio.create_task(
+            sandbox.run(BUSY, "f", TEN.digest, "codes", Limits(cpu_s=2, wall_s=20))
+        )
+        await asyncio.sleep(0.5)
+        client.kill(names(sandbox)[0])
+        assert (await running).verdict == "too_slow"
+        await honest(sandbox)
+
+    session(work)
+
+
+def test_a_container_out_of_memory_is_a_crash_and_the_pool_goes_on(client: Any) -> None:
+    hoard = "def f(x):\n    return len(bytearray(300 * 2**20).replace(b'0', b'1'))"
+
+    async def work(sandbox: DockerSandbox) -> None:
+        await honest(sandbox)
+        client.update_container(names(sandbox)[0], mem_limit="96m", memswap_limit="96m")
+        batch = await sandbox.run(hoard, "f", TEN.digest, "codes", LIMITS)
+        assert batch.verdict == "crashed", batch
+        await honest(sandbox)
+
+    session(work)
+
+
+def test_a_higher_memory_limit_raises_the_container_s(client: Any) -> None:
+    hoard = "def f(x):\n    return len(bytearray(1200 * 2**20))"
+
+    async def work(sandbox: DockerSandbox) -> None:
+        (name,) = names(sandbox)
+        one = InputSet("one", (1,))
+        await sandbox.put(one)
+        batch = await sandbox.run(hoard, "f", one.digest, "values", Limits(memory_mb=1500))
+        assert batch.values == ({"value": 1200 * 2**20},), batch
+        memory = client.inspect_container(name)["HostConfig"]
+        assert memory["Memory"] == memory["MemorySwap"] == (1500 + backend.MARGIN_MB) * 2**20
+
+    session(work)
+
+
+def test_containers_are_labelled_while_they_live_and_gone_after_close(client: Any) -> None:
+    async def work(sandbox: DockerSandbox) -> None:
+        assert sorted(ours(client)) == sorted(names(sandbox))
+        labels = client.inspect_container(names(sandbox)[0])["Config"]["Labels"]
+        assert labels[engine.MARK] == "1"
+
+    session(work, workers=2)
+    assert ours(client) == []
+
+
+def test_a_start_that_is_cancelled_leaves_no_container(client: Any) -> None:
+    async def run() -> None:
+        for pause_s in (0.0, 0.05, 0.1, 0.2):
+            opening = asyncio.create_task(open_sandbox("docker", workers=2))
+            await asyncio.sleep(pause_s)
+            opening.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await opening
+
+    asyncio.run(run())
+    assert ours(client) == []
+
+
+def test_a_parent_killed_under_way_leaves_no_container(client: Any) -> None:
+    program = f"""
+import asyncio
+from peirce.records import InputSet, Limits
+from peirce.sandbox import engine, open_sandbox
+
+async def main():
+    sandbox = await open_sandbox("docker", workers=2)
+    inputs = InputSet("ten", tuple(range(10)))
+    await sandbox.put(inputs)
+    running = asyncio.create_task(sandbox.run({BUSY!r}, "f", inputs.digest, "codes", Limits()))
+    await asyncio.sleep(0.5)
+    print(engine.owner(), flush=True)
+    await running
+
+asyncio.run(main())
+"""
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    owner = parent.stdout.readline().strip()
+
+    def left() -> int:
+        return len(client.containers(all=True, filters={"label": f"{engine.OWNER}={owner}"}))
+
+    assert left() == 2
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    until = time.monotonic() + 15
+    while left() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert left() == 0
+    assert engine.owner_is_gone(owner)
+
+
+def test_an_image_removed_meanwhile_is_made_again(client: Any) -> None:
+    async def work(sandbox: DockerSandbox) -> None:
+        sandbox.tag = "peirce-sandbox:never-made"
+        client.kill(names(sandbox)[0])
+        await honest(sandbox)
+
+    session(work)
+
+
+# --- the stream ----------------------------------------------------------------------
+
+
+def test_fifty_mebibytes_go_in_and_many_come_out(client: Any) -> None:
+    async def work(sandbox: DockerSandbox) -> None:
+        large = InputSet("large", ("x" * (50 * 2**20), "é"))
+        await sandbox.put(large)
+        batch = await sandbox.run(
+            "def f(s):\n    return len(s)", "f", large.digest, "values", LIMITS
+        )
+        assert batch.values == ({"value": 50 * 2**20}, {"value": 1}), batch.detail
+        many = InputSet("many", tuple(range(300)))
+        await sandbox.put(many)
+        source = "def f(n):\n    return str(n % 10) * 90_000"
+        batch = await sandbox.run(source, "f", many.digest, "values", LIMITS)
+        assert batch.verdict == "ok" and batch.values is not None
+        assert [v["value"] for v in batch.values] == [str(n % 10) * 90_000 for n in range(300)]
+
+    session(work)
+
+
+class Transport(asyncio.Transport):
+    """Counts how often the flow was stopped."""
+
+    paused = resumed = 0
+
+    def pause_reading(self) -> None:
+        self.paused += 1
+
+    def resume_reading(self) -> None:
+        self.resumed += 1
+
+
+def framed(kind: int, content: bytes) -> bytes:
+    return struct.pack(">B3xI", kind, len(content)) + content
+
+
+def demultiplexed(chunks: list[bytes], limit: int = 2**20) -> tuple[bytes, Transport]:
+    async def run() -> tuple[bytes, Transport]:
+        reader = asyncio.StreamReader(limit=limit)
+        protocol, transport = Demultiplexer(reader), Transport()
+        protocol.connection_made(transport)
+        for chunk in chunks:
+            protocol.data_received(chunk)
+        protocol.eof_received()
+        return await reader.read(), transport
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 8, 9, 1000])
+def test_frames_of_the_engine_may_come_in_any_pieces(size: int) -> None:
+    stream = framed(1, b"one") + framed(2, b"stderr") + framed(1, b"") + framed(1, b"x" * 300)
+    chunks = [stream[at : at + size] for at in range(0, len(stream), size)]
+    assert demultiplexed(chunks)[0] == b"one" + b"x" * 300
+
+
+def test_a_reader_that_does_not_keep_up_stops_the_flow() -> None:
+    _, transport = demultiplexed([framed(1, bytes(1000))] * 10, limit=2000)
+    assert transport.paused and transport.resumed
+
+
+def test_what_is_no_frame_of_the_engine_is_a_lost_connection() -> None:
+    with pytest.raises(ConnectionError):
+        demultiplexed([framed(1, b"one") + b"HTTP/1.1 500 Oops\r\n"])
+
+
+# --- what a crash left ----------------------------------------------------------------
+
+
+@pytest.fixture
+def dead_owner() -> str:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        label = engine.owner(process.pid)
+        assert not engine.owner_is_gone(label)
+        process.kill()
+    return label
+
+
+def test_clean_removes_orphans_and_spares_what_lives_or_cannot_be_judged(
+    client: Any, dead_owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    present = {tag for one in client.images() for tag in one["RepoTags"] or []}
+    monkeypatch.setattr(cleaning, "tags", lambda: present)  # others may be at work on this engine
+
+    async def work(sandbox: DockerSandbox) -> None:
+        client.tag(sandbox.tag, "peirce-sandbox", "old")
+        owners = {"orphan": dead_owner, "stranger": "elsewhere/boot/1/2/3", "unlabelled": ""}
+        made = {kind: f"peirce-test-{kind}-{os.getpid()}" for kind in owners}
+        for kind, owner in owners.items():
+            labels = {engine.MARK: "1", **({engine.OWNER: owner} if owner else {})}
+            client.create_container(sandbox.tag, ["none"], name=made[kind], labels=labels)
+        try:
+            done = await asyncio.to_thread(cleaning.clean)
+        finally:
+            for kind in ("stranger", "unlabelled"):
+                client.remove_container(made[kind], force=True)
+        assert made["orphan"] in done["containers"] and "docker" not in done
+        assert not {*names(sandbox), made["stranger"], made["unlabelled"]} & {*done["containers"]}
+        assert done["images"] == ["peirce-sandbox:old"]
+        await honest(sandbox)
+        assert "containers" in json.dumps(done)
+
+    session(work)
+
+
+def test_an_owner_is_named_apart_from_a_later_process_with_its_pid(dead_owner: str) -> None:
+    assert engine.owner_is_gone(dead_owner)
+    assert not engine.owner_is_gone(engine.owner())
+    earlier = engine.owner().rpartition("/")[0] + "/1"
+    assert engine.owner_is_gone(earlier)
+    for nonsense in ("", "/", "a/b", "elsewhere/boot/1/2/3", f"{engine._machine()}/x/1"):
+        assert not engine.owner_is_gone(nonsense)
+
+
+# --- without an engine ------------------------------------------------------------------
+
+
+def refused() -> str:
+    with pytest.raises(SandboxUnavailable) as caught:
+        asyncio.run(open_sandbox("docker", 1))
+    said = str(caught.value)
+    assert "\n" not in said and caught.value.exit_code == 4
+    return said
+
+
+@pytest.mark.parametrize(
+    ("host", "words"),
+    [
+        ("unix:///nowhere/docker.sock", "there is no socket unix:///nowhere/docker.sock"),
+        ("tcp://127.0.0.1:1", "listens at tcp://127.0.0.1:1"),
+        ("nonsense://", "Invalid bind address protocol"),
+        ("tcp://host:port", "cannot be used"),
+        ("http://[::1", "cannot be used"),
+    ],
+)
+def test_each_cause_without_an_engine_is_one_sentence_with_a_remedy(
+    host: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", host)
+    said = refused()
+    assert words in said and "DOCKER_HOST" in said
+
+
+def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "docker", None)
+    assert "pip install docker" in refused()
+
+
+@pytest.fixture
+def listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """A socket at DOCKER_HOST that no engine serves."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "s"))
+        server.listen()
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 's'}")
+        yield server
+
+
+def test_without_permission_it_is_said(listening: socket.socket, tmp_path: Path) -> None:
+    import docker  # noqa: F401  # while its files can be read
+
+    (tmp_path / "s").chmod(0)
+    user = os.geteuid()
+    try:
+        os.seteuid(user or 65534)
+        said = refused()
+    finally:
+        os.seteuid(user)
+    assert "no permission" in said and "group" in said
+
+
+def test_an_engine_that_answers_with_an_error_is_quoted(listening: socket.socket) -> None:
+    def answer() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(4096)
+            body = json.dumps({"message": "out of order\nfor now"})
+            head = "HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\n"
+            connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    said = refused()
+    thread.join()
+    assert "out of order for now" in said
+
+
+def test_an_engine_that_never_answers_is_given_up(
+    listening: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "CONNECT_S", 0.2)
+    assert "does not answer" in refused()
+
+
+def test_a_count_of_workers_below_one_is_a_usage_error(client: Any) -> None:
+    with pytest.raises(UsageError, match="workers is 0"):
+        asyncio.run(open_sandbox("docker", 0))
+
+
+def test_a_connection_that_is_no_plain_socket_is_refused_with_a_way_out() -> None:
+    with pytest.raises(SandboxUnavailable, match="ssh -L"):
+        backend.plain_socket(object())
+
+
+def test_the_command_line_says_it_in_one_line_and_ends_with_4(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "peirce", "run", "list_functions", "--problems", "1", "--sandbox",
+         "docker", "--model", "search", "--store", str(tmp_path / "s.duckdb")],
+        capture_output=True, text=True, env={**os.environ, "DOCKER_HOST": "unix:///nowhere"},
+    )  # fmt: skip
+    assert done.returncode == 4
+    assert "Traceback" not in done.stderr and "there is no socket" in done.stderr
