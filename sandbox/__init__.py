@@ -15,8 +15,8 @@ from .canonical import EQUALITY_VERSION
 
 __all__ = ["EQUALITY_VERSION", "backends", "open_sandbox"]
 
-_NOT_BACKENDS = frozenset({"__init__", "canonical", "cgroups", "child", "frames", "harness", "image",
-                            "jail", "pool", "state", "trial"})  # fmt: skip
+_NOT_BACKENDS = frozenset({"__init__", "canonical", "cgroups", "child", "cleaning", "engine", "frames",
+                           "harness", "image", "jail", "pool", "state", "trial"})  # fmt: skip
 
 
 def backends() -> tuple[str, ...]:

@@ -168,18 +168,15 @@ class DockerSandbox(PooledSandbox):
         work = asyncio.ensure_future(asyncio.to_thread(self._launch, unwanted))
         try:
             container, stream = await asyncio.shield(work)
-        except asyncio.CancelledError:
+            reader = asyncio.StreamReader(limit=2**20)
+            loop = asyncio.get_running_loop()
+            transport, protocol = await loop.create_connection(
+                lambda: Demultiplexer(reader), sock=stream
+            )
+        except BaseException:
             unwanted.set()
-            with contextlib.suppress(SandboxUnavailable):
-                container, stream = await work
-                stream.close()
-                await container.kill()
+            self._in_background(_drop(work))  # which close waits for
             raise
-        reader = asyncio.StreamReader(limit=2**20)
-        loop = asyncio.get_running_loop()
-        transport, protocol = await loop.create_connection(
-            lambda: Demultiplexer(reader), sock=stream
-        )
         writer = asyncio.StreamWriter(transport, protocol, reader, loop)
         adds = {**dict.fromkeys(GIVEN, True), "cgroup": container.limited}
         return Link(reader, writer, container, adds)
@@ -192,11 +189,12 @@ class DockerSandbox(PooledSandbox):
             warned = made.get("Warnings") or []
             container = Container(self.engine, name, Limits().memory_mb, limited=not warned)
             try:
-                if unwanted.is_set():
-                    raise SandboxUnavailable("the sandbox was closed")
                 asked = {"stdin": 1, "stdout": 1, "stderr": 0, "stream": 1}
                 stream = plain_socket(self.engine.attach_socket(name, asked))
                 self.engine.start(name)
+                if unwanted.is_set():
+                    stream.close()
+                    raise SandboxUnavailable("the sandbox was closed")
             except BaseException:
                 container.remove()
                 raise
@@ -214,6 +212,14 @@ class DockerSandbox(PooledSandbox):
     async def close(self) -> None:
         await super().close()
         self.engine.close()
+
+
+async def _drop(work: asyncio.Future[tuple[Container, socket.socket]]) -> None:
+    """Ends a container that was being started when nobody wanted it any more."""
+    with contextlib.suppress(SandboxUnavailable):
+        container, stream = await work
+        stream.close()
+        await container.kill()
 
 
 def settings(engine: Any) -> dict[str, Any]:
@@ -243,7 +249,7 @@ def settings(engine: Any) -> dict[str, Any]:
         "host_config": host,
         "environment": {"PYTHONHASHSEED": "0"},
         "user": "65534:65534",
-        "hostname": "peirce",  # else its id, which a hypothesis could see
+        "hostname": "sandbox",  # as jail.py has it; else its id, which a hypothesis could see
         "stdin_open": True,
         "tty": False,
         "labels": {MARK: "1", OWNER: owner()},

@@ -4,6 +4,7 @@ one sentence without an engine. What every backend must do is in the conformance
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -286,12 +287,12 @@ def test_containers_are_labelled_while_they_live_and_gone_after_close(client: An
 
 def test_a_start_that_is_cancelled_leaves_no_container(client: Any) -> None:
     async def run() -> None:
-        for pause_s in (0.0, 0.05, 0.1, 0.2):
+        for pause_s in (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
             opening = asyncio.create_task(open_sandbox("docker", workers=2))
             await asyncio.sleep(pause_s)
             opening.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await opening
+            with contextlib.suppress(asyncio.CancelledError):
+                await (await opening).close()  # it was open by then
 
     asyncio.run(run())
     assert ours(client) == []
