@@ -48,6 +48,8 @@ def connect() -> Any:
         except ValueError as error:  # an address that cannot be parsed
             raise OSError(str(error)) from None
         engine.timeout = REQUEST_S
+        # The SDK would keep a connection for each URL, so for each container there ever was.
+        engine.headers["Connection"] = "close"
     return engine
 
 

@@ -89,7 +89,7 @@ def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
             archive.add(HERE / name, name, filter=_anonymous)
     context.seek(0)
     with telling("build an image"):
-        said = engine.build(
+        built = engine.build(
             fileobj=context,
             custom_context=True,
             tag=tag,
@@ -98,12 +98,13 @@ def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
             forcerm=True,
             decode=True,
         )
-        for event in said:
-            if "error" in event:
-                raise SandboxUnavailable(
-                    f"no image from {base}: {' '.join(str(event['error']).split())}; without a "
-                    "registry use `python -m peirce.sandbox.image`"
-                )
+        events = list(built)  # to its end, which closes the connection
+    for event in events:
+        if "error" in event:
+            raise SandboxUnavailable(
+                f"no image from {base}: {' '.join(str(event['error']).split())}; without a "
+                "registry use `python -m peirce.sandbox.image`"
+            )
     return tag
 
 
