@@ -21,9 +21,8 @@ from ..records import Limits, SandboxUnavailable
 from . import image
 from .engine import MARK, OWNER, connect, owner, telling
 from .jail import ALLOWED_CALLS
-from .pool import Link, PooledSandbox
+from .pool import ROOM_MB, Link, PooledSandbox
 
-MARGIN_MB = 768  # for the zygote, the input sets it keeps, and the scratch
 PIDS = 32
 GONE_S = 30.0  # for a container to be gone after it was killed
 END_S = 2.0  # for a zygote to go by itself
@@ -117,7 +116,7 @@ class Container:
                 self.remove()
 
     def _raise_memory(self) -> None:
-        most = f"{self.memory_mb + MARGIN_MB}m"
+        most = f"{self.memory_mb + ROOM_MB}m"
         with telling("raise a container's memory"):
             self.engine.update_container(self.name, mem_limit=most, memswap_limit=most)
 
@@ -224,7 +223,7 @@ async def _drop(work: asyncio.Future[tuple[Container, socket.socket]]) -> None:
 
 def settings(engine: Any) -> dict[str, Any]:
     """All of a container but its image and name, as `create_container` takes it."""
-    memory = f"{Limits().memory_mb + MARGIN_MB}m"
+    memory = f"{Limits().memory_mb + ROOM_MB}m"
     host = engine.create_host_config(
         auto_remove=True,
         network_mode="none",

@@ -41,6 +41,7 @@ MOST_WORKERS = 256
 SOURCE_BYTES = 2**20
 STORED_BYTES = 256 * 2**20  # of input sets as JSON, kept here for zygotes that lack them
 INLINE_BYTES = 16 * 2**10  # smaller sets go with each request: a stage for each costs more
+ROOM_MB = 768  # of a zygote's whole group beyond one hypothesis: its stages and their input sets
 HELD_BYTES, HELD_SETS = 32 * 2**20, 8  # of larger ones, by each zygote
 BEYOND = 2  # state.Reach
 START_S = 30.0  # for a zygote's first word
@@ -176,7 +177,10 @@ class PooledSandbox:
     async def start(self, strict: bool = False) -> None:
         """Starts every zygote and learns its layers. Raises SandboxUnavailable."""
         try:
-            await asyncio.gather(*(self._linked(slot) for slot in self._slots))
+            starts = [self._linked(slot) for slot in self._slots]
+            for failure in await asyncio.gather(*starts, return_exceptions=True):
+                if isinstance(failure, BaseException):  # after all have ended, one way or another
+                    raise failure
             missing = [name for name in REQUIRED if not self._layers.get(name)]
             if missing:
                 raise SandboxUnavailable(f"the sandbox lacks required layers: {', '.join(missing)}")

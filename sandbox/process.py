@@ -16,13 +16,12 @@ from pathlib import Path
 
 from ..records import Limits, SandboxUnavailable
 from .cgroups import Group
-from .pool import Link, PooledSandbox
+from .pool import ROOM_MB, Link, PooledSandbox
 
 HARNESS = Path(__file__).with_name("harness.py")
 # -I would ignore the hash seed; -s -S -P with an environment of ours isolates as much.
 COMMAND: list[str] = [sys.executable, "-s", "-S", "-P", "-B", "-X", "utf8", str(HARNESS)]
 ENVIRONMENT = {"PYTHONHASHSEED": "0"}
-ROOM_MB = 512  # of a group, for its zygote, stages and their input sets
 
 
 class ZygoteProcess:

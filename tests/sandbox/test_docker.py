@@ -278,7 +278,7 @@ def test_a_higher_memory_limit_raises_the_container_s(client: Any) -> None:
         batch = await sandbox.run(hoard, "f", one.digest, "values", Limits(memory_mb=1500))
         assert batch.values == ({"value": 1200 * 2**20},), batch
         memory = client.inspect_container(name)["HostConfig"]
-        assert memory["Memory"] == memory["MemorySwap"] == (1500 + backend.MARGIN_MB) * 2**20
+        assert memory["Memory"] == memory["MemorySwap"] == (1500 + backend.ROOM_MB) * 2**20
 
     session(work)
 
