@@ -6,7 +6,8 @@
 
 A session is named by its id, a unique prefix of it, or "last"; a store by its file (default
 $PEIRCE_STORE, else peirce.duckdb here). What a verb returns holds the keys of the command line's
-`--json`. Expected ends are raised as `records.PeirceError`.
+`--json`. Expected ends are raised as `records.PeirceError`, an argument of another type than is
+declared here as `records.UsageError`.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from typing import Any
 
 from .records import Json, Limits, Proposer, StoreError, UsageError
 from .store import Store
+from .verbs.arguments import checked
 from .verbs.checking import check
-from .verbs.diagnosis import doctor
+from .verbs.diagnosis import doctor as diagnose
 from .verbs.driving import OnEvent, complete, drive
 from .verbs.outcome import Session, Trace, outcome, reading, store_path
 from .verbs.problems import choose, tasks_generate, tasks_list, tasks_show, tasks_space
 from .verbs.settings import (
-    at_least,
     course,
     given,
     model_args_of,
@@ -43,11 +44,13 @@ __all__ = [
 ]  # fmt: skip
 
 CONCURRENCY = 8  # problems side by side
+doctor = checked(diagnose)
 
 
 # --- run, resume, import -------------------------------------------------------
 
 
+@checked
 def run(
     task: str,
     *,
@@ -61,6 +64,7 @@ def run(
     seed: int = 0,
     answer_format: str | None = None,
     history: str = "descriptions",
+    strict_contract: bool = False,
     max_answers: int = 25,
     temperature: float | None = None,
     top_p: float | None = None,
@@ -81,7 +85,6 @@ def run(
     `model` is a model string or a Proposer of your own (`resume` then needs it again). `on_event`
     is told what happens (see reports/screen.py); `callbacks` are LangChain's, for tracing.
     """
-    at_least(1, max_answers=max_answers, workers=workers, concurrency=concurrency)
     chosen = choose(
         task, data=data, problems=problems, problem=problem,
         observations=observations, space=space, seed=seed,
@@ -101,6 +104,7 @@ def run(
         )
     settings = course(chosen, method, answer_format, history) | {
         "seed": seed,
+        "strict_contract": strict_contract,
         "max_answers": max_answers,
         "max_bad": 3,
         "tool_calls": 4,
@@ -131,6 +135,7 @@ def run(
     return outcome(path, complete(drive(path, begin, model, operational, on_event, callbacks)))
 
 
+@checked
 def resume(
     session: str = "last",
     *,
@@ -146,7 +151,6 @@ def resume(
 ) -> Session:
     """Goes on where `session` stopped, with the settings that it recorded. Problems that failed (an
     endpoint that was down) are left as they are unless `retry_failed`."""
-    at_least(1, workers=workers, concurrency=concurrency)
     path = store_path(store)
     with reading(path) as opened:
         found = opened.find(session)
@@ -174,6 +178,7 @@ def resume(
     return outcome(path, complete(driven))
 
 
+@checked
 def import_recorded(
     file: str | Path,
     *,
@@ -219,6 +224,7 @@ def _task_of(dataset: str, file: str | Path) -> str:
 # --- reading -------------------------------------------------------------------
 
 
+@checked
 def replay(
     session: str = "last",
     *,
@@ -248,6 +254,7 @@ def replay(
         return complete(again(opened))
 
 
+@checked
 def evaluate(
     *sessions: str,
     name: str | None = None,
@@ -293,6 +300,7 @@ def _known_word(store: Store, word: str) -> None:
         )
 
 
+@checked
 def sessions(*, store: str | Path | None = None) -> list[dict[str, Json]]:
     """Every session of the store, oldest first: its id, status, counts and settings, and of these
     beside them task, method, seed, the model and the data by their names."""
@@ -306,6 +314,7 @@ def sessions(*, store: str | Path | None = None) -> list[dict[str, Json]]:
     ]
 
 
+@checked
 def show(
     session: str = "last", problem: str | None = None, *, store: str | Path | None = None
 ) -> list[dict[str, Json]]:
@@ -320,6 +329,7 @@ def show(
         return show_problem(opened, found, problem)
 
 
+@checked
 def bank(
     session: str = "last",
     problem: str | None = None,
@@ -343,6 +353,7 @@ def _known_problem(store: Store, session: str, problem: str) -> None:
         raise UsageError(f"no problem {problem!r} in session {session}{nearest(problem, ids)}")
 
 
+@checked
 def export(
     session: str = "last",
     out: str | Path = "export",
@@ -353,15 +364,16 @@ def export(
     """Writes the session as Parquet or JSONL or as a Hugging Face dataset folder: {session,
     problems, steps} and what was written."""
     one_of("format", format, ("parquet", "jsonl", "huggingface"))
-    from .reports import verdict_counts
+    from .reports import tally
 
     with reading(store) as opened:
         found = opened.find(session)
-        steps = verdict_counts(opened.steps(found, spaces=False))[1]
+        steps = tally(opened.steps(found, spaces=False)).steps
         counted = {"session": found, "problems": len(opened.problems(found)), "steps": steps}
         return counted | opened.export(found, out, format)
 
 
+@checked
 def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
     with reading(store) as opened:
         return Trace(opened.find(session), str(store_path(store)))

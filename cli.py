@@ -78,6 +78,7 @@ def run(
     max_answers: o.MaxAnswers = 25,
     answer_format: o.AnswerFormat = None,
     history: o.History = "descriptions",
+    strict_contract: o.StrictContract = False,
     temperature: o.Temperature = None,
     top_p: o.TopP = None,
     max_tokens: o.MaxTokens = None,
@@ -100,9 +101,9 @@ def run(
         session = api.run(
             task, data=data, problems=problems, problem=problem or (), observations=observations,
             space=space, seed=seed, method=method, model=model, max_answers=max_answers,
-            answer_format=answer_format, history=history, temperature=temperature, top_p=top_p,
-            max_tokens=max_tokens, model_arg=model_arg or (), budget_expansions=budget_expansions,
-            preset=preset, sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
+            answer_format=answer_format, history=history, strict_contract=strict_contract,
+            temperature=temperature, top_p=top_p, max_tokens=max_tokens, model_arg=model_arg or (),
+            budget_expansions=budget_expansions, preset=preset, sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
             concurrency=concurrency, store=store, on_event=screen,
         )  # fmt: skip
     _end(session, as_json)
@@ -145,6 +146,7 @@ def import_(
     space: o.Space = None,
     seed: o.Seed = 0,
     answer_format: o.AnswerFormat = "fenced_function",
+    strict_contract: o.StrictContract = False,
     sandbox: o.SandboxName = "process",
     strict_sandbox: o.StrictSandbox = False,
     workers: o.Workers = None,
@@ -160,9 +162,9 @@ def import_(
     with Screen(quiet=quiet) as screen:
         session = api.import_recorded(
             file, data=data, task=task, observations=observations, space=space, seed=seed,
-            answer_format=answer_format or "fenced_function", sandbox=sandbox,
-            strict_sandbox=strict_sandbox, workers=workers, concurrency=concurrency,
-            store=store, on_event=screen,
+            answer_format=answer_format or "fenced_function", strict_contract=strict_contract,
+            sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
+            concurrency=concurrency, store=store, on_event=screen,
         )  # fmt: skip
     _end(session, as_json)
 
@@ -209,6 +211,7 @@ def check(
     space: o.Space = None,
     seed: o.Seed = 0,
     answer_format: o.AnswerFormat = None,
+    strict_contract: o.StrictContract = False,
     sandbox: o.SandboxName = "process",
     strict_sandbox: o.StrictSandbox = False,
     workers: o.Workers = None,
@@ -223,7 +226,7 @@ def check(
     for row in api.check(
         task, answers, data=data, problems=problems, problem=problem or (),
         observations=observations, space=space, seed=seed, answer_format=answer_format,
-        sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
+        strict_contract=strict_contract, sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
     ):  # fmt: skip
         wrong = wrong or row["verdict"] == "error"
         if as_json:

@@ -464,6 +464,11 @@ class Family(Protocol):
     answer_formats: tuple[str, ...]  # the first is the default
     opens_hidden: bool  # False: hidden parts wait for `check` and `eval` (logic)
 
+    def strictly(self) -> Family:
+        """The same family, for which a breach of the answer contract makes an answer malformed
+        (reason `breach_` and the breach); by default breaches are noted in the hypothesis."""
+        ...
+
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]: ...

@@ -57,6 +57,7 @@ class Settings:
     max_bad: int = 3  # GEAR 4.1: in total, not in a row
     tool_calls: int = 4  # in one step; then the model is asked without tools
     feedback: bool = False  # whether the next prompt says where an answer failed
+    strict_contract: bool = False  # a breach of the answer contract makes an answer malformed
     limits: Limits = field(default_factory=Limits)
 
     @staticmethod

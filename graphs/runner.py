@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..agents import Refused
-from ..records import Execute, Family, Json, Proposer, Sandbox, SandboxUnavailable, Unavailable
+from ..records import Execute, Json, Proposer, Sandbox, SandboxUnavailable, Unavailable
 from ..store import ProblemRow, Store
 from ..tasks import family as family_named
 from ..tools.execute import executor
@@ -147,7 +147,8 @@ def make_case(
 ) -> Case:
     """A case as the session's record describes it. rest: what is live (proposer, execute, …) or
     stands in for the store (journal, ledger)."""
-    family: Family = family_named(row.problem.family)
+    course = Settings.from_json(settings)
+    family = family_named(row.problem.family, strict_contract=course.strict_contract)
     if "ledger" not in rest:
         rest |= {"journal": store.journal(session), "ledger": store.ledger(session)}
     return Case(
@@ -155,7 +156,7 @@ def make_case(
         problem=row.problem,
         space=spaces[row.space],
         family=family,
-        settings=Settings.from_json(settings),
+        settings=course,
         model=_model_of(settings),
         **rest,
     )

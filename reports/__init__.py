@@ -4,22 +4,24 @@ from .evaluation import (
     Evaluation,
     Metric,
     Scores,
+    Tally,
     default_evaluation,
     evaluate,
     evaluate_session,
     evaluations,
     find_evaluation,
-    verdict_counts,
+    tally,
 )
 
 __all__ = [
     "Evaluation",
     "Metric",
     "Scores",
+    "Tally",
     "default_evaluation",
     "evaluate",
     "evaluate_session",
     "evaluations",
     "find_evaluation",
-    "verdict_counts",
+    "tally",
 ]

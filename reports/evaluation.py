@@ -160,16 +160,20 @@ def evaluate_session(
     resamples: int = RESAMPLES,
 ) -> dict[str, Json]:
     """One entry of `peirce eval`: {session, task, method, model, evaluation, problems, left_out,
-    metrics, by_problem}, from the store alone.
+    breaches, malformed, metrics, by_problem}, from the store alone.
 
     name: of the evaluation; by default the one that fits the family. Scored are the problems that
-    are done: those that failed or are still open are in `left_out`, counted by status.
+    are done: those that failed or are still open are in `left_out`, counted by status. breaches,
+    malformed: of the scored problems, as in `Tally`.
     """
     settings = store.session(session)["settings"]
     rows = store.problems(session)
     done = [row for row in rows if row.status == "done"]
     family = rows[0].problem.family if rows else "programs"
     spaces = {digest: store.space(digest) for digest in {row.space for row in done}}
+    counted = tally(
+        step for row in done for step in store.steps(session, row.problem.id, spaces=False)
+    )
     scores = evaluate(
         name or default_evaluation(family),
         [row.problem for row in done],
@@ -184,20 +188,44 @@ def evaluate_session(
         "evaluation": scores["evaluation"],
         "problems": scores["problems"],
         "left_out": dict(sorted(Counter(r.status for r in rows if r.status != "done").items())),
+        "breaches": counted.breaches,
+        "malformed": counted.malformed,
         "metrics": scores["metrics"],
         "by_problem": scores["by_problem"],
     }
 
 
-def verdict_counts(steps: Iterable[StepRecord]) -> tuple[dict[str, int], int]:
-    """How often each verdict was given, all four named, and the number of steps."""
-    counts: Counter[Verdict] = Counter()
+@dataclass(frozen=True)
+class Tally:
+    """What some steps hold. verdicts: how often each was given, all four named. breaches: of the
+    answer contract, by kind, in the hypotheses that were judged; malformed: answers that give no
+    hypothesis, by reason; both the most frequent first."""
+
+    steps: int
+    verdicts: dict[str, int]
+    breaches: dict[str, int]
+    malformed: dict[str, int]
+
+
+def tally(steps: Iterable[StepRecord]) -> Tally:
     number = 0
+    verdicts: Counter[Verdict] = Counter()
+    breaches: Counter[str] = Counter()
+    malformed: Counter[str] = Counter()
     for record in steps:
         number += 1
-        counts.update(judged.verdict for answer in record.answers for judged in answer.judged)
+        for judged in (one for answer in record.answers for one in answer.judged):
+            verdicts[judged.verdict] += 1
+            breaches.update(judged.hypothesis.breaches if judged.hypothesis else ())
+            if judged.verdict is Verdict.MALFORMED:
+                malformed[judged.reason.partition(":")[0]] += 1
     order = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
-    return {verdict.value: counts[verdict] for verdict in order}, number
+    named = {verdict.value: verdicts[verdict] for verdict in order}
+    return Tally(number, named, _ranked(breaches), _ranked(malformed))
+
+
+def _ranked(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _grouped(steps: Iterable[StepRecord]) -> StepsOf:

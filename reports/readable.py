@@ -122,13 +122,14 @@ def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """What `peirce show SESSION` prints: a line a problem."""
     verdicts = list(VERDICT_STYLES)
     names = [n for n in verdicts if any(n in row["verdicts"] for row in rows)]
-    shown = table("problem", "status", "ended", "shown", "hidden", "steps", *names,
+    breached = ["breaches"] if any(row["breaches"] for row in rows) else []
+    shown = table("problem", "status", "ended", "shown", "hidden", "steps", *names, *breached,
                   numbers=range(3, 6 + len(names)))  # fmt: skip
     for row in rows:
         numbers = (row["shown"], row["hidden"], row["steps"], *(row["verdicts"][n] for n in names))
         shown.add_row(
             one_line(row["problem"], 24), row["status"], one_line(row["cause"] or "", 40),
-            *map(str, numbers),
+            *map(str, numbers), *[counts(row["breaches"]) for _ in breached],
         )  # fmt: skip
     out.print(shown)
 
@@ -210,6 +211,8 @@ def print_check(out: Console, row: Mapping[str, Json]) -> None:
         line.append(f"  hidden {marks(row['hidden'])}")
     if row["undefined"]:
         line.append(f"  undefined {counts(row['undefined'])}", style="dim")
+    if row["breaches"]:
+        line.append(f"  breaches {', '.join(map(visible, row['breaches']))}", style="dim")
     if row["reason"]:
         line.append(f"  {one_line(row['reason'], 90)}", style="dim")
     out.print(line, soft_wrap=True)
@@ -302,6 +305,7 @@ def print_outcome(out: Console, session: Any) -> None:
     out.print()
     facts = [
         ("verdicts", counts(session.verdicts) or "none"),
+        *_faults(session.breaches, session.malformed),
         ("ended", counts(session.ends) or "no problem"),
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
         *_costs(session.usage),
@@ -313,6 +317,12 @@ def print_outcome(out: Console, session: Any) -> None:
     ]  # fmt: skip
     for name, said in facts:
         out.print(f"{name:<9} {said}", soft_wrap=True)
+
+
+def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Where there are any: breaches of the answer contract by kind, malformed answers by reason."""
+    told = (("breaches", counts(breaches)), ("malformed", counts(malformed)))
+    return [(name, said) for name, said in told if said]
 
 
 def _coverage(session: Any) -> str:
@@ -350,6 +360,8 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
         out.print(
             f"session {one['session']}: {', '.join([str(one['problems']) + ' problems', *left])}"
         )
+        for name, said in _faults(one["breaches"], one["malformed"]):
+            out.print(f"  {name:<9} {said}", soft_wrap=True)
         if "by_problem" in one:
             out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
     for path in result.get("files", ()):

@@ -6,6 +6,7 @@ there is no live picture: a line at each problem's end, at most one a second, sa
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections import Counter
@@ -78,18 +79,21 @@ class Screen:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._picture is not None:
-            self._picture.stop()
-        if self.session and (self._status != "done" or self._failed):
-            again = command("resume", self.session, self.store)
-            retry = " --retry-failed" if self._failed else ""
-            self._out.print(f"Go on with: {again}{retry}", soft_wrap=True)
+        with contextlib.suppress(OSError):
+            if self._picture is not None:
+                self._picture.stop()
+            if self.session and (self._status != "done" or self._failed):
+                again = command("resume", self.session, self.store)
+                retry = " --retry-failed" if self._failed else ""
+                self._out.print(f"Go on with: {again}{retry}", soft_wrap=True)
 
     def __call__(self, event: Mapping[str, Json]) -> None:
-        """Takes one event of the runner; unknown types are left alone."""
+        """Takes one event of the runner; unknown types are left alone. Where nobody can hear it
+        any more (the terminal has gone, the pipe is closed) the session goes on without talk."""
         take = getattr(self, f"_on_{event['type']}", None)
         if take is not None:
-            take(event)
+            with contextlib.suppress(OSError):
+                take(event)
 
     # --- events ----------------------------------------------------------------
 
@@ -247,7 +251,8 @@ def banner(event: Mapping[str, Json]) -> list[str]:
             "limits",
             f"{settings['max_answers']} answers a problem; a hypothesis: "
             f"{limits.get('input_cpu_s', 0):g} s CPU an input, {limits.get('cpu_s', 0):g} s in all,"
-            f" {limits.get('memory_mb', 0)} MB",
+            f" {limits.get('memory_mb', 0)} MB"
+            + (", under the strict contract" if settings.get("strict_contract") else ""),
         ),
         ("sandbox", _sandbox(event, operational)),
         ("store", str(operational.get("store", ""))),

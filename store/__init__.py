@@ -8,6 +8,7 @@ equal.
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -32,6 +33,20 @@ from .writing import Change, Writer
 __all__ = ["JournalMismatch", "ProblemRow", "SessionJournal", "Store"]
 
 
+def _named(path: str | Path) -> Path:
+    """The store's whole path. Raises StoreError where its name is no text that DuckDB takes."""
+    try:
+        place = Path(path).expanduser().resolve()
+        str(place).encode()
+    except UnicodeEncodeError:
+        why = "its path is not UTF-8 text"
+    except (ValueError, RuntimeError) as error:  # a null byte; no such home
+        why = str(error)
+    else:
+        return place
+    raise StoreError(f"no store can be at {os.fspath(path)!r}: {why}; name another with --store")
+
+
 class Store:
     """A store, open for writing (this process owns the file) or for reading. Every method raises
     StoreError where the file cannot be read or written or lacks what was asked for."""
@@ -51,12 +66,13 @@ class Store:
     def open(path: str | Path, *, write: bool) -> Store:
         """write: takes the file, makes it where there is none, and serves readers; sessions that
         a killed run left running become interrupted. A second writer is told the owner's pid."""
-        place = Path(path).expanduser().resolve()
+        place = _named(path)
         if not write:
             return Store(place, Reader(place))
         database = take(place)
         try:
-            store = Store(place, database, Writer(database), Owner(database))
+            owner = Owner(database)  # may be refused: before there is a thread that writes
+            store = Store(place, database, Writer(database), owner)
         except StoreError:
             database.close()
             raise

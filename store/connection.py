@@ -25,6 +25,7 @@ Row = tuple[Any, ...]
 # Checkpoints rewrite the row groups they touch, a blob of 100 kB a row: small groups and few
 # checkpoints keep the work linear (2 bytes written for each stored one at 600 MB).
 ROW_GROUP = 2_048
+HEADERS_BYTES = 3 * 4_096  # a database without anything in it
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -91,7 +92,10 @@ class Database:
         except Locked:
             raise
         except StoreError:
-            if write and (fresh or _is_blank(path)):  # of a disk that was full: no store yet
+            unfinished = _is_unfinished(path)
+            if unfinished and not write:
+                raise _empty(path) from None
+            if write and (fresh or unfinished):
                 _unlink(path)
             if fresh or not write or os.path.lexists(path):
                 raise
@@ -100,7 +104,9 @@ class Database:
         self._local = threading.local()
         self._closed = False
         try:
-            if write and schema.is_empty(self.query):
+            if schema.is_empty(self.query):
+                if not write:
+                    raise _empty(path)
                 self._create()
             schema.check(self.query, str(path))
         except (StoreError, duckdb.Error) as error:
@@ -146,11 +152,23 @@ class Database:
             self.writing.close()
 
 
-def _is_blank(path: Path) -> bool:
+def _is_unfinished(path: Path) -> bool:
+    """Whether the file is the start of a database and no more, as a kill or a full disk leaves
+    it. It is opened here only where DuckDB could not, so that there is no lock to lose."""
     try:
-        return path.is_file() and path.stat().st_size == 0
+        if not path.is_file() or path.stat().st_size >= HEADERS_BYTES:
+            return False
+        with path.open("rb") as file:
+            start = file.read(12)
     except OSError:
         return False
+    return start == b"" or start[8:] == b"DUCK"
+
+
+def _empty(path: Path) -> StoreError:
+    return StoreError(
+        f"{path} holds nothing yet: what made it was stopped before it began; the next run uses it"
+    )
 
 
 def _unlink(path: Path) -> None:

@@ -90,7 +90,7 @@ def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]
     if format not in FORMATS:
         raise UsageError(f"format {format!r} is unknown; one of {', '.join(FORMATS)}")
     out = out.expanduser().absolute()
-    if out.exists():
+    if os.path.lexists(out):
         raise UsageError(f"{out} exists already; name another place or remove it first")
     out.parent.mkdir(parents=True, exist_ok=True)
     if format == "jsonl":
@@ -113,7 +113,7 @@ def _whole(
         made = write(place)
         for path in [place, *place.rglob("*")] if place.is_dir() else [place]:
             _sync(path)
-        if out.exists():
+        if os.path.lexists(out):
             raise UsageError(f"{out} exists already; name another place or remove it first")
         os.rename(place, out)
         _sync(out.parent)

@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import socket
+import stat
 import struct
 import tempfile
 import threading
@@ -175,11 +176,14 @@ class Owner:
 
 
 def _listen(place: Path) -> socket.socket:
-    """A listening socket at `place`; what stands there is a dead owner's, for we hold the file.
+    """A listening socket at `place`, from where a dead owner's is removed: we hold the file.
 
     Where the path is longer than an address may be, the socket stands in a private folder of the
     temporary directory and `place` is a link to it.
     """
+    check_place(place)
+    if _answers(place):  # no owner of this file, which is ours
+        raise StoreError(f"another program listens at {place}; name another store with --store")
     _remove(place)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -197,13 +201,44 @@ def _listen(place: Path) -> socket.socket:
     return listener
 
 
+def check_place(place: Path) -> None:
+    """Raises StoreError where something stands at `place` that no owner of a store has left."""
+    if os.path.lexists(place) and not _is_owners(place):
+        raise StoreError(
+            f"{place} is no socket of Peirce, and a run needs the place: move it, or name another"
+            " store with --store"
+        )
+
+
+def _is_owners(place: Path) -> bool:
+    """A socket of this user's, or a link to one in a folder as `_listen` makes them."""
+    try:
+        if not place.is_symlink():
+            found = place.lstat()
+            return stat.S_ISSOCK(found.st_mode) and os.geteuid() in (0, found.st_uid)
+        target = Path(os.readlink(place))
+    except OSError:
+        return False
+    return target.name == "socket" and target.parent.name.startswith("peirce-")
+
+
+def _answers(place: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+        try:
+            link.connect(os.readlink(place) if place.is_symlink() else str(place))
+        except OSError:
+            return False
+        return True
+
+
 def _remove(place: Path) -> None:
+    """Removes a socket that an owner has left, and nothing else."""
+    if not _is_owners(place):
+        return
     with contextlib.suppress(OSError):
         if place.is_symlink():
-            target = Path(os.readlink(place))
-            if target.parent.name.startswith("peirce-") and target.name == "socket":
-                shutil.rmtree(target.parent, ignore_errors=True)
-        place.unlink(missing_ok=True)
+            shutil.rmtree(Path(os.readlink(place)).parent, ignore_errors=True)
+        place.unlink()
 
 
 class Visitor:
@@ -229,32 +264,38 @@ class Visitor:
     def owner(self) -> int:
         """The owner's pid."""
         with self._lock:
-            return int(self._ask({"who": True})["pid"])
+            return int(self._ask({"who": True}, "pid")["pid"])
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         with self._lock:
             rows: list[Row] = []
-            answer = self._ask({"sql": sql, "params": _encode(list(params))})
+            answer = self._ask({"sql": sql, "params": _encode(list(params))}, "rows")
             while True:
                 rows.extend(tuple(_decode(row)) for row in answer["rows"])
-                if not answer["more"]:
+                if not answer.get("more"):
                     return rows
-                answer = self._next()
+                answer = self._next("rows")
 
-    def _ask(self, message: Json) -> Json:
+    def _ask(self, message: Json, wanted: str) -> Json:
         _send(self._link, message)
-        return self._next()
+        return self._next(wanted)
 
-    def _next(self) -> Json:
+    def _next(self, wanted: str) -> Json:
+        """The next answer, which must hold `wanted`."""
         try:
             answer = _receive(self._link)
         except TimeoutError as error:
             self.close()  # what comes later would answer the next question
             raise StoreError("the owner of the store does not answer") from error
+        except ValueError:
+            answer = {}
         if answer is None:
             raise ConnectionResetError("the owner of the store has ended")
-        if "error" in answer:
-            raise StoreError(answer["error"])
+        if isinstance(answer, dict) and "error" in answer:
+            raise StoreError(str(answer["error"]))
+        if not isinstance(answer, dict) or wanted not in answer:
+            self.close()
+            raise StoreError("what answers on the socket beside the store is no owner of a store")
         return answer
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from ..records import StoreError
 from . import schema
 from .connection import Database, Locked, Reading, Row
-from .owner import Visitor
+from .owner import Visitor, check_place, socket_path
 
 PATIENCE_S = 5.0  # for a process that is just taking or leaving the file
 
@@ -76,6 +76,7 @@ def take(path: Path) -> Database:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from error
+    check_place(socket_path(path))
     until = time.monotonic() + PATIENCE_S
     while True:
         visitor = Visitor.reach(path)

@@ -47,12 +47,12 @@ def task(name: str) -> Task:
     return found[name]
 
 
-def family(name: str) -> Family:
-    """Raises `UsageError` naming the families."""
+def family(name: str, *, strict_contract: bool = False) -> Family:
+    """strict_contract: as by `records.Family.strictly`. Raises `UsageError` naming the families."""
     found: dict[str, Family] = {m.FAMILY.name: m.FAMILY for m in _modules() if hasattr(m, "FAMILY")}
     if name not in found:
         raise UsageError(f"no family {name!r}{nearest(name, found)}")
-    return found[name]
+    return found[name].strictly() if strict_contract else found[name]
 
 
 def load_problems(

@@ -74,7 +74,7 @@ def nearest(given: str, valid: Iterable[str], shown: int = 8) -> str:
 
 def locate(path: str | Path, names: Sequence[str]) -> Path:
     """The file at `path`, or in the folder `path` under one of its usual names."""
-    place = Path(path).expanduser()
+    place = expanded(path)
     if place.is_dir():
         if not names:
             raise UsageError(f"{place}: a folder, where a file is needed")
@@ -348,9 +348,31 @@ def write_space(space: InputSet, path: str | Path) -> None:
     write_lines(path, map(canonical_json, rows))
 
 
+def expanded(path: str | Path) -> Path:
+    """With `~` as the home that it stands for. Raises `UsageError` where there is none."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def writable(path: str | Path) -> Path:
+    """The path, where a file may be written: nothing is there, or a plain file that gives way.
+    Raises `UsageError` for a link, a folder or a device, which a rename would replace."""
+    target = expanded(path)
+    if target.is_symlink():
+        raise UsageError(f"{target}: a link, which would be replaced; name the file itself")
+    if target.is_dir():
+        raise UsageError(f"{target}: a folder, where a file is to be written; name a file in it")
+    if target.exists() and not target.is_file():
+        raise UsageError(f"{target}: no plain file, and it would be replaced; name another")
+    return target
+
+
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:
-    """Written under a temporary name, synced and renamed: a reader sees all of it or nothing."""
-    target = Path(path)
+    """Written under a temporary name, synced and renamed: a reader sees all of it or nothing.
+    Raises `UsageError` as `writable` does."""
+    target = writable(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

@@ -25,6 +25,9 @@ ANSWER_CHARACTERS = 200_000
 STARTS = 40  # places where a tuple may begin; the last ones, as drafts come first
 SPLITS = 4  # places where a description may end
 CLOSINGS = 12  # places where a source may end
+BRACES = (
+    2_000  # in what is read as one literal: CPython looks up each {} of an f-string from its start
+)
 SCANNED_CHARACTERS = 100_000  # of all sources that the scanner tries
 
 Read = Hypothesis | Malformed
@@ -120,6 +123,8 @@ def _pair(value: object, written: str, leniency: tuple[str, ...]) -> _Pair | Mal
 
 def _literal(text: str) -> object:
     """The value of a Python literal, None where `text` is none."""
+    if text.count("{") > BRACES:
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..records import Hypothesis, Json, Malformed
+from .program_bounds import TOO_DEEP, too_costly
 
 SOURCE_CHARACTERS = 20_000
 DESCRIPTION_CHARACTERS = 1_000
-NESTED_TRY = 8  # CPython compiles each `finally` twice: nested ones cost 2**depth
 ENTRY_NAMES = frozenset({"f", "fn", "solve", "transform"})
 
 Function = ast.FunctionDef | ast.Lambda
@@ -162,28 +162,17 @@ def _parse(source: str) -> ast.Module | str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and `is 1` warn; not our business
             tree = ast.parse(source)
-            if _nested_try(tree) > NESTED_TRY:
-                return f"more than {NESTED_TRY} nested try statements"
+            if why := too_costly(tree):
+                return why
             compile(tree, "<hypothesis>", "exec", dont_inherit=True)
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         return f"{where}{error.msg}"[:300]
     except (RecursionError, MemoryError):
-        return "nested too deeply"
+        return TOO_DEEP
     except ValueError:  # null bytes, lone surrogates, integers of over 4,300 digits
         return "characters or numbers that Python does not read"
     return tree
-
-
-def _nested_try(tree: ast.AST) -> int:
-    deepest = 0
-    stack: list[tuple[ast.AST, int]] = [(tree, 0)]
-    while stack:
-        node, depth = stack.pop()
-        depth += isinstance(node, (ast.Try, ast.TryStar))
-        deepest = max(deepest, depth)
-        stack.extend((child, depth) for child in ast.iter_child_nodes(node))
-    return deepest
 
 
 def _check(tree: ast.Module) -> _Found | Malformed:

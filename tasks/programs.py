@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from ..records import (
 from ..sandbox.canonical import equal, restore
 from ..tools.execute import execute_tool, trial
 from .program_answers import read_answer, read_code
+from .program_contract import held_strictly
 
 ANSWER_FORMATS = ("tuple", "fenced_function")
 
@@ -104,20 +106,31 @@ def _said(got: Json) -> str:
     return got if isinstance(got, str) and got.startswith("undefined: ") else repr(got)
 
 
+@dataclass(frozen=True)
 class Programs:
+    """strict_contract: what breaches the answer contract is malformed, and not run."""
+
+    strict_contract: bool = False
+
     name = "programs"
     words = ProgramWords()
     answer_formats = ANSWER_FORMATS
     opens_hidden = True
 
+    def strictly(self) -> Programs:
+        return replace(self, strict_contract=True)
+
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
-        return [read_answer(answer, answer_format)]
+        return [self._held(read_answer(answer, answer_format))]
 
     def read(self, text: str) -> Hypothesis | Malformed:
         """A hypothesis that a user brings: the source of a function, fenced or bare."""
-        return read_code(text)
+        return self._held(read_code(text))
+
+    def _held(self, read: Hypothesis | Malformed) -> Hypothesis | Malformed:
+        return held_strictly(read) if self.strict_contract else read
 
     async def agree(
         self,
@@ -164,7 +177,7 @@ class Programs:
 
     async def attempt(self, code: str, view: View, oracles: Oracles) -> str:
         """What the tool `execute` answers, as JSON text: a function of (code, view) alone."""
-        read = read_code(code)
+        read = self.read(code)
         if isinstance(read, Malformed):
             said = {"consistent": False, "passed": 0, "of": len(view.shown), "failing": []}
             return json.dumps({**said, "error": f"{read.reason}: {read.detail}"})

@@ -3,6 +3,7 @@ bug keeps its traceback."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
@@ -72,7 +73,9 @@ def _say(error: Exception, code: int) -> int:
     from ..reports.readable import visible
 
     text = error.format_message() if isinstance(error, TyperException) else str(error)
-    print(f"peirce: {visible(' '.join(text.split()))}", file=sys.stderr)
+    if text:  # an error without words has shown the help
+        with contextlib.suppress(OSError):  # the terminal has gone
+            print(f"peirce: {visible(' '.join(text.split()))}", file=sys.stderr, flush=True)
     return code
 
 

@@ -33,6 +33,7 @@ from ..records import (
     Problem,
     UsageError,
 )
+from .arguments import checked
 from .driving import loop_runner
 from .problems import choose
 
@@ -40,6 +41,7 @@ LINES_AT_ONCE = 32
 GIVEN_AHEAD = 1_000  # results that wait for the caller
 
 
+@checked
 def check(
     task: str,
     answers: str | Path,
@@ -51,6 +53,7 @@ def check(
     space: str | Path | None = None,
     seed: int = 0,
     answer_format: str | None = None,
+    strict_contract: bool = False,
     sandbox: str = "process",
     strict_sandbox: bool = False,
     workers: int | None = None,
@@ -68,7 +71,7 @@ def check(
         task, data=data, problems=problems, problem=problem,
         observations=observations, space=space, seed=seed,
     )  # fmt: skip
-    family = family_named(chosen.task.family)
+    family = family_named(chosen.task.family, strict_contract=strict_contract)
     form = answer_format or family.answer_formats[0]
     if form not in family.answer_formats:
         raise UsageError(
@@ -200,7 +203,10 @@ class Judge:
         marks = shown.marks, hidden.marks
         reason = None if consistent else _why(shown)
         verdict = "consistent" if consistent else "inconsistent"
-        return _said(verdict, reason, *map(list, marks)) | {"undefined": predicted.undefined()}
+        return _said(verdict, reason, *map(list, marks)) | {
+            "undefined": predicted.undefined(),
+            "breaches": list(hypothesis.breaches),
+        }
 
 
 def _read(number: int, text: str) -> tuple[str, str, str]:
@@ -237,4 +243,5 @@ def _said(
         "observations": observations,
         "hidden": hidden,
         "undefined": {},
+        "breaches": [],
     }

@@ -1,6 +1,7 @@
 """Drives a session: opens store, model and sandbox, runs what is open, closes them in any case.
 
-Ctrl-C once lets the steps in flight finish and saves them; a second one leaves at once.
+Ctrl-C once, SIGTERM or a terminal that goes lets the steps in flight finish and saves them; a second
+Ctrl-C leaves at once.
 """
 
 from __future__ import annotations
@@ -44,7 +45,6 @@ async def drive(
 
     emit = _showing(on_event) if on_event else (lambda event: None)
     async with AsyncExitStack() as stack:
-        store = stack.enter_context(closing(Store.open(path, write=True)))
         if isinstance(model, str):
             proposer = await open_model(model, _options(model, operational))
             stack.push_async_callback(proposer.close)
@@ -54,6 +54,8 @@ async def drive(
             operational["sandbox"], operational["workers"], operational["strict_sandbox"]
         )
         stack.push_async_callback(sandbox.close)
+        # Last: what cannot be run leaves no empty store behind.
+        store = stack.enter_context(closing(Store.open(path, write=True)))
         session = begin(store, proposer.settings(), sandbox.layers())
         before = store.session(session).get("seconds") or 0.0
         start = time.monotonic()
@@ -86,7 +88,8 @@ def _options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:
 
 @contextlib.contextmanager
 def interruptible(emit: OnEvent) -> Iterator[asyncio.Event]:
-    """Yields the event that a first Ctrl-C or SIGTERM sets; a second one cancels the task.
+    """Yields the event that a first Ctrl-C or SIGTERM sets; a second one cancels the task. SIGHUP
+    sets it too and never cancels, for a terminal that goes may send several.
 
     Outside the main thread signals are not ours, and nothing is installed.
     """
@@ -96,18 +99,23 @@ def interruptible(emit: OnEvent) -> Iterator[asyncio.Event]:
         return
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
+    def stop() -> None:
+        if not stopping.is_set():
+            stopping.set()
+            emit({"type": "stopping"})
+
     def interrupt() -> None:
         if stopping.is_set():
             if task is not None:
                 task.cancel()
             _leave()
-            return
-        stopping.set()
-        emit({"type": "stopping"})
+        stop()
 
-    signals = (signal.SIGINT, signal.SIGTERM)
-    for number in signals:
-        loop.add_signal_handler(number, interrupt)
+    signals = {signal.SIGINT: interrupt, signal.SIGTERM: interrupt}
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
+        signals[signal.SIGHUP] = stop
+    for number, react in signals.items():
+        loop.add_signal_handler(number, react)
     try:
         yield stopping
     except asyncio.CancelledError:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..records import Json, StepRecord
-from ..reports import find_evaluation, tables, verdict_counts
+from ..reports import find_evaluation, tables, tally
 from ..store import Store
-from ..tasks.files import write_lines
+from ..tasks.files import expanded, writable, write_lines
 
 
 def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
@@ -35,19 +35,21 @@ def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
 
 
 def show_session(store: Store, session: str) -> list[dict[str, Json]]:
-    """One object a problem: its status, why it ended, its steps and verdicts."""
+    """One object a problem: its status, why it ended, its steps, verdicts and breaches."""
     listed = []
     for row in store.problems(session):
-        verdicts, count = verdict_counts(store.steps(session, row.problem.id, spaces=False))
+        counted = tally(store.steps(session, row.problem.id, spaces=False))
         listed.append(
             {
                 "problem": row.problem.id,
                 "status": row.status,
                 "cause": row.cause,
-                "steps": count,
+                "steps": counted.steps,
                 "shown": len(row.problem.shown),
                 "hidden": len(row.problem.hidden),
-                "verdicts": verdicts,
+                "verdicts": counted.verdicts,
+                "breaches": counted.breaches,
+                "malformed": counted.malformed,
             }
         )
     return listed
@@ -61,7 +63,7 @@ def show_problem(store: Store, session: str, problem: str) -> list[dict[str, Jso
 def write_tables(scored: Sequence[Mapping[str, Json]], out: str | Path) -> list[str]:
     """Tables as files, each whole or not at all: a .csv or .md file, or a folder that gets both
     and one CSV of problems for each session. Returns the paths."""
-    target = Path(out).expanduser()
+    target = expanded(out)
     name = str(scored[0]["evaluation"])
     metrics = find_evaluation(name).metrics
     long = tables.as_csv(tables.long_table(scored, metrics))
@@ -73,6 +75,8 @@ def write_tables(scored: Sequence[Mapping[str, Json]], out: str | Path) -> list[
         for one in scored:
             whole = tables.as_csv(tables.problem_table(one["by_problem"]))
             texts[target / f"{name}-{one['session']}.csv"] = whole
+    for path in texts:  # before any of them is written
+        writable(path)
     for path, text in texts.items():
         write_lines(path, text.rstrip("\n").split("\n"))
     return [str(path) for path in texts]

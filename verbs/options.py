@@ -66,6 +66,15 @@ MaxAnswers: TypeAlias = Annotated[int, _option(MODEL, "At most so many answers a
 AnswerFormat: TypeAlias = Annotated[
     str | None, _option(MODEL, "What an answer looks like; for programs tuple or fenced_function.")
 ]
+StrictContract: TypeAlias = Annotated[
+    bool,
+    _option(
+        MODEL,
+        "An answer that breaches its contract (imports, a second function, …) is malformed; else"
+        " it runs and the breach is counted.",
+        "--strict-contract",
+    ),
+]
 History: TypeAlias = Annotated[
     str, _option(MODEL, "How earlier hypotheses are shown: descriptions or chat.")
 ]
@@ -95,10 +104,10 @@ Clean: TypeAlias = Annotated[
                   " groups.", "--clean"),
 ]  # fmt: skip
 Workers: TypeAlias = Annotated[
-    int | None, _option(RUNNING, "Sandbox processes (default: one a core).")
+    int | None, _option(RUNNING, "Sandbox processes (default: one a core; at most 256).")
 ]
 Concurrency: TypeAlias = Annotated[
-    int | None, _option(RUNNING, "Problems side by side (default: 8).")
+    int | None, _option(RUNNING, "Problems side by side (default: 8; at most 1,000).")
 ]
 
 StoreFile: TypeAlias = Annotated[

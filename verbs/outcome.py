@@ -13,13 +13,14 @@ from pathlib import Path
 
 from ..records import Json, Problem, StepRecord
 from ..store import Store
+from ..tasks.files import expanded
 from .settings import shown_model
 
 DEFAULT_STORE = "peirce.duckdb"
 
 
 def store_path(store: str | Path | None = None) -> Path:
-    return Path(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE).expanduser()
+    return expanded(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE)
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Session:
     status: done, interrupted, budget or failed. problems, steps: counts. verdicts: how many
     hypotheses (or malformed answers) got each. metrics: {name: {mean, low, high, n}}. failed: the
     sentence of each failed problem. ends: how many problems ended why. evaluation: whose metrics.
+    breaches, malformed: of the answer contract by kind, of answers by reason (`reports.Tally`).
     """
 
     session: str
@@ -48,11 +50,13 @@ class Session:
     failed: Mapping[str, str] = field(default_factory=dict)
     ends: Mapping[str, int] = field(default_factory=dict)
     evaluation: str = ""
+    breaches: Mapping[str, int] = field(default_factory=dict)
+    malformed: Mapping[str, int] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Json]:
         """The object that `peirce run --json` prints."""
         whole = asdict(self)
-        beside = ("failed", "ends", "evaluation")
+        beside = ("failed", "ends", "evaluation", "breaches", "malformed")
         return {key: value for key, value in whole.items() if key not in beside}
 
 
@@ -92,13 +96,13 @@ def reading(store: str | Path | None) -> Iterator[Store]:
 
 def outcome(path: Path, session: str) -> Session:
     """A session as the store holds it, scored by the evaluation that fits its task."""
-    from ..reports import evaluate_session, verdict_counts
+    from ..reports import evaluate_session, tally
 
     with reading(path) as store:
         record = store.session(session)
         rows = store.problems(session)
         scored = evaluate_session(store, session)
-        verdicts, steps = verdict_counts(store.steps(session, spaces=False))
+        counted = tally(store.steps(session, spaces=False))
         return Session(
             session=session,
             status=record["status"],
@@ -109,12 +113,14 @@ def outcome(path: Path, session: str) -> Session:
             model=shown_model(record["settings"]),
             seed=record["settings"]["seed"],
             problems=len(rows),
-            steps=steps,
-            verdicts=verdicts,
+            steps=counted.steps,
+            verdicts=counted.verdicts,
             metrics=scored["metrics"],
             usage=store.usage(session),
             seconds=record.get("seconds") or 0.0,
             failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
             ends=dict(Counter(row.cause for row in rows if row.status == "done")),
             evaluation=scored["evaluation"],
+            breaches=counted.breaches,
+            malformed=counted.malformed,
         )

@@ -14,7 +14,8 @@ from ..records import InputSet, Json, Problem, Task, UsageError, canonical_json
 from ..tasks import load_problems
 from ..tasks import task as task_named
 from ..tasks import tasks as all_tasks
-from ..tasks.files import SPACE_FILES, identity, locate, write_lines, write_space
+from ..tasks.files import SPACE_FILES, identity, locate, writable, write_lines, write_space
+from .arguments import checked
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,13 @@ def _observed(observations: str | None) -> Json:
 # --- the verb `tasks` ----------------------------------------------------------
 
 
+@checked
 def tasks_list() -> list[dict[str, Json]]:
     """Every task: its name, its family, one line about it."""
     return [{"task": one.name, "family": one.family, "about": one.about} for one in all_tasks()]
 
 
+@checked
 def tasks_show(
     task: str,
     problem: str | None = None,
@@ -96,17 +99,19 @@ def tasks_show(
     return [{**one.as_json(), "space": len(space)} for one, space in chosen.pairs]
 
 
+@checked
 def tasks_generate(
     task: str, out: str | Path, *, problems: int = 100, seed: int = 0
 ) -> dict[str, Json]:
     """Writes new problems from `seed` as JSONL that `--data` reads back, whole or not at all."""
+    target = writable(out)
     made = choose(task, problems=problems, seed=seed).problems
-    write_lines(out, (canonical_json(_published(problem)) for problem in made))
+    write_lines(target, (canonical_json(_published(problem)) for problem in made))
     return {
         "task": task,
         "problems": len(made),
         "path": str(out),
-        "sha256": identity(Path(out))["sha256"],
+        "sha256": identity(target)["sha256"],
     }
 
 
@@ -120,10 +125,12 @@ def _published(problem: Problem) -> Json:
     return {"idx": problem.id, **pairs, **({"secret": problem.secret} if problem.secret else {})}
 
 
+@checked
 def tasks_space(
     task: str, out: str | Path, *, data: str | Path | None = None, problem: str | None = None
 ) -> dict[str, Json]:
     """Writes the sample space of a task (or of one problem) as JSONL that `--space` reads back."""
+    writable(out)
     wanted = () if problem is None else (problem,)
     space = choose(task, data=data, problem=wanted, problems=None if problem else 1).pairs[0][1]
     write_space(space, out)

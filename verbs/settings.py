@@ -114,12 +114,6 @@ def given(**options: Json) -> dict[str, Json]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def at_least(least: int, **counts: int | None) -> None:
-    for name, count in counts.items():
-        if count is not None and count < least:
-            raise UsageError(f"{name} is {count}: it must be at least {least}")
-
-
 def one_of(name: str, value: str, valid: Sequence[str]) -> None:
     if value not in valid:
         raise UsageError(f"{name} is {value!r}: it must be one of {', '.join(valid)}")

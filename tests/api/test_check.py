@@ -8,7 +8,17 @@ import peirce
 import pytest
 from peirce.records import UsageError
 
-KEYS = {"problem", "line", "verdict", "reason", "observations", "hidden", "undefined", "seconds"}
+KEYS = {
+    "problem",
+    "line",
+    "verdict",
+    "reason",
+    "observations",
+    "hidden",
+    "undefined",
+    "breaches",
+    "seconds",
+}
 
 
 def judged(setting, *lines, **options):
@@ -70,6 +80,19 @@ def test_the_answer_format_is_checked_and_used(setting):
     assert row["verdict"] == "consistent"
     with pytest.raises(UsageError, match="fenced_function"):
         judged(setting, line, answer_format="haiku")
+
+
+def test_breaches_are_told_and_malformed_under_the_strict_contract(setting):
+    source = "import math\ndef f(x):\n    return x[1:]"
+    lines = [
+        {"problem": "one", "hypothesis": source},
+        {"problem": "one", "answer": repr(("d", source))},
+    ]
+    for row in judged(setting, *lines):
+        assert (row["verdict"], row["breaches"]) == ("consistent", ["import"])
+    for row in judged(setting, *lines, strict_contract=True):
+        assert (row["verdict"], row["breaches"]) == ("malformed", [])
+        assert row["reason"].startswith("breach_import: imports math; ")
 
 
 def test_more_lines_than_are_judged_at_once_keep_their_order(setting):

@@ -261,8 +261,7 @@ def test_tables_are_written_as_a_folder_or_as_one_file(setting):
 def test_what_cannot_be_is_refused_with_the_valid_choices(setting, options, said):
     with pytest.raises(UsageError, match=said):
         setting.run(**options)
-    store = Path(setting.store)
-    assert not store.exists() or peirce.sessions(store=store) == []
+    assert not list(Path(setting.folder).glob("store*")), "an empty store was left behind"
 
 
 def test_an_unknown_session_problem_or_store_is_named(setting):
@@ -327,3 +326,102 @@ def test_doctor_says_what_is_here_and_names_no_secret(setting, monkeypatch):
     assert found["models"]["endpoint"] == "https://example.org:8443/v1"
     assert found["sandbox"]["process"]["layers"]["rlimits"] is True
     assert found["store"]["here"] is False
+
+
+BREACHING = {
+    "one": [repr(("d", f"import math\n{TAIL}")), repr(("d", f"print(1)\n{TAIL}")), TAIL_ANSWER],
+    "two": [TAIL_ANSWER],
+}
+
+
+def test_breaches_of_the_contract_run_and_are_counted_by_kind(setting):
+    session = setting.run(model=setting.answers(**BREACHING))
+    assert session.verdicts == {"accepted": 2, "redundant": 2, "inconsistent": 0, "malformed": 0}
+    kinds = {"import": 1, "prints": 1, "top_level_code": 1}
+    assert (session.breaches, session.malformed) == (kinds, {})
+    (scored,) = peirce.evaluate(store=setting.store)["sessions"]
+    assert (scored["breaches"], scored["malformed"]) == (kinds, {})
+    listed = peirce.show(store=setting.store)
+    assert [row["breaches"] for row in listed] == [kinds, {}]
+    rows = peirce.show("last", "one", store=setting.store)
+    assert rows[0]["breaches"] == ["import"] and rows[2]["breaches"] == []
+
+
+def test_under_the_strict_contract_each_breach_is_malformed_by_its_own_reason(setting):
+    model = setting.answers(**BREACHING)
+    session = setting.run(model=model, strict_contract=True)
+    assert session.verdicts == {"accepted": 2, "redundant": 0, "inconsistent": 0, "malformed": 2}
+    reasons = {"breach_import": 1, "breach_top_level_code": 1}
+    assert (session.breaches, session.malformed) == ({}, reasons)
+    assert [row["malformed"] for row in peirce.show(store=setting.store)] == [reasons, {}]
+    first = peirce.show("last", "one", store=setting.store)[0]
+    assert first["reason"].startswith("breach_import: imports math; one function alone")
+    assert peirce.load(store=setting.store).settings["strict_contract"] is True
+    assert peirce.replay(store=setting.store)["differences"] == []
+
+
+def test_the_strict_contract_counts_in_the_digest_even_where_nothing_breaches(setting):
+    kept = setting.answers(one=[TAIL_ANSWER], two=[TAIL_ANSWER])
+    digests = {setting.run(model=kept, strict_contract=strict).digest for strict in (False, True)}
+    assert len(digests) == 2
+
+
+def test_resume_keeps_to_the_contract_of_the_session(setting):
+    model = setting.answers(**BREACHING)
+    whole = setting.run(model=model, strict_contract=True)
+
+    def stop_at_once(event):
+        if event["type"] == "step":
+            import os
+            import signal
+
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    other = str(setting.folder / "stopped.duckdb")
+    partly = setting.run(
+        model=model, strict_contract=True, store=other, on_event=stop_at_once, concurrency=1
+    )
+    assert partly.status == "interrupted" and partly.steps < whole.steps
+    assert peirce.resume(store=other).digest == whole.digest
+
+
+def test_an_import_can_be_held_to_the_contract(setting):
+    record = setting.folder / "answers.jsonl"
+    record.write_text(
+        json.dumps({"problem": "one", "step": 1, "answer": f"```python\nimport math\n{TAIL}\n```"})
+    )
+    options = {"task": "examples", "data": setting.data, "space": setting.space, "workers": 1}
+    for strict, verdict in ((False, "accepted"), (True, "malformed")):
+        session = peirce.import_recorded(
+            record, store=setting.store, strict_contract=strict, **options
+        )
+        assert session.verdicts[verdict] == 1
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "dangling", "fifo"])
+def test_out_replaces_a_plain_file_and_nothing_else(setting, tmp_path, kind):
+    import os
+
+    setting.run()
+    place, other = tmp_path / "out.csv", tmp_path / "other.csv"
+    other.write_text("a user's own")
+    make = {
+        "folder": lambda: place.mkdir(),
+        "link": lambda: place.symlink_to(other),
+        "dangling": lambda: place.symlink_to(tmp_path / "nothing"),
+        "fifo": lambda: os.mkfifo(place),
+    }
+    make[kind]()
+    before = place.lstat()
+    for write in (
+        lambda: peirce.evaluate(store=setting.store, out=place),
+        lambda: peirce.api.tasks_generate("list_functions", place, problems=1),
+        lambda: peirce.api.tasks_space("list_functions", place),
+        lambda: peirce.export("last", place, store=setting.store),
+    ):
+        with pytest.raises(UsageError, match=r"out\.csv") as caught:
+            write()
+        assert "\n" not in str(caught.value)
+    assert place.lstat() == before and other.read_text() == "a user's own"
+    peirce.evaluate(store=setting.store, out=other)
+    assert "consistency" in other.read_text()

@@ -168,12 +168,58 @@ def test_replay_ends_with_1_where_a_session_differs(peirce):
         (["rnu"], "run"),
         (["import", "answers.jsonl", "--task", "examples"], "--data"),
         (["export", "--format", "xml"], "parquet"),
+        ([*RUN, "--workers", "100000000"], "workers is 100000000: it must be at most 256"),
+        (
+            [*RUN, "--concurrency", "100000000"],
+            "concurrency is 100000000: it must be at most 1,000",
+        ),
+        (["tasks", "generate", "list_functions", "--problems", "1", "--out", "."], "a folder"),
+        (["tasks", "space", "list_functions", "--out", "."], "a folder"),
     ],
 )
 def test_usage_errors_are_one_sentence_and_exit_2(peirce, arguments, said):
     code, out, err = peirce(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("peirce: ") and err.count("\n") == 1 and said in err
+
+
+def test_without_a_verb_the_help_is_shown_and_nothing_else(peirce):
+    for arguments in ((), ("tasks",)):
+        code, out, err = peirce(*arguments)
+        assert (code, err) == (2, "") and "Usage: peirce" in out
+
+
+def test_the_strict_contract_is_an_option_of_every_verb_that_reads_answers(peirce):
+    source = f"import math\n{SOURCE}"
+    Path("script.json").write_text(json.dumps({"*": [repr(("d", source))]}))
+    Path("answers.jsonl").write_text(
+        json.dumps({"problem": "one", "step": 1, "answer": f"```python\n{source}\n```"})
+    )
+    Path("mine.jsonl").write_text(json.dumps({"problem": "one", "hypothesis": source}))
+    data = ["--data", "pairs.jsonl", "--space", "space.jsonl", "--workers", "1"]
+    for arguments in (
+        [*RUN, "--quiet"],
+        ["import", "answers.jsonl", "--task", "examples", *data, "--quiet"],
+        ["check", "examples", "--answers", "mine.jsonl", *data],
+    ):
+        _, out, _ = peirce(*arguments)
+        assert "import" in out and "malformed  " not in out.replace("malformed ↓", ""), arguments
+        _, out, _ = peirce(*arguments, "--strict-contract")
+        assert "breach_import" in out, arguments
+    code, out, _ = peirce("eval")
+    assert code == 0 and "  malformed 1 breach_import" in out
+    code, out, _ = peirce("show")
+    assert code == 0 and "breaches" not in out
+    _, out, _ = peirce("resume", "--json", "--quiet")
+    assert json.loads(out)["verdicts"]["malformed"] == 1
+    peirce(*RUN, "--quiet")
+    assert "  breaches  1 import" in peirce("eval")[1] and "1 import" in peirce("show")[1]
+
+
+def test_a_store_whose_path_is_not_utf8_is_one_sentence(peirce):
+    code, out, err = peirce(*RUN, "--store", os.fsdecode(b"\xff.duckdb"))
+    assert (code, out) == (1, "") and err.count("\n") == 1
+    assert "not UTF-8" in err and err.isascii()
 
 
 def _commands(command, words=("peirce",)):
@@ -368,6 +414,96 @@ def _left(group: int) -> list[str]:
             return []
         time.sleep(0.1)
     return found
+
+
+EARLY = """
+import sys
+stop_at = sys.argv[1]
+class Stop:
+    def find_spec(self, name, path=None, target=None):
+        if name == stop_at:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stop())
+from peirce.__main__ import main
+sys.argv[1:] = ["tasks", "list"]
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["typer", "peirce.cli", "peirce.verbs.boundary", "peirce.api"])
+def test_ctrl_c_while_the_command_line_is_loaded_is_no_traceback(folder, module):
+    ended = subprocess.run([sys.executable, "-c", EARLY, module], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+def test_the_installed_command_starts_where_an_early_ctrl_c_is_caught():
+    import tomllib
+
+    project = tomllib.loads((Path(cli.__file__).parent / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"peirce": "peirce.__main__:main"}
+
+
+LONG = ["run", "list_functions", "--problems", "4", "--workers", "1", "--concurrency", "2"]
+
+
+def _hung_up(folder: Path, *arguments: str) -> dict[str, object]:
+    """What the store says of its one session, which can be resumed."""
+    ended = subprocess.run(
+        command("sessions", "--json", *arguments), capture_output=True, text=True, cwd=folder
+    )
+    (session,) = json.loads(ended.stdout)
+    return session
+
+
+def test_a_hangup_drains_and_saves_however_often_it_comes(folder):
+    import signal
+
+    with subprocess.Popen(
+        command(*LONG, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None and process.stdout is not None
+        for line in process.stderr:
+            if line.startswith("calls"):
+                break
+        time.sleep(0.5)
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGHUP)
+        said = process.stderr.read()
+        told = json.loads(process.stdout.read())
+        assert process.wait(60) == 130
+    assert "peirce resume" in said and "Traceback" not in said and told["status"] == "interrupted"
+    assert _hung_up(folder)["status"] == "interrupted"
+
+
+def test_a_terminal_that_goes_drains_and_saves(folder):
+    """The session leads a terminal of its own, which is closed under it: it can say nothing."""
+    import pty
+
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, command(*LONG))
+    said = b""
+    while b"next problem" not in said and b"calls " not in said:
+        said += os.read(terminal, 4096)
+    time.sleep(1)
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) in (1, 130)  # its results had nowhere to go
+    assert _hung_up(folder)["status"] == "interrupted"
+
+
+def test_nohup_is_respected(folder):
+    import signal
+
+    with subprocess.Popen(
+        command(*RUN, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    ) as process:  # fmt: skip
+        assert process.stderr is not None and process.stdout is not None
+        process.stderr.readline()
+        process.send_signal(signal.SIGHUP)
+        assert json.loads(process.stdout.read())["status"] == "done"
+        assert process.wait(60) == 0
 
 
 def test_stdout_that_is_full_or_closed_is_no_bug(folder):

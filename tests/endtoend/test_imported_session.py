@@ -3,6 +3,7 @@ project, is right on exactly the hidden pairs that the publication says."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import peirce
@@ -46,3 +47,24 @@ def test_the_chosen_rules_have_the_published_accuracies(imported):
         assert chosen_marks(steps) == published, problem.id
         whole += all(published)
     assert whole / 125 == 0.664
+
+
+def test_14_of_the_answers_import_and_are_malformed_under_the_strict_contract(
+    imported, shared_data: Path, tmp_path: Path
+):
+    """16 hold an import, two of them in a second block of code, which nobody judges."""
+    (scored,) = peirce.evaluate(store=imported.store)["sessions"]
+    assert scored["breaches"] == {"import": 14} and scored["malformed"] == {}
+    recorded = shared_data / "recorded" / "gpt4_list_function_python.json"
+    whole = json.loads(recorded.read_text())
+    few = [one for one in whole["problems"] if "import " in json.dumps(one["turns"])]
+    (tmp_path / "few.json").write_text(json.dumps(whole | {"problems": few}))
+    strict = peirce.import_recorded(
+        tmp_path / "few.json",
+        task="list_functions",
+        data=str(shared_data / "gear" / "list_function.jsonl"),
+        store=str(tmp_path / "strict.duckdb"),
+        strict_contract=True,
+    )
+    assert strict.problems == len(few) < 20
+    assert strict.malformed == {"breach_import": 14} and strict.breaches == {}

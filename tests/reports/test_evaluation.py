@@ -12,7 +12,7 @@ from peirce.reports import (
     evaluate_session,
     evaluations,
     find_evaluation,
-    verdict_counts,
+    tally,
 )
 from peirce.store import Store
 
@@ -74,11 +74,11 @@ def test_a_problem_takes_the_weights_of_its_own_space(write):
 
 def test_verdicts_are_counted_all_four_named(write):
     steps = write.steps(write.judged(OK, [1]), (write.judged(OK, [1]), write.judged(BROKEN)))
-    assert verdict_counts(steps) == (
+    assert (tally(steps).verdicts, tally(steps).steps) == (
         {"accepted": 2, "redundant": 0, "inconsistent": 0, "malformed": 1},
         2,
     )
-    assert verdict_counts([])[1] == 0
+    assert tally([]).steps == 0
 
 
 def test_a_stored_session_is_scored_without_its_failed_and_open_problems(write, tmp_path):

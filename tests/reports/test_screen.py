@@ -187,7 +187,7 @@ def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
         "replayed": 1,
     }
     replayed = {"session": "abcd", "steps": 1, "differences": [difference]}
-    numbers = {**row, "hidden": 1}
+    numbers = {**row, "hidden": 1, "breaches": {HOSTILE: 1}}
     for draw, value in (
         (readable.print_hypotheses, [row]),
         (readable.print_hypotheses, [row | {"hypothesis": None}]),
@@ -209,3 +209,18 @@ def test_a_duration_reads_as_people_say_it():
     assert [readable.duration(s) for s in (0.44, 12.2, 185, 3723)] == [
         "0.4 s", "12 s", "3:05", "1:02:03",
     ]  # fmt: skip
+
+
+def test_a_screen_that_nobody_hears_ends_no_session():
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(5, "the terminal has gone")
+
+    for live in (False, True):
+        console = Console(file=Gone(), force_terminal=live, width=100)
+        with Screen(out=console, live=live) as screen:
+            for event in (
+                started(1), {"type": "problem_started", "problem": "p"}, call("p", "step/1"),
+                {"type": "stopping"}, {"type": "ended", "status": "interrupted"},
+            ):  # fmt: skip
+                screen(event)

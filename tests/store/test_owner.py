@@ -237,3 +237,52 @@ def test_a_long_query_of_a_reader_ends_with_the_owner(store: Store, path: Path) 
     start = time.monotonic()
     store.close()
     assert time.monotonic() - start < 4 and ended.wait(5)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link", "fifo", "dangling"])
+def test_what_is_no_socket_of_ours_is_neither_removed_nor_written_over(
+    path: Path, kind: str
+) -> None:
+    place = socket_path(path)
+    other = path.with_name("other")
+    other.write_text("a user's own")
+    if kind == "file":
+        place.write_text("a user's own")
+    elif kind == "folder":
+        place.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(other if kind == "link" else path.with_name("nothing"))
+    before = place.lstat()
+    with pytest.raises(StoreError, match=r"\.sock is no socket of Peirce") as caught:
+        Store.open(path, write=True)
+    assert "\n" not in str(caught.value) and not path.exists()
+    assert place.lstat() == before and other.read_text() == "a user's own"
+
+
+@pytest.mark.parametrize("says", [b"", b"\0\0\0\2hi", b"\0\0\0\2[]", b"\0\0\0\2{}"])
+def test_the_socket_of_another_program_is_left_to_it(path: Path, says: bytes) -> None:
+    Store.open(path, write=True).close()
+    other = socket.socket(socket.AF_UNIX)
+    other.bind(str(socket_path(path)))
+    other.listen()
+
+    def serve() -> None:
+        while True:
+            try:
+                link, _ = other.accept()
+            except OSError:
+                return
+            with link, contextlib.suppress(OSError):
+                link.sendall(says)
+                link.recv(1)
+
+    threading.Thread(target=serve, daemon=True).start()
+    for write in (True, False):
+        with contextlib.suppress(StoreError), Store.open(path, write=write) as opened:
+            assert not write and opened.sessions() == []
+    assert socket_path(path).exists()
+    other.shutdown(socket.SHUT_RDWR)
+    other.close()
+    Store.open(path, write=True).close()

@@ -107,7 +107,8 @@ Database(Path(sys.argv[1]), write=True)
 
 
 @pytest.mark.parametrize(
-    ("content", "write"), [(b"", False), (b"a text\n" * 2_000, False), (b"a text\n" * 2_000, True)]
+    ("content", "write"),
+    [(b"DUCK of clay", True), (b"a text\n" * 2_000, False), (b"a text\n" * 2_000, True)],
 )
 def test_a_file_that_is_no_database_gets_one_sentence(
     path: Path, content: bytes, write: bool
@@ -117,6 +118,57 @@ def test_a_file_that_is_no_database_gets_one_sentence(
         Store.open(path, write=write)
     assert "no DuckDB database" in str(caught.value) and "\n" not in str(caught.value)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("left", [0, 100, 4_096, 8_192, 12_288])
+def test_what_a_kill_left_of_a_new_store_is_a_store_of_nothing_yet(path: Path, left: int) -> None:
+    """A database without tables, or the start of one: headers are all that it has."""
+    import duckdb
+
+    duckdb.connect(str(path)).close()
+    assert path.stat().st_size == 12_288
+    os.truncate(path, left)
+    with pytest.raises(StoreError, match="holds nothing yet"):
+        Store.open(path, write=False)
+    assert path.stat().st_size == left
+    Store.open(path, write=True).close()
+    with Store.open(path, write=False) as reader:
+        assert reader.sessions() == []
+
+
+def test_a_killed_creation_leaves_a_store_that_opens(path: Path) -> None:
+    code = """
+import os, signal, sys
+from peirce.store import schema
+made = schema.statements()
+def killed():
+    yield from made[:int(sys.argv[2])]
+    os.kill(os.getpid(), signal.SIGKILL)
+schema.statements = killed
+from peirce.store import Store
+Store.open(sys.argv[1], write=True)
+"""
+    for done in (0, 1, 5):
+        place = path.with_name(f"{done}.duckdb")
+        subprocess.run([sys.executable, "-c", code, str(place), str(done)], check=False)
+        with pytest.raises(StoreError, match="holds nothing yet"):
+            Store.open(place, write=False)
+        with Store.open(place, write=True) as opened:
+            assert opened.sessions() == []
+
+
+def test_a_path_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+    for name, why in (
+        ("\udcff.duckdb", "not UTF-8"),
+        ("a\0b.duckdb", "null"),
+        ("~no-such-user/s", "home"),
+    ):
+        for write in (False, True):
+            place = name if name.startswith("~") else tmp_path / name
+            with pytest.raises(StoreError, match=why) as caught:
+                Store.open(place, write=write)
+            assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_is_no_store(tmp_path: Path) -> None:

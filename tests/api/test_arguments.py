@@ -1,0 +1,91 @@
+"""What the public functions are given: an argument of another type is one UsageError that names the
+argument, its value and what is valid, before anything is begun."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import peirce
+import pytest
+from peirce import api
+from peirce.records import UsageError
+from peirce.verbs.arguments import BOUNDS
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"problems": "three"}, "problems is 'three': it must be a whole number or None"),
+        ({"problems": 2.0}, "problems is 2.0: it must be a whole number or None"),
+        ({"seed": None}, "seed is None: it must be a whole number"),
+        ({"seed": True}, "seed is True: it must be a whole number"),
+        ({"data": 5}, "data is 5: it must be a text, a path or None"),
+        ({"data": b"pairs"}, "data is b'pairs': it must be a text, a path or None"),
+        ({"problem": "one"}, "problem is 'one': it must be a list of texts"),
+        ({"problem": [1]}, "problem is [1]: it must be a list of texts"),
+        (
+            {"observations": 1.5},
+            "observations is 1.5: it must be a whole number, a text, a path or",
+        ),
+        ({"method": None}, "method is None: it must be a text"),
+        ({"model": 7}, "model is 7: it must be a text or an object with `propose`"),
+        ({"temperature": "hot"}, "temperature is 'hot': it must be a number or None"),
+        ({"temperature": float("nan")}, "temperature is nan: it must be a number or None"),
+        ({"model_arg": 3}, "model_arg is 3: it must be a list of texts or a mapping"),
+        ({"model_arg": {1: 2}}, "model_arg is {1: 2}: it must be a list of texts or a mapping"),
+        ({"strict_sandbox": 1}, "strict_sandbox is 1: it must be True or False"),
+        ({"strict_contract": "yes"}, "strict_contract is 'yes': it must be True or False"),
+        ({"workers": "2"}, "workers is '2': it must be a whole number or None"),
+        ({"on_event": "print"}, "on_event is 'print': it must be a function or None"),
+        ({"callbacks": None}, "callbacks is None: it must be a list"),
+        ({"store": 1}, "store is 1: it must be a text, a path or None"),
+        ({"workers": 0}, "workers is 0: it must be at least 1"),
+        ({"workers": 100_000_000}, "workers is 100000000: it must be at most 256"),
+        ({"concurrency": 100_000_000}, "concurrency is 100000000: it must be at most 1,000"),
+    ],
+)
+def test_an_odd_argument_is_named_with_its_value_and_what_is_valid(setting, options, said):
+    with pytest.raises(UsageError) as caught:
+        setting.run(**options)
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+    assert not Path(setting.store).exists()
+
+
+def test_every_public_function_checks_its_arguments():
+    odd = object()
+    for name in api.__all__:
+        function = getattr(api, name)
+        if not inspect.isfunction(function) or name in ("store_path", "tasks_list"):
+            continue
+        parameters = list(inspect.signature(function).parameters.values())
+        given = [
+            one for one in parameters if one.default is one.empty and one.kind < one.VAR_KEYWORD
+        ]
+        positional = [odd for _ in given]
+        named = {} if given else {parameters[0].name: odd}
+        with pytest.raises(UsageError, match=f"^{(given or parameters)[0].name} is <object object"):
+            function(*positional, **named)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_bounds_hold_in_every_verb_that_takes_the_argument(setting, name):
+    record = Path(setting.folder) / "answers.jsonl"
+    calls = {
+        "run": lambda **more: setting.run(**more),
+        "resume": lambda **more: peirce.resume(**more),
+        "replay": lambda **more: peirce.replay(**more),
+        "check": lambda **more: peirce.check("examples", record, data=setting.data, **more),
+    }
+    for verb, call in calls.items():
+        if name in inspect.signature(getattr(api, verb)).parameters:
+            for value in (BOUNDS[name][0] - 1, BOUNDS[name][1] + 1):
+                with pytest.raises(UsageError, match=f"{name} is {value}: it must be at"):
+                    call(**{name: value})
+
+
+def test_a_wrapped_verb_keeps_its_name_its_signature_and_its_words():
+    assert api.run.__name__ == "run" and "on_event" in str(inspect.signature(api.run))
+    assert "Runs a session" in str(api.run.__doc__)
+    with pytest.raises(TypeError, match="sead"):
+        peirce.sessions(sead=1)

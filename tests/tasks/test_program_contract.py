@@ -1,0 +1,82 @@
+"""The answer contract held strictly: each breach makes an answer malformed by a reason of its own;
+by default the same answers run and the breaches are noted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+
+import pytest
+from peirce.records import Hypothesis, InputSet, Malformed, Observation, Oracles, Problem
+from peirce.tasks import family
+from peirce.tasks.program_contract import BREACHES
+from peirce.tasks.programs import FAMILY
+
+IMPORT = re.compile(r"^\s*(?:import|from)\s+\w+", re.MULTILINE)
+STRICT = FAMILY.strictly()
+VIEW = Problem("p", "t", "programs", (Observation([1], [1]),)).view(InputSet("s", ([1],)))
+KEPT = "def f(x):\n    return x[1:]"
+BREACHED = {
+    "import": "import math\ndef f(x):\n    return math.sqrt(x)",
+    "helper_function": "def g(x):\n    return x\ndef f(x):\n    return g(x)",
+    "helper_class": "class A: pass\ndef f(x):\n    return x",
+    "top_level_code": "n = 3\ndef f(x):\n    return x[n:]",
+    "prints": "def f(x):\n    print(x)\n    return x",
+    "lambda": "f = lambda x: x",
+    "no_return": "def f(x):\n    x.sort()",
+}
+
+
+def test_every_breach_has_its_reason():
+    assert set(BREACHED) == set(BREACHES)
+
+
+@pytest.mark.parametrize("kind", BREACHED)
+def test_a_breach_is_malformed_under_the_strict_contract_and_noted_without(kind):
+    source = BREACHED[kind]
+    fenced = f"Say.\n```python\n{source}\n```"
+    for read in (STRICT.read(source), *STRICT.parse(VIEW, fenced, "fenced_function"),
+                 *STRICT.parse(VIEW, repr(("d", source)), "tuple")):  # fmt: skip
+        assert isinstance(read, Malformed) and read.reason == f"breach_{kind}"
+        assert read.detail.endswith("; one function alone is allowed under --strict-contract")
+    noted = FAMILY.read(source)
+    assert isinstance(noted, Hypothesis) and noted.breaches == (kind,)
+
+
+def test_the_gravest_of_several_breaches_is_the_reason_and_all_are_said():
+    source = "print(1)\nimport os.path as p, math\nfrom re import sub\ndef f(x):\n    return x"
+    read = STRICT.read(source)
+    assert isinstance(read, Malformed) and read.reason == "breach_import"
+    said = "imports math, os.path, re, has code outside of the function, prints; "
+    assert read.detail.startswith(said)
+
+
+def test_what_keeps_the_contract_is_read_alike():
+    for text in (KEPT, f"```python\n{KEPT}\n```", '"""Doc."""\n' + KEPT, "def f(x) return x", ""):
+        assert STRICT.read(text) == FAMILY.read(text)
+
+
+def test_the_setting_is_the_familys_and_no_global():
+    assert family("programs", strict_contract=True) == STRICT
+    assert family("programs") == FAMILY
+    assert isinstance(FAMILY.read(BREACHED["import"]), Hypothesis)
+
+
+def test_the_tool_tells_a_model_of_the_breach_before_it_answers():
+    said = json.loads(asyncio.run(STRICT.attempt(BREACHED["import"], VIEW, Oracles())))
+    assert said["consistent"] is False and said["error"].startswith("breach_import: imports math")
+
+
+def test_16_of_the_1105_recorded_answers_of_gpt4_import_of_which_14_in_what_is_judged(shared_data):
+    """The other two import in a second block of code, and the first is the answer."""
+    recorded = json.loads((shared_data / "recorded" / "gpt4_list_function_python.json").read_text())
+    answers = [a for p in recorded["problems"] for t in p["turns"] for a in t["responses"]]
+    noted = [FAMILY.parse(VIEW, answer, "fenced_function")[0] for answer in answers]
+    held = [STRICT.parse(VIEW, answer, "fenced_function")[0] for answer in answers]
+    assert len(answers) == 1_105 and all(isinstance(read, Hypothesis) for read in noted)
+    assert sum(bool(IMPORT.search(answer)) for answer in answers) == 16
+    assert sum("import" in read.breaches for read in noted) == 14
+    assert sum(getattr(read, "reason", "") == "breach_import" for read in held) == 14
+    for loosely, strictly in zip(noted, held, strict=True):
+        assert isinstance(strictly, Malformed) == bool(loosely.breaches)
