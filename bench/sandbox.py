@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
 from peirce.sandbox import backends, open_sandbox
+from peirce.sandbox.inside.trial import Inputs, Trial
 from peirce.sandbox.pool import usable_cores
-from peirce.sandbox.trial import Inputs, Trial
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 DEFAULT = SHARED / "data/gear/thirty_hypotheses.json"

@@ -11,12 +11,11 @@ from importlib import import_module
 from pathlib import Path
 
 from ..records import Sandbox, UsageError
-from .canonical import EQUALITY_VERSION
+from .inside.canonical import EQUALITY_VERSION
 
 __all__ = ["EQUALITY_VERSION", "backends", "open_sandbox"]
 
-_NOT_BACKENDS = frozenset({"__init__", "canonical", "cgroups", "child", "cleaning", "engine", "frames",
-                           "harness", "image", "jail", "pool", "state", "trial"})  # fmt: skip
+_NOT_BACKENDS = frozenset({"__init__", "cgroups", "cleaning", "engine", "image", "pool"})
 
 
 def backends() -> tuple[str, ...]:

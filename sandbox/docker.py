@@ -20,7 +20,7 @@ from typing import Any
 from ..records import Limits, SandboxUnavailable
 from . import image
 from .engine import MARK, OWNER, connect, owner, telling
-from .jail import ALLOWED_CALLS
+from .inside.jail import ALLOWED_CALLS
 from .pool import ROOM_MB, Link, PooledSandbox
 
 PIDS = 32

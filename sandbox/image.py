@@ -26,8 +26,8 @@ from ..records import PeirceError, SandboxUnavailable
 from .engine import MARK, connect, telling
 
 HERE = Path(__file__).parent
-HARNESS_FILES = ("canonical.py", "child.py", "frames.py", "harness.py", "jail.py", "state.py",
-                 "trial.py")  # fmt: skip
+INSIDE = HERE / "inside"
+HARNESS_FILES = tuple(sorted(path.name for path in INSIDE.glob("[a-z]*.py")))
 REPOSITORY = "peirce-sandbox"
 PYTHON = "/usr/local/bin/python3"  # in either image
 HARNESS = "/peirce/harness.py"
@@ -58,7 +58,7 @@ def tag_of(*made: str) -> str:
     """Of an image with the present harness, made so."""
     digest = hashlib.sha256(json.dumps(made).encode())
     for name in HARNESS_FILES:
-        digest.update(f"{name}\0".encode() + (HERE / name).read_bytes() + b"\0")
+        digest.update(f"{name}\0".encode() + (INSIDE / name).read_bytes() + b"\0")
     return f"{REPOSITORY}:{digest.hexdigest()[:16]}"
 
 
@@ -85,8 +85,9 @@ def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
         return tag
     context = io.BytesIO()
     with tarfile.open(fileobj=context, mode="w") as archive:
-        for name in ("Dockerfile", *HARNESS_FILES):
-            archive.add(HERE / name, name, filter=_anonymous)
+        archive.add(HERE / "Dockerfile", "Dockerfile", filter=_anonymous)
+        for name in HARNESS_FILES:
+            archive.add(INSIDE / name, name, filter=_anonymous)
     context.seek(0)
     with telling("build an image"):
         built = engine.build(
@@ -164,7 +165,7 @@ def write_root(file: IO[bytes]) -> None:
     native = [path for path in files.values() if ".so" in path.name]
     files[Path(PYTHON[1:])] = Path(_binary())
     files |= {Path("lib", path.name): path for path in _shared_objects([Path(_binary()), *native])}
-    files |= {Path("peirce", name): HERE / name for name in HARNESS_FILES}
+    files |= {Path("peirce", name): INSIDE / name for name in HARNESS_FILES}
     with tarfile.open(fileobj=file, mode="w", dereference=True) as archive:
         for folder in FOLDERS:
             archive.addfile(_entry(folder, tarfile.DIRTYPE, 0o1777 if folder == "tmp" else 0o755))

@@ -28,9 +28,9 @@ from ..records import (
     SandboxUnavailable,
     UsageError,
 )
-from .canonical import Unrepresentable, code_of, restore
-from .frames import HEAD, HEADER_BYTES, MAGIC, PROTOCOL, frame
-from .trial import LIMIT_REASONS
+from .inside.canonical import Unrepresentable, code_of, restore
+from .inside.frames import HEAD, HEADER_BYTES, MAGIC, PROTOCOL, frame
+from .inside.trial import LIMIT_REASONS
 
 REQUIRED = ("process_group", "rlimits", "empty_environment", "closed_descriptors")
 VERDICTS = frozenset({"ok", "syntax", "no_function", "too_slow", "memory", "output_too_large",

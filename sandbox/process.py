@@ -18,7 +18,7 @@ from ..records import Limits, SandboxUnavailable
 from .cgroups import Group
 from .pool import ROOM_MB, Link, PooledSandbox
 
-HARNESS = Path(__file__).with_name("harness.py")
+HARNESS = Path(__file__).parent / "inside" / "harness.py"
 # -I would ignore the hash seed; -s -S -P with an environment of ours isolates as much.
 COMMAND: list[str] = [sys.executable, "-s", "-S", "-P", "-B", "-X", "utf8", str(HARNESS)]
 ENVIRONMENT = {"PYTHONHASHSEED": "0"}

@@ -1,7 +1,7 @@
 """Family `programs`: a hypothesis is a description and a Python function of one argument.
 
 The oracle is `execute`, the sandbox; inputs alone go there. What comes back is compared here, by
-the equality rule of sandbox/canonical.py. Answer formats:
+the equality rule of sandbox/inside/canonical.py. Answer formats:
 
 - `tuple`, the default: one Python tuple of two strings, description and source (the contract of
   GEAR's appendix E, in our words);
@@ -32,7 +32,7 @@ from ..records import (
     Unavailable,
     View,
 )
-from ..sandbox.canonical import equal, restore
+from ..sandbox.inside.canonical import equal, restore
 from ..tools.execute import execute_tool, trial
 from .program_answers import read_answer, read_code
 from .program_contract import held_strictly

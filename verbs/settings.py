@@ -28,7 +28,7 @@ def course(chosen: Chosen, method: str, answer_format: str | None, history: str)
     """The part of a session's settings that says what is done on what, in which words."""
     from .. import graphs
     from ..agents import prompts
-    from ..sandbox.canonical import EQUALITY_VERSION
+    from ..sandbox.inside.canonical import EQUALITY_VERSION
     from ..tasks import family as family_named
 
     family = family_named(chosen.task.family)

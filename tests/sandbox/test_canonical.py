@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.sandbox.canonical import (
+from peirce.sandbox.inside.canonical import (
     Unrepresentable,
     canonical_bytes,
     code_bytes,

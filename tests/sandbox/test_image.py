@@ -36,9 +36,10 @@ def test_tags_follow_the_harness_and_the_way_it_was_made(
 ) -> None:
     before = image.tags()
     assert len(set(before)) == 2 and image.tags() == before
-    for name in (*image.HARNESS_FILES, "Dockerfile"):
-        shutil.copy(image.HERE / name, tmp_path)
+    for path in (*(image.INSIDE / name for name in image.HARNESS_FILES), image.HERE / "Dockerfile"):
+        shutil.copy(path, tmp_path)
     monkeypatch.setattr(image, "HERE", tmp_path)
+    monkeypatch.setattr(image, "INSIDE", tmp_path)
     assert image.tags() == before
     with (tmp_path / "Dockerfile").open("a") as file:
         file.write("\n")

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
-from peirce.sandbox import frames, open_sandbox, pool
+from peirce.sandbox import open_sandbox, pool
+from peirce.sandbox.inside import frames
 from peirce.sandbox.pool import checked_batch
 from peirce.sandbox.process import ProcessSandbox, start_zygote
 

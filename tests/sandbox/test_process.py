@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Keep, Limits, Sandbox, SandboxUnavailable
 from peirce.sandbox import open_sandbox
-from peirce.sandbox.canonical import code_of
+from peirce.sandbox.inside.canonical import code_of
 from peirce.sandbox.pool import Link, PooledSandbox
 from peirce.sandbox.process import start_zygote
 

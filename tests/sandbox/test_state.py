@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.sandbox import harmless, state
-from peirce.sandbox.canonical import code_bytes
-from peirce.sandbox.state import Reach, reach
-from peirce.sandbox.trial import TICK, compile_source
+from peirce.sandbox.inside import harmless, state
+from peirce.sandbox.inside.canonical import code_bytes
+from peirce.sandbox.inside.state import Reach, reach
+from peirce.sandbox.inside.trial import TICK, compiled
 from peirce.tasks.program_answers import read_answer
 
 STATELESS, OWN, BEYOND = Reach
@@ -1090,7 +1090,7 @@ def outcome(function: Any, one: Any) -> Any:
 
 def namespace(source: str) -> dict[str, Any]:
     made: dict[str, Any] = {"__name__": "hypothesis", TICK: tick}
-    exec(compile_source(source), made)
+    exec(compiled(ast.parse(source), "while" in source), made)
     return made
 
 
@@ -1882,4 +1882,4 @@ def test_composed_sources_are_of_both_kinds() -> None:
             held += shared(source, "f", GIVEN) != fresh(source, "f", GIVEN)
         except Exception:
             continue
-    assert judged[STATELESS] > 20 and judged[OWN] > 100 and held > 40
+    assert judged[STATELESS] > 20 and judged[OWN] > 100 and held > 10

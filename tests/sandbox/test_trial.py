@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Limits
-from peirce.sandbox.canonical import code_of
-from peirce.sandbox.trial import Inputs, Trial
+from peirce.sandbox.inside.canonical import code_of
+from peirce.sandbox.inside.trial import Inputs, Trial
 
 
 def tried(source: str, inputs: list[Any], keep: str = "values", **limits: Any) -> list[Any]:

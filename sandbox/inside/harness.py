@@ -32,7 +32,7 @@ if TYPE_CHECKING or __package__:
 else:  # as a script: the files beside this one, without a search path
     from importlib import util
 
-    for _name in ("canonical", "frames", "jail", "state", "trial", "child"):
+    for _name in ("canonical", "frames", "jail", "harmless", "state", "trial", "child"):
         _path = os.path.join(os.path.dirname(os.path.abspath(__file__)), _name + ".py")
         _spec = util.spec_from_file_location(_name, _path)
         sys.modules[_name] = util.module_from_spec(_spec)

@@ -766,7 +766,9 @@ class _Reading:
             elif name in _DENIED:
                 if not self.is_local(name, scope):
                     raise _Beyond
-            elif (name[:2] == "__" and name.strip("_") and name != "__name__") or (name in self.aliases and not self.place.get(id(node), 0) & _TYPE):
+            elif (name[:2] == "__" and name.strip("_") and name != "__name__") or (
+                name in self.aliases and not self.place.get(id(node), 0) & _TYPE
+            ):
                 raise _Beyond
             if self.place.get(id(node), 0) & _INHERITED:
                 self.judge_base(name, scope)
@@ -940,9 +942,8 @@ def _is_literal(node: Any) -> bool:
 
 def _plain_targets(node: Any) -> frozenset[str] | None:
     nodes = node.elts if type(node) is ast.Tuple else [node]
-    if all(type(one) is ast.Name for one in nodes):
-        return frozenset(one.id for one in nodes)
-    return None
+    found = [one.id for one in nodes if isinstance(one, ast.Name)]
+    return frozenset(found) if len(found) == len(nodes) else None
 
 
 def _plain_template(template: Any) -> bool:
