@@ -29,17 +29,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING or __package__:
     from . import child, frames, jail, state, trial
-else:  # as a script: the files beside this one, without a search path
-    from importlib import util
-
-    for _name in ("canonical", "frames", "jail", "harmless", "state", "trial", "child"):
-        _path = os.path.join(os.path.dirname(os.path.abspath(__file__)), _name + ".py")
-        _spec = util.spec_from_file_location(_name, _path)
-        sys.modules[_name] = util.module_from_spec(_spec)
-        _spec.loader.exec_module(sys.modules[_name])
-    child, frames, jail, state, trial = (
-        sys.modules[_name] for _name in ("child", "frames", "jail", "state", "trial")
-    )
+else:  # as a script: the files beside this one, in front of the standard library
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import child
+    import frames
+    import jail
+    import state
+    import trial
 
 PREFIX_BYTES = len(child.TAKEN) + 1  # what a child says before its frame
 PROBE_LIMITS = {"cpu_s": 5, "memory_mb": 64}

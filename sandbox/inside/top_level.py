@@ -1,0 +1,229 @@
+"""What the top level of a source binds: what cannot change, tables of that, names of types.
+
+A part of state.py. `is_fixed` is for what can hold nothing that changes: numbers, texts, tuples of
+them, functions, patterns. `is_table` is for a new list, set or dict of such. Each answers from the
+expression alone, deep ones with no.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or __package__:
+    from .harmless import BUILTINS, CONSTANTS, names
+else:
+    from harmless import BUILTINS, CONSTANTS, names
+
+_ALWAYS_FIXED = names("bin bool chr complex float hex int len oct ord range repr str")
+_NUMERIC = names("abs divmod max min pow round")
+_STRING_METHODS = names("""capitalize casefold count endswith find index isalpha isdigit join lower
+    lstrip replace rstrip startswith strip swapcase title upper zfill""")
+_GENERIC = names("dict frozenset list set tuple")
+
+
+class Place:
+    """Where a name stands, as its parent says: bits."""
+
+    CALLED, TYPE, DECORATES, INHERITED, COMPARED, NAMED = 1, 2, 4, 8, 16, 32
+
+
+class Binds:
+    """What binds a name: bits."""
+
+    OTHER, FUNCTION, CLASS, FOREIGN, ADDRESS, FIXED = 1, 2, 4, 8, 16, 32
+
+
+class Scope:
+    """A module, class, function or comprehension with the names it binds, and how."""
+
+    __slots__ = ("bound", "foreign", "guarded", "kind", "outer", "parent", "self_name", "yields")
+
+    def __init__(self, kind: str, parent: Scope | None) -> None:
+        self.kind, self.parent = kind, parent
+        self.bound: dict[str, int] = {}
+        self.foreign: dict[str, list[tuple[str, str | None]]] = {}
+        self.outer: dict[str, bool] = {}  # `global` names, True, and `nonlocal` ones
+        self.self_name: str | None = None
+        self.yields = self.guarded = False
+
+
+class TopLevel:
+    """The names of the module. place, times: shared with the walk (walk.py)."""
+
+    def __init__(self, module: Scope, place: dict[int, int], times: dict[str, int]) -> None:
+        self.module, self.place, self.times = module, place, times
+        self.functions: set[str] = set()
+        self.fixed: set[str] = set()  # constants and functions
+        self.tables: set[str] = set()
+        self.aliases: set[str] = set()  # of types
+        self.opaque: set[str] = set()  # bound to what is not known
+        self.relied: set[str] = set()  # builtins whose meaning the above rests on
+
+    def constant_name(self, name: str) -> bool:
+        return name in self.fixed and name not in self.opaque and name not in self.tables
+
+    def is_fixed(self, node: Any, local: frozenset[str] = frozenset(), depth: int = 12) -> bool:
+        """Whether an expression of the top level gives nothing that can change. local: names of a
+        comprehension that stand for such."""
+        kind = type(node)
+        if kind is ast.Constant or kind is ast.JoinedStr or kind is ast.Compare:
+            return True
+        if depth == 0:
+            return False
+
+        def every(nodes: list[Any]) -> bool:
+            return all(self.is_fixed(one, local, depth - 1) for one in nodes)
+
+        if kind is ast.Name:
+            if node.id in local or self.constant_name(node.id):
+                return True
+            self.relied.add(node.id)
+            if node.id not in self.module.bound:
+                return node.id in BUILTINS
+            return self.foreign_name(node) in CONSTANTS
+        if kind is ast.UnaryOp:
+            return every([node.operand])
+        if kind is ast.BinOp:
+            return every([node.left, node.right])
+        if kind is ast.Tuple:
+            return every(node.elts)
+        if kind is ast.BoolOp:
+            return every(node.values)
+        if kind is ast.IfExp:
+            return every([node.body, node.orelse])
+        if kind is ast.Lambda:
+            return self.fixed_defaults(node.args)
+        if kind is ast.Subscript:
+            base = node.value
+            return every([base, node.slice]) or (
+                type(base) is ast.Name and self.is_table_name(base.id) and every([node.slice])
+            )
+        if kind is ast.Attribute:
+            return self.foreign_name(node) in CONSTANTS
+        return kind is ast.Call and self.is_fixed_call(node, local, depth)
+
+    def is_fixed_call(self, node: ast.Call, local: frozenset[str], depth: int) -> bool:
+        func, args = node.func, node.args
+        if isinstance(func, ast.Name) and func.id in BUILTINS:
+            self.relied.add(func.id)
+            if node.keywords:
+                return False
+            if func.id in _ALWAYS_FIXED:
+                return True
+            if func.id in _NUMERIC:
+                return all(self.is_fixed(one, local, depth - 1) for one in args)
+            return (  # `sum((), [])` is that list
+                func.id in ("tuple", "frozenset", "sum")
+                and len(args) == 1
+                and self.gives_fixed(args[0], local, depth - 1)
+            )
+        if type(func) is ast.Attribute and type(func.value) is ast.Constant:
+            return func.attr in _STRING_METHODS and type(func.value.value) is str
+        name = self.foreign_name(func)
+        if name in ("re.compile", "collections.namedtuple"):
+            return not node.keywords and all(
+                _is_literal(one) or (self.foreign_name(one) or "").startswith("re.") for one in args
+            )
+        if name is None or node.keywords or not name.startswith("math."):
+            return False
+        return all(self.is_fixed(one, local, depth - 1) for one in args)
+
+    def is_table_name(self, name: str) -> bool:
+        return name in self.tables and self.times.get(name) == 1
+
+    def is_table(self, node: Any, local: frozenset[str] = frozenset(), depth: int = 12) -> bool:
+        """Whether an expression of the top level gives a new list, set or dict of fixed elements."""
+        kind = type(node)
+        if depth == 0:
+            return False
+        if kind is ast.List or kind is ast.Set:
+            return all(self.is_fixed(one, local, depth - 1) for one in node.elts)
+        if kind is ast.Dict:
+            both = [*node.keys, *node.values]
+            return all(one is not None and self.is_fixed(one, local, depth - 1) for one in both)
+        if kind is ast.BinOp:
+            return self.is_table(node.left, local, depth - 1) and (
+                self.is_table(node.right, local, depth - 1)
+                or self.is_fixed(node.right, local, depth - 1)
+            )
+        if kind in (ast.ListComp, ast.SetComp, ast.DictComp):
+            return self.gives_fixed(node, local, depth)
+        if kind is ast.Call and not node.keywords:
+            func = node.func
+            if type(func) is ast.Name and func.id in ("list", "set", "dict", "sorted"):
+                self.relied.add(func.id)
+                return all(self.gives_fixed(one, local, depth - 1) for one in node.args)
+            if type(func) is ast.Attribute and func.attr == "split":
+                return type(func.value) is ast.Constant and type(func.value.value) is str
+        return False
+
+    def gives_fixed(self, node: Any, local: frozenset[str], depth: int) -> bool:
+        """Whether iterating over an expression gives only what can not change."""
+        kind = type(node)
+        if depth == 0:
+            return False
+        if kind in (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp):
+            for one in node.generators:
+                names = _plain_targets(one.target)
+                if names is None or not self.gives_fixed(one.iter, local, depth - 1):
+                    return False
+                local = local | names
+            elements = [node.key, node.value] if kind is ast.DictComp else [node.elt]
+            return all(self.is_fixed(one, local, depth - 1) for one in elements)
+        if kind is ast.Name and self.is_table_name(node.id):
+            return True
+        if kind is ast.Call and not node.keywords:
+            func = node.func
+            if type(func) is ast.Name and func.id in ("enumerate", "reversed", "sorted", "zip"):
+                self.relied.add(func.id)
+                return all(self.gives_fixed(one, local, depth - 1) for one in node.args)
+            if type(func) is ast.Attribute and func.attr in ("items", "keys", "values"):
+                return not node.args and self.gives_fixed(func.value, local, depth - 1)
+        return self.is_table(node, local, depth - 1) or self.is_fixed(node, local, depth - 1)
+
+    def is_alias(self, node: Any) -> bool:
+        """`List[int]` and the like: of use in annotations alone."""
+        if type(node) is not ast.Subscript:
+            return False
+        base = node.value
+        if type(base) is ast.Name and base.id in _GENERIC:
+            self.relied.add(base.id)
+        elif (self.foreign_name(base) or "").split(".")[0] != "typing":
+            return False
+        stack: list[Any] = [node]
+        while stack:
+            at = stack.pop()
+            self.place[id(at)] = Place.TYPE
+            if isinstance(at, ast.Subscript):
+                stack += (at.value, at.slice)
+            elif isinstance(at, ast.Tuple | ast.List):
+                stack += at.elts
+            elif not isinstance(at, ast.Name | ast.Attribute | ast.Constant):
+                return False
+        return True
+
+    def foreign_name(self, node: Any) -> str | None:
+        """ "module.name" where a name or attribute of the top level plainly is that."""
+        base, attr = (node.value, node.attr) if type(node) is ast.Attribute else (node, None)
+        if type(base) is not ast.Name or self.times.get(base.id) != 1:
+            return None
+        ((module, name),) = self.module.foreign.get(base.id) or (("", ""),)
+        if (name is None) is (attr is None):
+            return None
+        return f"{module}.{attr or name}"
+
+    def fixed_defaults(self, args: ast.arguments) -> bool:
+        return all(one is None or self.is_fixed(one) for one in (*args.defaults, *args.kw_defaults))
+
+
+def _is_literal(node: Any) -> bool:
+    if type(node) is ast.List or type(node) is ast.Tuple:
+        return all(type(one) is ast.Constant for one in node.elts)
+    return type(node) is ast.Constant
+
+
+def _plain_targets(node: Any) -> frozenset[str] | None:
+    nodes = node.elts if type(node) is ast.Tuple else [node]
+    named = frozenset(one.id for one in nodes if type(one) is ast.Name)
+    return named if all(type(one) is ast.Name for one in nodes) else None
