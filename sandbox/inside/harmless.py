@@ -30,9 +30,9 @@ PERMITTED: dict[str, frozenset[str]] = {
     "cmath": names("""acos acosh asin asinh atan atanh cos cosh e exp inf infj isclose isfinite isinf
         isnan log log10 nan nanj phase pi polar rect sin sinh sqrt tan tanh tau"""),
     "collections": names("ChainMap Counter OrderedDict UserDict UserList defaultdict deque namedtuple"),
-    "collections.abc": names("""Callable Collection Container Generator Hashable ItemsView Iterable
-        Iterator KeysView Mapping MappingView MutableMapping MutableSequence MutableSet Reversible
-        Sequence Set Sized ValuesView"""),
+    "collections.abc": names("""Callable Collection Container Generator Hashable Iterable Iterator
+        Mapping MutableMapping MutableSequence MutableSet Reversible Sequence Set
+        Sized"""),
     "contextlib": names("closing contextmanager nullcontext suppress"),
     "copy": names("copy deepcopy"),
     "dataclasses": names("asdict astuple dataclass field replace"),
@@ -74,8 +74,7 @@ PERMITTED: dict[str, frozenset[str]] = {
     "typing": names("""AbstractSet Annotated Any AnyStr Callable ClassVar Collection Container Counter
         DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable ItemsView Iterable Iterator
         KeysView List Literal Mapping MutableMapping MutableSequence MutableSet NamedTuple NoReturn
-        Optional OrderedDict Protocol Reversible Self Sequence Set Sized SupportsAbs SupportsFloat
-        SupportsIndex SupportsInt SupportsRound Text Tuple Type TypeAlias TypeVar TypedDict Union
+        Optional OrderedDict Protocol Reversible Self Sequence Set Sized Text Tuple Type TypeAlias TypeVar TypedDict Union
         ValuesView cast"""),
     "unicodedata": names("""bidirectional category combining decimal decomposition digit
         east_asian_width is_normalized lookup mirrored name normalize numeric unidata_version"""),

@@ -75,6 +75,15 @@ _WITHOUT_CACHES = names("""__future__ abc bisect cmath collections copy dataclas
 _RECORDS = names("collections.namedtuple types.SimpleNamespace typing.NamedTuple")
 
 
+# Classes with methods that set attributes of whatever object they are given as `self`.
+_SETTERS = names("""collections.ChainMap collections.UserDict collections.UserList contextlib.closing
+    contextlib.nullcontext contextlib.suppress difflib.SequenceMatcher enum.auto json.JSONDecodeError
+    re.error""")
+# What may be read from a foreign class: nothing that takes any object as `self`.
+_OF_CLASSES = names("""combine fromisoformat fromkeys fromordinal from_decimal from_float from_iterable
+    max min strptime utc""")
+
+
 class _Judge:
     """Judges the facts of a walk, each name in its scope."""
 
@@ -97,8 +106,8 @@ class _Judge:
                 raise Beyond
             if name in self.top.aliases and not place & Place.TYPE:
                 raise Beyond
-            if place & Place.INHERITED:
-                self.judge_base(name, scope)
+            if place & (Place.INHERITED | Place.FOREIGN):
+                self.judge_base(name, scope, place)
         for name, scope in self.walk.shown:
             where = self.resolve(name, scope)[-1:]
             if where and where[0].bound[name] in (Binds.FUNCTION, Binds.ADDRESS):
@@ -129,15 +138,16 @@ class _Judge:
 
     def resolve(self, name: str, scope: Scope) -> list[Scope]:
         """The scopes that may give the name its value; a class's may or may not."""
-        found = [scope] if scope.kind == "class" and name in scope.bound else []
+        if scope.kind == "class" and name in scope.bound:  # not those of functions around it
+            return [scope, *([self.walk.module] if name in self.walk.module.bound else [])]
         at: Scope | None = scope
         while at is not None:
             if at.outer.get(name) and (at.kind != "class" or at is scope):
                 return [self.walk.module]
             if at.kind != "class" and name in at.bound:
-                return [*found, at]
+                return [at]
             at = at.parent
-        return found
+        return []
 
     def is_local(self, name: str, scope: Scope) -> bool:
         """Whether a name is surely not the builtin: bound by a function around it."""
@@ -150,19 +160,29 @@ class _Judge:
             return
         place = self.walk.place.get(id(node), 0)
         if place & Place.CALLED:
-            call = self.walk.call_of[id(node)]
-            if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+            if not self.with_one_argument(node):
                 raise Beyond
-            place = self.walk.place.get(id(call), 0)
+            place = self.walk.place.get(id(self.walk.call_of[id(node)]), 0)
         if not place & (Place.COMPARED | Place.TYPE | Place.NAMED):
             raise Beyond
         self.walk.classes_seen |= not place & Place.NAMED
 
-    def judge_base(self, name: str, scope: Scope) -> None:
+    def with_one_argument(self, node: ast.expr) -> bool:
+        call = self.walk.call_of.get(id(node))
+        return (
+            call is not None
+            and len(call.args) == 1
+            and not call.keywords
+            and not isinstance(call.args[0], ast.Starred)
+        )
+
+    def judge_base(self, name: str, scope: Scope, place: int) -> None:
+        """A base of a class: one that is written in the source, a builtin or a foreign one."""
         where = self.resolve(name, scope)
-        if not where and name in BUILTINS and name != "type":
+        if place & Place.INHERITED and not where and name in BUILTINS and name != "type":
             return
-        if not where or any(one.bound[name] not in (Binds.CLASS, Binds.FOREIGN) for one in where):
+        kinds = (Binds.FOREIGN,) if place & Place.FOREIGN else (Binds.FOREIGN, Binds.CLASS)
+        if not where or any(one.bound[name] not in kinds for one in where):
             raise Beyond
 
     def judge_foreign(self, name: str, scope: Scope, node: ast.Name) -> None:
@@ -189,13 +209,24 @@ class _Judge:
             raise Beyond
         if name in CONSTANTS:
             return
+        if inner is not None and inner.attr not in _OF_CLASSES:
+            raise Beyond
         self.walk.records |= name in _RECORDS
         if name in ("random.Random", "random.seed") and not self.walk.is_seeded(node):
             raise Beyond
         if name in _DECORATORS:
-            if not place & Place.DECORATES:
+            if not place & Place.DECORATES or (
+                name == "functools.wraps" and not self.with_one_argument(node)
+            ):
                 raise Beyond
             self.walk.stores = True
+            self.walk.own()
+        if name == "copy.deepcopy" and not self.with_one_argument(node):
+            raise Beyond  # its memo is handed a list that all calls share
+        if name in _SETTERS:
+            if not place & (Place.CALLED | Place.TYPE | Place.INHERITED):
+                raise Beyond
+            self.walk.stores |= bool(place & Place.INHERITED)
         if module == "enum" and place & Place.CALLED and name != "enum.auto":
             raise Beyond  # a class whose special methods are given as texts
         if place & Place.INHERITED:

@@ -25,7 +25,7 @@ _GENERIC = names("dict frozenset list set tuple")
 class Place:
     """Where a name stands, as its parent says: bits."""
 
-    CALLED, TYPE, DECORATES, INHERITED, COMPARED, NAMED = 1, 2, 4, 8, 16, 32
+    CALLED, TYPE, DECORATES, INHERITED, COMPARED, NAMED, FOREIGN = 1, 2, 4, 8, 16, 32, 64
 
 
 class Binds:

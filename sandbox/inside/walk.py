@@ -260,10 +260,13 @@ class Walk:
                 maker = at.func
                 if (maker.attr if type(maker) is ast.Attribute else name_of(maker)) != "namedtuple":
                     raise Beyond
-            elif not isinstance(at, ast.Name | ast.Attribute):
-                raise Beyond
-            else:
+            elif isinstance(at, ast.Name):
                 self.place[id(at)] = Place.INHERITED
+            elif isinstance(at, ast.Attribute) and (name := _root(at)) is not None:
+                self.place[id(at)] = Place.INHERITED
+                self.place[id(name)] = Place.FOREIGN
+            else:
+                raise Beyond
         self.stack += node.bases
         self.pending.append((self.new_scope("class"), node.body[::-1]))
 
@@ -397,7 +400,7 @@ class Walk:
 
     def is_singleton(self, node: Any) -> bool:
         if type(node) is ast.Constant:
-            return node.value in (None, True, False, ...) and type(node.value) not in (int, float)
+            return node.value is None or node.value is ... or type(node.value) is bool
         name = name_of(node.func) if type(node) is ast.Call else name_of(node)
         if name is None or (name != "type" if type(node) is ast.Call else name not in BUILTINS):
             return False
@@ -545,6 +548,12 @@ class Walk:
 
 def name_of(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
+
+
+def _root(node: ast.Attribute) -> ast.Name | None:
+    """The name before the one or two attributes of `module.name`."""
+    base = node.value.value if isinstance(node.value, ast.Attribute) else node.value
+    return base if isinstance(base, ast.Name) else None
 
 
 def _is_main_guard(node: Any) -> bool:

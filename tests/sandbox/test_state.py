@@ -5,6 +5,7 @@ usually write is stateless, which is what keeps the sandbox fast."""
 from __future__ import annotations
 
 import ast
+import dis
 import importlib
 import json
 import random
@@ -598,6 +599,20 @@ S = re.compile("a").scanner("aaa")
 def f(x):
     return S.match() is None
 ---
+from functools import wraps
+from types import SimpleNamespace
+def g(x):
+    return 1
+def swap(h):
+    return g
+def f(x):
+    before = hasattr(g, "n")
+    @wraps(SimpleNamespace(n=1))
+    @swap
+    def h():
+        pass
+    return before
+---
 T = sum((), [])
 def f(x):
     T.append(1)
@@ -1072,6 +1087,82 @@ def f(x):
     return type() is x
 ---
 def f(x): return x is 1
+---
+def f(exec):
+    class A:
+        exec = exec
+    return A.exec("1")
+---
+import copy
+from types import SimpleNamespace
+def f(x):
+    memo = SimpleNamespace(get=lambda key, nothing: nothing.append(1) or len(nothing))
+    return copy.deepcopy(x, memo)
+---
+from copy import deepcopy
+from types import SimpleNamespace
+def f(x):
+    memo = SimpleNamespace(get=lambda key, nothing: nothing.append(1) or len(nothing))
+    return list(map(deepcopy, [x], [memo]))
+---
+from functools import wraps
+from types import SimpleNamespace
+def f(x):
+    fake = SimpleNamespace(**{"__builtins__": {"sum": len}})
+    @wraps(fake, assigned=(), updated=("__builtins__",))
+    def g():
+        pass
+    return sum(x)
+---
+from collections import UserDict
+from statistics import mean
+def f(x):
+    UserDict.__init__(mean)
+    return hasattr(mean, "data")
+---
+from collections import UserDict
+from statistics import mean
+def f(x):
+    kind = UserDict
+    kind.__init__(mean)
+    return hasattr(mean, "data")
+---
+import difflib
+from statistics import mean
+def f(x):
+    difflib.SequenceMatcher.set_seq1(mean, "a")
+    return hasattr(mean, "a")
+---
+from difflib import SequenceMatcher
+from statistics import mean
+class A(SequenceMatcher):
+    pass
+def f(x):
+    A.set_seq1(mean, "a")
+    return hasattr(mean, "a")
+---
+from difflib import SequenceMatcher
+from statistics import mean
+from types import SimpleNamespace
+s = SimpleNamespace(T=SequenceMatcher)
+class A(s.T):
+    pass
+def f(x):
+    A.set_seq1(mean, "a")
+    return hasattr(mean, "a")
+---
+import re
+from statistics import mean
+def f(x):
+    [re.error][0].__init__(mean, "a")
+    return hasattr(mean, "msg")
+---
+class A:
+    def __radd__(self, other):
+        return other
+import math
+math += A()
+def f(x): return math.pi
 ---
 def g():
     from math import pi as exec
@@ -1732,6 +1823,40 @@ def test_a_permitted_name_is_no_module_and_no_container_and_holds_none() -> None
                         assert not isinstance(getattr(value, at, None), MUTABLE), (module, name, at)
             if f"{module}.{name}" in harmless.CONSTANTS:
                 assert type(value) in (int, float, complex, str)
+
+
+def stores(code: types.CodeType) -> bool:
+    return any(
+        at.opname in ("STORE_ATTR", "DELETE_ATTR") for at in dis.get_instructions(code)
+    ) or any(stores(one) for one in code.co_consts if isinstance(one, types.CodeType))
+
+
+def test_foreign_classes_that_set_attributes_of_any_object_are_known() -> None:
+    """Their methods could be called with a foreign function as `self`. The others: enumerations and
+    typing are never values, those of C and of checked methods refuse a `self` of another type."""
+    known = {"fractions.Fraction", "functools.cached_property", "random.Random"}
+    for module, names in harmless.PERMITTED.items():
+        for name in names:
+            kind = getattr(importlib.import_module(module), name, None)
+            if isinstance(kind, type) and module not in ("enum", "typing"):
+                methods = [m for at in kind.__mro__ for m in vars(at).values()]
+                found = [
+                    m for m in methods if isinstance(m, types.FunctionType) and stores(m.__code__)
+                ]
+                assert not found or f"{module}.{name}" in known | state._SETTERS, (name, found)
+
+
+def test_foreign_functions_share_no_mutable_default() -> None:
+    for module, names in harmless.PERMITTED.items():
+        for name in names:
+            value = getattr(importlib.import_module(module), name, None)
+            for one in [value, *(vars(value).values() if isinstance(value, type) else [])]:
+                if isinstance(one, types.FunctionType) and name != "deepcopy":
+                    every = [*(one.__defaults__ or ()), *(one.__kwdefaults__ or {}).values()]
+                    assert not any(isinstance(default, MUTABLE) for default in every), (
+                        module,
+                        name,
+                    )
 
 
 def test_all_preloaded_modules_exist_and_nothing_is_imported_by_the_common_functions() -> None:
