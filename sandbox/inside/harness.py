@@ -289,7 +289,10 @@ def main() -> None:
     os.close(nothing)
     os.chdir("/")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    os.environ["TZ"] = "UTC"  # else the machine's zone
+    time.tzset()
     sys.set_int_max_str_digits(0)
+    sys.modules["hypothesis"] = type(sys)("hypothesis")  # dataclasses look for a class's module
     for name in state.PRELOADED:
         __import__(name)
     # what is not here by now is nowhere: the same modules on every machine, no file is looked for

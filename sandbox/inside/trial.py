@@ -215,7 +215,7 @@ class Trial:
         return tick, new_budget
 
     def _before_each(self) -> Callable[[], None]:
-        if "random" not in self.source:
+        if self.reach == state.Reach.STATELESS:
             return self._new_budget
 
         def reseed() -> None:
