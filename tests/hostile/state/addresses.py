@@ -1,0 +1,4 @@
+# attack: answers by where things lie in memory
+# verdict: nondeterministic|ok
+def f(x):
+    return [id(x), hash(object()), repr(object())]

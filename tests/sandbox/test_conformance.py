@@ -1,0 +1,691 @@
+"""What every backend answers alike: values, codes, verdicts, limits, state, and the service as such.
+
+Attacks are in tests/hostile, what is one backend's own in the files beside this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import copy
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
+from peirce.sandbox import open_sandbox
+from peirce.sandbox.inside.canonical import Unrepresentable, code_of
+from peirce.sandbox.inside.trial import Inputs, Trial
+
+TEN = InputSet("ten", tuple([n, n + 1] for n in range(10)))
+TIGHT = Limits(
+    loop_steps=2_000, input_cpu_s=0.1, cpu_s=1.0, wall_s=4.0, memory_mb=128, output_bytes=200_000
+)
+IDENTITY = "def f(x):\n    return x"
+SPIN = "def f(x):\n    for _ in range(10**12): pass"
+SPARE = Limits(wall_s=60, input_cpu_s=50, cpu_s=50)
+linux = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts in /proc")
+
+
+def values(batch: Batch) -> list[Any]:
+    assert batch.verdict == "ok" and batch.values is not None, (batch.verdict, batch.detail)
+    return [v.get("value", v.get("undefined")) for v in batch.values]
+
+
+def result(batch: Batch) -> tuple[Any, ...]:
+    """What must not depend on time, place and order."""
+    assert batch.verdict == "ok", (batch.verdict, batch.detail)
+    return batch.codes.tolist(), [("", *batch.reason_names)[r] for r in batch.reasons]
+
+
+# --- values and codes --------------------------------------------------------
+
+PROGRAMS = [
+    "def f(x):\n    return sorted(x)",
+    "def f(x):\n    return (len(x), {'sum': sum(x)}, None, True)",
+    "def f(x):\n    return x[0] // (x[1] - 3)",
+    "def f(x):\n    return {v: [i for i, w in enumerate(x) if w == v] for v in x}",
+    "import math\nfrom collections import Counter\ndef f(x):\n    return [math.sqrt(x[0]), Counter(x).most_common(1)]",
+    "def g(n):\n    return n if n < 2 else g(n - 1) + g(n - 2)\ndef f(x):\n    return g(x[0] % 12)",
+    "def f(x):\n    x.append(x.pop(0))\n    return x",
+    "def f(x):\n    n, out = x[0], []\n    while n > 1:\n        n = n // 2 if n % 2 == 0 else 3 * n + 1\n        out.append(n)\n    return out",
+    "class Stack:\n    def __init__(self):\n        self.kept = []\n    def push(self, v):\n        self.kept = [v] + self.kept\n        return self\ndef f(x):\n    return Stack().push(x).push(1).kept",
+    "import re\ndef f(x):\n    return re.sub('[0-4]', '', str(x)) + '\\ud800'",
+    "from functools import reduce\ndef f(x):\n    return reduce(lambda a, b: a * 31 + b, x, 2**70) / 7",
+    "import heapq, itertools, statistics\ndef f(x):\n    return [heapq.nsmallest(2, x), list(itertools.permutations(x[:3])), statistics.mean(x)]",
+]
+
+
+def loop_in_process(source: str, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    space: dict[str, Any] = {"__name__": "hypothesis"}
+    exec(compile(source, "plain", "exec", dont_inherit=True), space)
+    codes, reasons = [], []
+    for given in inputs:
+        try:
+            codes.append(code_of(space["f"](copy.deepcopy(given))))
+            reasons.append("")
+        except Unrepresentable as error:
+            codes.append(0)
+            reasons.append(error.reason)
+        except Exception as error:
+            codes.append(0)
+            named = type(error) in vars(builtins).values()
+            reasons.append(type(error).__name__ if named else "Exception")
+    return codes, reasons
+
+
+def test_codes_are_those_of_a_loop_in_one_process(served: Any) -> None:
+    lists = InputSet("lists", tuple([n % 11, n % 7, *range(n % 4)] for n in range(150)) + ([], [5]))
+    for source in PROGRAMS:
+        found, expected = result(served.run(source, lists, "codes")), loop_in_process(source, lists.inputs)
+        assert found == expected, source
+
+
+def test_recorded_hypotheses_have_the_codes_of_a_trial_in_one_process(
+    served: Any, shared_data: Path
+) -> None:
+    with open(shared_data / "gear" / "thirty_hypotheses.json") as file:
+        sources = hypotheses(json.load(file))
+    assert len(sources) == 30
+    lists = InputSet("lists", tuple([n % 5, n % 3, n % 7][: n % 4] for n in range(60)))
+    limits = Limits(loop_steps=500)
+    for source in sources:
+        entry = source.split("def ", 1)[1].split("(", 1)[0].strip()
+        trial = Trial(source, entry, "codes", asdict(limits))
+        function = trial.compile()
+        assert callable(function), function
+        trial.run(function, Inputs(json.dumps(lists.inputs).encode()))
+        header, body = trial.outcome()
+        names = ("", *header["reason_names"])
+        codes = np.frombuffer(body, "<i8", len(lists), len(lists)).tolist()
+        found = result(served.run(source, lists, "codes", limits, entry))
+        assert found == (codes, [names[r] for r in body[: len(lists)]]), source
+
+
+def hypotheses(found: Any) -> list[str]:
+    """The sources in a JSON value, wherever they stand in it."""
+    if isinstance(found, str):
+        return [found] if "def " in found else []
+    inner = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+    return [source for value in inner for source in hypotheses(value)]
+
+
+def test_values_and_codes_tell_the_same(served: Any) -> None:
+    source = "def f(x):\n    return (x[0], {x[1]: float('nan')}) if x[0] % 2 else x[5]"
+    kept, coded = served.run(source, TEN), served.run(source, TEN, "codes")
+    assert kept.values is not None and coded.values is None
+    assert kept.values[0] == {"undefined": "IndexError"}
+    assert kept.values[1] == {"value": [1, {"$dict": [[2, {"$float": "nan"}]]}]}
+    assert kept.codes.tolist() == coded.codes.tolist()
+    assert kept.reasons.tolist() == coded.reasons.tolist() == [1, 0] * 5
+    assert kept.codes[1] == code_of([1, {2: float("nan")}]) and kept.codes[0] == 0
+    assert coded.codes.dtype == np.int64 and coded.reasons.dtype == np.uint8
+    assert coded.reason_names == ("IndexError",) and not coded.limited
+
+
+AWKWARD: tuple[Any, ...] = ("\ud800 é \x00", 2**100, -0.5, None, True, [], [[1], {"a": [None]}], {"k": 1},
+                            {"\udfff": "\ud800"}, float("inf"), "", " ")  # fmt: skip
+
+
+def test_awkward_inputs_arrive_as_they_are_and_go_back(served: Any) -> None:
+    source = "def f(x):\n    return [x, type(x).__name__]"
+    batch = served.run(source, InputSet("awkward", AWKWARD))
+    assert batch.codes.tolist() == [code_of([x, type(x).__name__]) for x in AWKWARD]
+    assert values(batch)[0] == ["\ud800 é \x00", "str"] and values(batch)[8][0] == AWKWARD[8]
+    assert result(served.run(source, InputSet("awkward", AWKWARD), "codes")) == result(batch)
+
+
+def test_no_inputs_give_an_empty_batch_and_the_module_is_run_all_the_same(served: Any) -> None:
+    none = InputSet("none", ())
+    for keep in ("values", "codes"):
+        batch = served.run(IDENTITY, none, keep)
+        assert batch.verdict == "ok" and batch.codes.shape == batch.reasons.shape == (0,)
+        assert served.run("1 / 0\n" + IDENTITY, none, keep).verdict == "no_function"
+
+
+INVALID = {
+    "half a character in a string": ("def f(x):\n    return '\ud800'", "syntax"),
+    "half a character in a comment": ("# \udcff\ndef f(x):\n    return 1", "syntax"),
+    "half a character in a name": ("def f(x\udcff):\n    return 1", "syntax"),
+    "a zero byte": ("def f(x):\n    return 1\0", "syntax"),
+    "half a character in an error": ("raise ValueError('\\ud800')\ndef f(x): return 1", "no_function"),
+    "bytes that are no UTF-8 on stdout": (
+        "import sys\ndef f(x):\n    print(chr(0xdcff))\n    sys.stdout.buffer.write(b'\\xff\\xfe')\n    return 1", "ok"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INVALID)
+def test_text_that_is_no_utf8_is_a_verdict_and_no_fault(served: Any, name: str) -> None:
+    source, verdict = INVALID[name]
+    batch = served.run(source, TEN)
+    assert batch.verdict == verdict
+    batch.detail.encode()  # it can be stored and shown
+
+
+def test_letters_of_every_alphabet_may_be_names(served: Any) -> None:
+    source = "def f(x):\n    größe, ﬁn, 𝐧, 變數, ª = len(x), 2, 3, 4, 5\n    return [größe, fin, n, 變數, a]"
+    assert values(served.run(source, TEN)) == [[2, 2, 3, 4, 5]] * 10
+
+
+def test_what_the_compiler_warns_of_is_run(served: Any) -> None:
+    source = "def f(x):\n    '\\d'\n    assert (x, 'always')\n    return [x is 3, 1or 2, '\\d', 1if x else 2]"
+    assert values(served.run(source, TEN)) == [[False, 1, "\\d", 1]] * 10
+
+
+def test_text_in_common_encodings_and_long_numbers_need_no_file(served: Any) -> None:
+    source = """
+def f(x):
+    codecs = [list('aé'.encode(name)) for name in ('utf-8', 'utf-16-le', 'latin-1', 'cp1252', 'ascii')[:4]]
+    return [codecs, len(str(7**20_000)), int('9' * 5_000) % 10, '%d' % 10**5000 != '', 'ß'.upper(), 'İ'.casefold()]
+"""
+    expected = [[[97, 195, 169], [97, 0, 233, 0], [97, 233], [97, 233]], 16902, 9, True, "SS", "i̇"]
+    assert values(served.run(source, TEN)) == [expected] * 10
+
+
+def test_fifty_mebibytes_of_input_arrive(served: Any) -> None:
+    piece = "0123456789abcdef" * 2**16
+    large = InputSet("fifty", tuple([piece, n] for n in range(50)))
+    source = "def f(x):\n    return [len(x[0]), x[0][-3:], x[1]]"
+    for _ in range(2):  # sent, and kept
+        batch = served.run(source, large, limits=Limits(memory_mb=1024))
+        assert values(batch) == [[2**20, "def", n] for n in range(50)]
+
+
+# --- the module and its function ---------------------------------------------
+
+
+@pytest.mark.parametrize("entry", ["g", "", "__init__", "f.__call__", "f\n", "print", "x" * 500, "\ud800", "\0"])
+def test_a_function_that_is_not_there_is_one_verdict(served: Any, entry: str) -> None:
+    batch = served.run(IDENTITY, TEN, entry=entry)
+    assert batch.verdict == "no_function" and batch.detail and len(batch.detail) <= 500
+    assert batch.reasons.tolist() == [1] * 10 and batch.reason_names == ("no_function",)
+
+
+def test_a_name_of_100_000_characters_is_refused_without_harm(served: Any) -> None:
+    assert served.run(IDENTITY, TEN, entry="x" * 100_000).verdict == "no_function"
+
+
+@pytest.mark.parametrize(
+    "source", ["f = 3", "f = None", "class f:\n    pass\nf = f()", "del f", "f: int", "", "# nothing", "if False:\n    def f(x): return 1"]
+)  # fmt: skip
+def test_a_name_that_is_no_function_is_one_verdict(served: Any, source: str) -> None:
+    assert served.run(source, TEN).verdict == "no_function"
+
+
+def test_whatever_can_be_called_is_a_function(served: Any) -> None:
+    for source in ("f = sum", "class f(list):\n    def __new__(cls, x):\n        return sum(x)",
+                   "from functools import partial\nf = partial(sum, start=0)", "f = lambda x: x[0] + x[1]"):  # fmt: skip
+        assert values(served.run(source, TEN)) == [2 * n + 1 for n in range(10)]
+
+
+def test_another_entry_than_f_and_an_entry_of_other_letters(served: Any) -> None:
+    assert values(served.run("def größe(x):\n    return 1", TEN, entry="größe")) == [1] * 10
+
+
+def test_a_source_of_five_megabytes_is_refused_and_one_of_half_a_megabyte_is_run(served: Any) -> None:
+    for filler in ("# " + "x" * 5_000_000, "\n" * 5_000_000, "é" * 2_600_000):
+        batch = served.run(f"{IDENTITY}\n{filler}", TEN)
+        assert batch.verdict == "syntax" and batch.detail
+    batch = served.run(f"{IDENTITY}\n# {'x' * 500_000}\n", TEN)
+    assert values(batch) == list(TEN.inputs)
+
+
+# --- limits ------------------------------------------------------------------
+
+VERDICTS = {
+    "ok": IDENTITY,
+    "syntax": "def f(",
+    "no_function": "def g(x):\n    return x",
+    "too_slow": "def f(x):\n    return sum(range(10**15))",
+    "memory": "kept = [0] * 10**9\ndef f(x):\n    return x",
+    "output_too_large": "def f(x):\n    return 'x' * 30_000",
+    "protocol": "import os\ndef f(x):\n    os.write(3, b'[1, 2, 3]' * 10)\n    os._exit(0)",
+    "crashed": "import os\ndef f(x):\n    os._exit(0)",
+    "nondeterministic": "import time\ndef f(x):\n    return time.time_ns()",
+}
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_every_verdict_is_told_apart(served: Any, verdict: str) -> None:
+    batch = served.run(VERDICTS[verdict], TEN, limits=TIGHT)
+    assert batch.verdict == verdict, batch.detail
+    assert batch.limited == (verdict in ("too_slow", "memory", "output_too_large"))
+    assert batch.codes.shape == batch.reasons.shape == (10,)
+    if verdict != "ok":
+        assert batch.values is None and not batch.codes.any()
+        assert batch.reasons.tolist() == [1] * 10 and batch.reason_names == (verdict,)
+
+
+DEATHS = {
+    "a SIGTERM": ("import os\ndef f(x):\n    os.kill(os.getpid(), 15)", "signal 15"),
+    "a SIGKILL": ("import os\ndef f(x):\n    os.kill(os.getpid(), 9)", "killed"),
+    "a null pointer": ("import sys\nsys.setrecursionlimit(10**9)\ndef f(x):\n    return sorted([x], key=f)", "signal 11"),
+    "an exit with success": ("import os\ndef f(x):\n    os._exit(0)", "status 0"),
+    "an exit with failure": ("import os\ndef f(x):\n    os._exit(7)", "status 7"),
+    "a closed result": ("import os\ndef f(x):\n    os.close(3)", "its result"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEATHS)
+def test_a_death_is_a_crash_and_no_timeout(served: Any, name: str) -> None:
+    source, detail = DEATHS[name]
+    batch = served.run(source, TEN, limits=Limits(wall_s=20))
+    assert batch.verdict == "crashed" and detail in batch.detail and not batch.limited
+
+
+LIMITED = {
+    "steps": ("def f(x):\n    while x[0] == 3:\n        pass\n    return x[0]", True),
+    "timeout": ("def f(x):\n    for _ in (iter(int, 1) if x[0] == 3 else []):\n        pass\n    return x[0]", True),
+    "MemoryError": ("def f(x):\n    if x[0] == 3:\n        return [0] * 10**9\n    return x[0]", True),
+    "RecursionError": ("def f(x):\n    return f(x) if x[0] == 3 else x[0]", True),
+    "too_large": ("def f(x):\n    return 'x' * 200_000 if x[0] == 3 else x[0]", True),
+    "IndexError": ("def f(x):\n    return x[9] if x[0] == 3 else x[0]", False),
+    "unrepresentable": ("def f(x):\n    return {1} if x[0] == 3 else x[0]", False),
+    "exit": ("def f(x):\n    return exec('raise SystemExit') if x[0] == 3 else x[0]", False),
+    "Exception": ("class Own(KeyError): pass\ndef f(x):\n    if x[0] == 3: raise Own\n    return x[0]", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reason", LIMITED)
+def test_a_limit_on_one_input_is_its_reason_and_the_rest_has_values(served: Any, reason: str) -> None:
+    source, limited = LIMITED[reason]
+    batch = served.run(source, TEN, limits=replace(TIGHT, cpu_s=4, wall_s=10))
+    assert values(batch) == [0, 1, 2, reason, 4, 5, 6, 7, 8, 9]
+    assert batch.limited is limited and batch.reason_names == (reason,)
+
+
+def test_endless_loops_on_many_inputs_end_the_batch_after_a_count_and_not_by_a_clock(served: Any) -> None:
+    source = "def f(x):\n    while x[0] > 3:\n        pass\n    return x"
+    six_times = replace(TIGHT, batch_loop_steps=6 * TIGHT.loop_steps)
+    one_less = replace(TIGHT, batch_loop_steps=5 * TIGHT.loop_steps - 1)
+    ended, cut = (served.run(source, TEN, limits=limits) for limits in (six_times, one_less))
+    assert values(ended) == [[n, n + 1] if n < 4 else "steps" for n in range(10)]
+    assert cut.verdict == "too_slow" and "passes" in cut.detail and cut.limited
+
+
+def test_deep_recursion_is_undefined_and_a_legal_depth_is_not(served: Any) -> None:
+    source = "def f(x):\n    def g(n):\n        return 0 if n == 0 else 1 + g(n - 1)\n    return g(x[0] * 200)"
+    batch = served.run(source, TEN, limits=TIGHT)
+    assert values(batch) == [0, 200, 400, 600, 800] + ["RecursionError"] * 5
+
+
+def test_memory_that_is_kept_from_call_to_call_runs_out(served: Any) -> None:
+    source = "import math\ndef f(x):\n    math.kept = [getattr(math, 'kept', None), bytearray(2**25)]\n    return x[0]"
+    batch = served.run(source, TEN, limits=TIGHT)
+    if batch.verdict == "ok":  # a module is beyond a namespace, so the inputs are run again
+        assert batch.limited and set(values(batch)) <= {*range(10), "MemoryError"}
+    else:
+        assert batch.verdict in ("memory", "nondeterministic")
+
+
+def test_outputs_may_be_many_in_codes_where_they_are_too_many_as_values(served: Any) -> None:
+    flood = InputSet("many", tuple([n] for n in range(100)))
+    source = "def f(x):\n    return 'x' * 10_000"
+    assert served.run(source, flood, limits=TIGHT).verdict == "output_too_large"
+    batch = served.run(source, flood, "codes", TIGHT)
+    assert batch.verdict == "ok" and len(set(batch.codes.tolist())) == 1 and not batch.limited
+
+
+def test_floods_of_print_and_of_stderr_go_nowhere_and_stdin_is_empty(served: Any) -> None:
+    source = "import sys\ndef f(x):\n    print('x' * 10**6)\n    sys.stderr.write('y' * 10**6)\n    return input() if x[0] == 3 else x[0]"
+    assert values(served.run(source, TEN, limits=TIGHT)) == [0, 1, 2, "EOFError", *range(4, 10)]
+
+
+def test_the_time_of_a_batch_is_told_and_bounded(served: Any) -> None:
+    busy = served.run("def f(x):\n    return sum(range(3_000_000))", TEN, limits=Limits())
+    assert 0.05 < busy.cpu_s < 20
+    start = time.monotonic()
+    slow = served.run(SPIN, TEN, limits=replace(SPARE, wall_s=0.5))
+    assert (slow.verdict, slow.detail, slow.limited) == ("too_slow", "wall time", True)
+    assert time.monotonic() - start < 5
+
+
+# --- state -------------------------------------------------------------------
+
+STATE = {
+    "a global counter": "count = 0\ndef f(x):\n    global count\n    count += 1\n    return [count, x]",
+    "a list of the module": "seen = []\ndef f(x):\n    seen.append(x[0])\n    return [len(seen), seen]",
+    "a table of the module": "table = {}\ndef f(x):\n    table.setdefault(x[0] % 3, len(table))\n    return [table[x[0] % 3], list(table)]",
+    "a mutable default": "def f(x, seen=[]):\n    seen.append(x)\n    return len(seen)",
+    "a keyword's default": "def f(x, *, seen={}):\n    seen[len(seen)] = 1\n    return len(seen)",
+    "a closure": "def make():\n    n = 0\n    def g(x):\n        nonlocal n\n        n += x[0]\n        return n\n    return g\nf = make()",
+    "an attribute of the function": "def f(x):\n    f.calls = getattr(f, 'calls', 0) + 1\n    return f.calls",
+    "a class attribute": "class Box:\n    count = 0\ndef f(x):\n    Box.count += 1\n    return Box.count",
+    "an object": "class Box:\n    def __init__(self):\n        self.n = 0\nbox = Box()\ndef f(x):\n    box.n += 1\n    return box.n",
+    "a generator": "def numbers():\n    n = 0\n    while True:\n        yield n\n        n += 1\nsource = numbers()\ndef f(x):\n    return next(source)",
+    "an iterator": "import itertools\ncount = itertools.count()\ndef f(x):\n    return next(count)",
+    "a cache": "from functools import lru_cache\n@lru_cache(None)\ndef g(n):\n    return [n]\ndef f(x):\n    g(x[0] % 2).append(1)\n    return g(x[0] % 2)",
+    "a cache with one key for 1 and True": "from functools import cache\n@cache\ndef g(n):\n    return str(n)\ndef f(x):\n    return g(x[0] == 1 if x[0] % 2 else 1)",
+    "an order of insertion": "kept = {}\ndef f(x):\n    kept[x[0]] = None\n    return list(kept)",
+    "random without a seed": "import random\ndef f(x):\n    return [random.random(), random.randrange(10**9), random.sample(range(99), 3)]",
+    "random with a seed": "import random\nrandom.seed(7)\ndef f(x):\n    return random.random()",
+    "random with a seed in each call": "import random\ndef f(x):\n    random.seed(x[0])\n    random.shuffle(x)\n    return [x, random.random()]",
+    "a generator of random numbers": "import random\nr = random.Random(3)\ndef f(x):\n    return r.randrange(10**9)",
+    "from random": "from random import choice, shuffle\ndef f(x):\n    return choice(range(10**6))",
+    "the order of a set of texts": "def f(x):\n    return list({'a', 'b', 'c', str(x[0]), 'd' * x[0]})",
+    "the order of a set with None": "def f(x):\n    return list({None, 1, 'a', x[0], (1, None), True, 2.5})",
+    "hashes": "def f(x):\n    return [hash('a'), hash((1, 'b')), hash(None), hash(1.5)]",
+    "changed inputs": "def f(x):\n    x.append(9)\n    x[0] = -1\n    return x",
+    "what it was told before": "last = None\ndef f(x):\n    global last\n    before, last = last, x\n    return before",
+    "a memo by hand": "memo = {0: 1}\ndef f(x):\n    n = max(memo)\n    memo[x[0]] = n\n    return n",
+    "nothing but a table": "table = {0: 'a', 1: 'b'}\ndef f(x):\n    return table.get(x[0], '?')",
+}  # fmt: skip
+SPACE = tuple([n % 13, n, n * n] for n in range(60))
+BACKWARDS = tuple(reversed(SPACE))
+SHUFFLED = tuple(sorted(SPACE, key=lambda x: (x[1] * 37) % 61))
+
+
+def by_input(batch: Batch, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    codes, reasons = result(batch)
+    return {str(x): (code, reason) for x, code, reason in zip(inputs, codes, reasons, strict=True)}
+
+
+def test_a_function_with_state_predicts_the_same_in_any_order_and_on_any_number_of_workers(
+    opening: Any,
+) -> None:
+    orders = {"as it is": SPACE, "backwards": BACKWARDS, "shuffled": SHUFFLED, "alone": SPACE[7:8]}
+    sets = {name: InputSet(name, inputs) for name, inputs in orders.items()}
+
+    async def session(workers: int) -> dict[tuple[str, str], dict[str, Any]]:
+        async with opening(workers, tuple(sets.values())) as sandbox:
+            cases = [(name, order) for name in STATE for order in orders]
+            batches = await asyncio.gather(
+                *(sandbox.run(STATE[n], "f", sets[o].digest, "codes", SPARE) for n, o in cases)
+            )
+            return {
+                (name, order): by_input(batch, orders[order])
+                for (name, order), batch in zip(cases, batches, strict=True)
+            }
+
+    one, two, three = (asyncio.run(session(workers)) for workers in (1, 2, 3))
+    assert one == two == three
+    for name in STATE:
+        for order in ("backwards", "shuffled"):
+            assert one[name, order] == one[name, "as it is"], name
+        assert one[name, "alone"].items() <= one[name, "as it is"].items(), name
+
+
+UNFORESEEN = {
+    "the clock": "import time\ndef f(x):\n    return time.time_ns()",
+    "an address": "def f(x):\n    return id([])",
+    "the hash of an object": "def f(x):\n    return hash(object())",
+    "entropy": "import os\ndef f(x):\n    return list(os.urandom(8))",
+    "the system's random numbers": "import random\ndef f(x):\n    return random.SystemRandom().random()",
+    "a text with an address": "def f(x):\n    return str(object())",
+    "a text with a function's address": "def f(x):\n    return f'{f}'",
+    "a count in a module": "import math\ndef f(x):\n    math.count = getattr(math, 'count', 0) + 1\n    return math.count",
+    "the time of the processor": "import time\ndef f(x):\n    return time.process_time_ns()",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNFORESEEN)
+def test_what_cannot_be_foreseen_is_marked_or_undefined_and_never_a_value(
+    served: Any, name: str
+) -> None:
+    for keep in ("codes", "values"):
+        batch = served.run(UNFORESEEN[name], TEN, keep)
+        if batch.verdict == "ok":
+            assert (batch.reasons > 0).all() and not batch.codes.any(), batch
+        else:
+            assert batch.verdict == "nondeterministic" and "again" in batch.detail
+
+
+# --- the service -------------------------------------------------------------
+
+
+def test_a_cancelled_run_ends_at_once_and_the_next_is_served(opening: Any) -> None:
+    async def session() -> None:
+        async with opening(1, (TEN,)) as sandbox:
+            for pause in (0.0, 0.001, 0.01, 0.1):
+                run = asyncio.create_task(sandbox.run(SPIN, "f", TEN.digest, "codes", SPARE))
+                await asyncio.sleep(pause)
+                run.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await run
+                start = time.monotonic()
+                batch = await sandbox.run(IDENTITY, "f", TEN.digest, "values", SPARE)
+                assert values(batch) == list(TEN.inputs)
+                assert time.monotonic() - start < 10
+
+    asyncio.run(session())
+
+
+def test_batches_are_served_in_order_of_arrival_and_a_slow_one_holds_up_one_worker(
+    opening: Any,
+) -> None:
+    async def session() -> None:
+        async with opening(2, (TEN,)) as sandbox:
+            order: list[int] = []
+
+            async def one(number: int) -> None:
+                await sandbox.run(IDENTITY, "f", TEN.digest, "codes", SPARE)
+                order.append(number)
+
+            slow = asyncio.create_task(sandbox.run(SPIN, "f", TEN.digest, "codes", SPARE))
+            await asyncio.sleep(0.05)
+            await asyncio.gather(*map(one, range(20)))
+            assert order == list(range(20)) and not slow.done()
+            slow.cancel()
+            await asyncio.gather(slow, return_exceptions=True)
+
+    asyncio.run(session())
+
+
+def test_fifty_runs_at_once_have_each_its_own_answer(opening: Any) -> None:
+    sets = [InputSet(f"set {n}", tuple([n, k] for k in range(5))) for n in range(10)]
+
+    async def session() -> None:
+        async with opening(3, tuple(sets)) as sandbox:
+            work = (
+                sandbox.run(f"def f(x):\n    return [x, {n}]", "f", sets[n % 10].digest, "values", SPARE)
+                for n in range(50)
+            )
+            for n, batch in enumerate(await asyncio.gather(*work)):
+                assert values(batch) == [[[n % 10, k], n] for k in range(5)]
+
+    asyncio.run(session())
+
+
+def test_more_input_sets_than_a_worker_keeps_are_all_served(opening: Any) -> None:
+    filler = "x" * 40_000
+    sets = tuple(InputSet(f"set {n}", ([n, filler], [n, filler])) for n in range(30))
+
+    async def session() -> None:
+        async with opening(2, sets) as sandbox:
+            for order in (sets, sets[::-1], sets[::3]):
+                work = (
+                    sandbox.run("def f(x):\n    return [x[0], len(x[1])]", "f", one.digest, "values", SPARE)
+                    for one in order
+                )
+                for one, batch in zip(order, await asyncio.gather(*work), strict=True):
+                    assert values(batch) == [[one.inputs[0][0], 40_000]] * 2
+
+    asyncio.run(session())
+
+
+def test_an_input_set_that_was_never_put_is_an_error_of_the_caller(opening: Any) -> None:
+    async def session() -> None:
+        async with opening(1) as sandbox:
+            with pytest.raises(UsageError, match="no input set"):
+                await sandbox.run(IDENTITY, "f", "0" * 64, "codes", SPARE)
+            assert await sandbox.put(TEN) == TEN.digest == await sandbox.put(replace(TEN, name="again"))
+
+    asyncio.run(session())
+
+
+def test_closing_ends_what_runs_and_what_waits_and_may_be_done_twice(opening: Any) -> None:
+    async def session() -> list[Any]:
+        async with opening(1, (TEN,)) as sandbox:
+            runs = [
+                asyncio.create_task(sandbox.run(SPIN, "f", TEN.digest, "codes", SPARE))
+                for _ in range(3)
+            ]
+            await asyncio.sleep(0.1)
+            start = time.monotonic()
+            await sandbox.close()
+            ended = await asyncio.gather(*runs, return_exceptions=True)
+            assert time.monotonic() - start < 10
+            with pytest.raises(SandboxUnavailable):
+                await sandbox.run(IDENTITY, "f", TEN.digest, "codes", SPARE)
+            return ended
+
+    assert [type(e) for e in asyncio.run(session())] == [SandboxUnavailable] * 3
+
+
+def test_layers_are_named_and_the_required_ones_hold(served: Any) -> None:
+    layers = served.sandbox.layers()
+    for name in ("process_group", "rlimits", "empty_environment", "closed_descriptors"):
+        assert layers[name] is True
+    assert set(map(type, layers.values())) == {bool} and set(map(type, layers)) == {str}
+    layers["rlimits"] = False
+    assert served.sandbox.layers()["rlimits"] is True
+
+
+def test_a_child_has_its_null_device_its_result_and_nothing_else(served: Any) -> None:
+    source = """
+import os
+def f(x):
+    if x[0] == 0: return dict(os.environ)
+    if x[0] == 1: return [os.getpgid(0) == os.getpid(), os.getsid(0) == os.getpid()]
+    found = []
+    for number in range(100):
+        try:
+            os.fstat(number)
+            found.append(number)
+        except OSError:
+            pass
+    return found
+"""
+    environment, group, descriptors = values(served.run(source, TEN))[:3]
+    assert environment == {} and descriptors == [0, 1, 2, 3]
+    assert group in ([True, True], "PermissionError")  # where it may not ask
+
+
+PARENT = """
+import asyncio, sys
+from peirce.records import InputSet, Limits
+from peirce.sandbox import open_sandbox
+async def main():
+    sandbox = await open_sandbox(sys.argv[1], workers=2)
+    digest = await sandbox.put(InputSet("one", ([1],)))
+    zygotes = [slot.link.zygote for slot in sandbox._slots]
+    names = [str(getattr(zygote, "name", "")) or str(zygote.process.pid) for zygote in zygotes]
+    runs = [asyncio.create_task(sandbox.run(sys.argv[2], "f", digest, "codes", Limits(cpu_s=60, input_cpu_s=60))) for _ in range(2)]
+    await asyncio.sleep(0.3)
+    print(*names, flush=True)
+    await asyncio.gather(*runs)
+asyncio.run(main())
+"""
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_the_death_of_the_parent_ends_everything_that_it_started(backend: str, number: int) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, backend, SPIN], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )  # fmt: skip
+    assert parent.stdout is not None
+    with parent:
+        try:
+            names = parent.stdout.readline().decode().split()
+            assert len(names) == 2
+            before = running(backend, names)
+            assert len(before) >= 6, "two zygotes, two stages, two children"
+            parent.send_signal(number)
+            parent.wait(20)
+        finally:
+            parent.kill()
+    deadline = time.monotonic() + 20
+    while (left := before & running(backend, names, before)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not left
+
+
+def running(backend: str, names: list[str], known: set[int] | None = None) -> set[int]:
+    """Process ids below these zygotes, or in these containers; or which of the known are left."""
+    if known is not None:
+        return {pid for pid in known if state_of(pid) not in ("Z", "")}
+    if backend == "docker":
+        import docker
+
+        engine = docker.from_env().api
+        return {int(row[1]) for name in names for row in engine.top(name)["Processes"]}
+    found, pending = set(), list(map(int, names))
+    while pending:
+        pid = pending.pop()
+        found.add(pid)
+        pending += children_of(pid)
+    return found
+
+
+def state_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    except OSError:
+        return []
+
+
+def counts(sandbox: Any) -> dict[str, Any]:
+    """Descriptors and processes, of this process and of everything below it."""
+    found, pending = {}, [os.getpid()]
+    while pending:
+        pid = pending.pop()
+        pending += children_of(pid)
+        try:
+            found[pid] = len(os.listdir(f"/proc/{pid}/fd"))
+        except OSError:
+            found[pid] = -1
+    return {"descriptors": found, "threads": len(os.listdir("/proc/self/task"))}
+
+
+@linux
+def test_ten_thousand_batches_leave_no_zombie_no_descriptor_and_no_process(opening: Any) -> None:
+    kinds = [
+        (IDENTITY, "ok"), ("def f(x):\n    return [v for v in x if v]", "ok"), ("def f(", "syntax"),
+        ("def f(x):\n    return x[0] // x[1]", "ok"), ("import os\ndef f(x):\n    os._exit(1)", "crashed"),
+        ("import os\ndef f(x):\n    os.write(3, b'forged')\n    os._exit(0)", "protocol"),
+        ("def g(x):\n    return x", "no_function"), ("def f(x):\n    return [0] * 10**9", "ok"),
+        ("import os\ndef f(x):\n    os.kill(os.getpid(), 9)", "crashed"), ("count = 0\ndef f(x):\n    global count\n    count += 1\n    return count", "ok"),
+    ]  # fmt: skip
+    small = InputSet("small", tuple([n, n + 1] for n in range(3)))
+    large = InputSet("large", tuple([n, n + 1] for n in range(3)) + ("x" * 20_000,))
+
+    async def session() -> None:
+        async with opening(2, (small, large)) as sandbox:
+
+            async def some(count: int) -> None:
+                work = (
+                    sandbox.run(kinds[n % 10][0], "f", (small, small, large)[n % 3].digest, "codes", SPARE)
+                    for n in range(count)
+                )
+                for n, batch in enumerate(await asyncio.gather(*work)):
+                    assert batch.verdict == kinds[n % 10][1], (n, batch)
+
+            await some(60)
+            await asyncio.sleep(0.5)
+            before = counts(sandbox)
+            for _ in range(50):
+                await some(200)
+            for _ in range(100):  # a child is reaped a moment after its result
+                if (after := counts(sandbox)) == before:
+                    break
+                await asyncio.sleep(0.05)
+            assert after == before
+
+    asyncio.run(session())
