@@ -74,16 +74,18 @@ def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
     longest = min(max_bytes, _MEMO_BYTES) // 5
 
     def code(value: Any) -> bytes:
-        if type(value) is list and len(value) <= longest and is_flat(map(type, value)):
-            try:
+        try:
+            if type(value) is list and len(value) <= longest and is_flat(map(type, value)):
                 form = dumps(value, 2)
-            except MemoryError:  # the same huge string often
+                if len(form) > max_bytes:
+                    raise Unrepresentable(TOO_LARGE)
+            elif _is_grid(value, max_bytes // 5 - 1):
+                form = dumps(value, 2)
+            else:
                 form = canonical_bytes(value, max_bytes)
-            if len(form) > max_bytes:
-                raise Unrepresentable(TOO_LARGE)
-        elif _is_grid(value, max_bytes // 5 - 1):
-            form = dumps(value, 2)
-        else:
+        except Unrepresentable:
+            raise
+        except (MemoryError, TypeError, ValueError):  # one huge string often; types that lie
             form = canonical_bytes(value, max_bytes)
         found = known(form)
         if found is None:
@@ -120,10 +122,10 @@ def _write(
     value: Any, put: Callable[[bytes], None], left: list[int], path: tuple[int, ...]
 ) -> None:
     kind = type(value)
-    if kind in (list, tuple):
+    if kind is list or kind is tuple:
         if len(value) + 5 > left[0]:  # no element takes less than a byte
             raise Unrepresentable(TOO_LARGE)
-        if len(value) * 5 + 5 <= left[0] and _FLAT.issuperset(map(type, value)) and _small(value):
+        if len(value) * 5 + 5 <= left[0] and _is_flat(value) and _small(value):
             form = marshal.dumps(value if kind is list else list(value), 2)
             _spend(len(form), left)
             put(form)
@@ -167,6 +169,14 @@ def _pairs(
         _write(item, item_parts.append, left, path)
         pairs.append((b"".join(key_parts), b"".join(item_parts)))
     return pairs
+
+
+def _is_flat(value: Any) -> bool:
+    """By identity alone: a type with a metaclass of its own may lie to a set."""
+    return all(
+        kind is int or kind is str or element is None
+        for element, kind in zip(value, map(type, value), strict=True)
+    )
 
 
 def _small(value: Any) -> bool:

@@ -101,7 +101,8 @@ def shuffled(count: int, seed: int) -> list[int]:
     """Another order of the inputs, and other addresses for what is made from here on."""
     order = list(range(count))
     random.Random(seed).shuffle(order)
-    _kept.append([bytearray(64 + 16 * (place % 31)) for place in range(500)])
+    for place in range(520):  # in each of the allocator's size classes and free lists some
+        _kept.append((bytes(place), object(), place + 0.5, [place], {place: place}, (place,)))
     return order
 
 

@@ -85,7 +85,10 @@ def loop_in_process(source: str, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def test_codes_are_those_of_a_loop_in_one_process(served: Any) -> None:
     lists = InputSet("lists", tuple([n % 11, n % 7, *range(n % 4)] for n in range(150)) + ([], [5]))
     for source in PROGRAMS:
-        found, expected = result(served.run(source, lists, "codes")), loop_in_process(source, lists.inputs)
+        found, expected = (
+            result(served.run(source, lists, "codes")),
+            loop_in_process(source, lists.inputs),
+        )
         assert found == expected, source
 
 
@@ -203,7 +206,9 @@ def test_fifty_mebibytes_of_input_arrive(served: Any) -> None:
 # --- the module and its function ---------------------------------------------
 
 
-@pytest.mark.parametrize("entry", ["g", "", "__init__", "f.__call__", "f\n", "print", "x" * 500, "\ud800", "\0"])
+@pytest.mark.parametrize(
+    "entry", ["g", "", "__init__", "f.__call__", "f\n", "print", "x" * 500, "\ud800", "\0"]
+)
 def test_a_function_that_is_not_there_is_one_verdict(served: Any, entry: str) -> None:
     batch = served.run(IDENTITY, TEN, entry=entry)
     assert batch.verdict == "no_function" and batch.detail and len(batch.detail) <= 500
@@ -231,7 +236,9 @@ def test_another_entry_than_f_and_an_entry_of_other_letters(served: Any) -> None
     assert values(served.run("def größe(x):\n    return 1", TEN, entry="größe")) == [1] * 10
 
 
-def test_a_source_of_five_megabytes_is_refused_and_one_of_half_a_megabyte_is_run(served: Any) -> None:
+def test_a_source_of_five_megabytes_is_refused_and_one_of_half_a_megabyte_is_run(
+    served: Any,
+) -> None:
     for filler in ("# " + "x" * 5_000_000, "\n" * 5_000_000, "é" * 2_600_000):
         batch = served.run(f"{IDENTITY}\n{filler}", TEN)
         assert batch.verdict == "syntax" and batch.detail
@@ -296,14 +303,18 @@ LIMITED = {
 
 
 @pytest.mark.parametrize("reason", LIMITED)
-def test_a_limit_on_one_input_is_its_reason_and_the_rest_has_values(served: Any, reason: str) -> None:
+def test_a_limit_on_one_input_is_its_reason_and_the_rest_has_values(
+    served: Any, reason: str
+) -> None:
     source, limited = LIMITED[reason]
     batch = served.run(source, TEN, limits=replace(TIGHT, cpu_s=4, wall_s=10))
     assert values(batch) == [0, 1, 2, reason, 4, 5, 6, 7, 8, 9]
     assert batch.limited is limited and batch.reason_names == (reason,)
 
 
-def test_endless_loops_on_many_inputs_end_the_batch_after_a_count_and_not_by_a_clock(served: Any) -> None:
+def test_endless_loops_on_many_inputs_end_the_batch_after_a_count_and_not_by_a_clock(
+    served: Any,
+) -> None:
     source = "def f(x):\n    while x[0] > 3:\n        pass\n    return x"
     six_times = replace(TIGHT, batch_loop_steps=6 * TIGHT.loop_steps)
     one_less = replace(TIGHT, batch_loop_steps=5 * TIGHT.loop_steps - 1)
@@ -486,7 +497,9 @@ def test_fifty_runs_at_once_have_each_its_own_answer(opening: Any) -> None:
     async def session() -> None:
         async with opening(3, tuple(sets)) as sandbox:
             work = (
-                sandbox.run(f"def f(x):\n    return [x, {n}]", "f", sets[n % 10].digest, "values", SPARE)
+                sandbox.run(
+                    f"def f(x):\n    return [x, {n}]", "f", sets[n % 10].digest, "values", SPARE
+                )
                 for n in range(50)
             )
             for n, batch in enumerate(await asyncio.gather(*work)):
@@ -503,7 +516,9 @@ def test_more_input_sets_than_a_worker_keeps_are_all_served(opening: Any) -> Non
         async with opening(2, sets) as sandbox:
             for order in (sets, sets[::-1], sets[::3]):
                 work = (
-                    sandbox.run("def f(x):\n    return [x[0], len(x[1])]", "f", one.digest, "values", SPARE)
+                    sandbox.run(
+                        "def f(x):\n    return [x[0], len(x[1])]", "f", one.digest, "values", SPARE
+                    )
                     for one in order
                 )
                 for one, batch in zip(order, await asyncio.gather(*work), strict=True):
@@ -517,7 +532,11 @@ def test_an_input_set_that_was_never_put_is_an_error_of_the_caller(opening: Any)
         async with opening(1) as sandbox:
             with pytest.raises(UsageError, match="no input set"):
                 await sandbox.run(IDENTITY, "f", "0" * 64, "codes", SPARE)
-            assert await sandbox.put(TEN) == TEN.digest == await sandbox.put(replace(TEN, name="again"))
+            assert (
+                await sandbox.put(TEN)
+                == TEN.digest
+                == await sandbox.put(replace(TEN, name="again"))
+            )
 
     asyncio.run(session())
 
@@ -671,7 +690,9 @@ def test_ten_thousand_batches_leave_no_zombie_no_descriptor_and_no_process(openi
 
             async def some(count: int) -> None:
                 work = (
-                    sandbox.run(kinds[n % 10][0], "f", (small, small, large)[n % 3].digest, "codes", SPARE)
+                    sandbox.run(
+                        kinds[n % 10][0], "f", (small, small, large)[n % 3].digest, "codes", SPARE
+                    )
                     for n in range(count)
                 )
                 for n, batch in enumerate(await asyncio.gather(*work)):
