@@ -23,12 +23,12 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from peirce.records import Batch, InputSet, Limits, Sandbox
+from peirce.records import Batch, InputSet, Limits
 from peirce.sandbox.process import HARNESS
 
 HERE = Path(__file__).parent
@@ -135,6 +135,7 @@ def f(x):
     try:
         with open('honest', 'w') as file:
             file.write('x' * 1000)
+        os.unlink('honest')
         room = True
     except OSError as error:
         room = type(error).__name__
@@ -152,12 +153,21 @@ class Room:
     """A sandbox with what is known of it: its layers, what honest hypotheses answered when it was
     new, and which processes it had."""
 
-    sandbox: Sandbox
+    sandbox: Any
     workers: int
     scene: Scene
+    reopen: Callable[[], Awaitable[Any]] | None = None
     inputs: dict[str, InputSet] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     rest: Snapshot | None = None
+
+    async def renew(self) -> None:
+        """A new sandbox in the place of one that an attack spoiled, so that one finding is one."""
+        await self.sandbox.close()
+        if self.reopen is not None:
+            self.sandbox = await self.reopen()
+            self.rest = None
+            await self.prepare()
 
     def look(self) -> Snapshot:
         return Snapshot.take(roots_of(self.sandbox), self.scene.folder)
@@ -203,11 +213,13 @@ class Room:
     async def spread(self, names: list[str] | tuple[str, ...] = ("inline", "stage")) -> None:
         """Secrets of other hypotheses pass through every worker: in sources and in inputs."""
         source = f"hidden = {self.scene.secrets['source']!r}  # {self.scene.secrets['source']}\n"
-        source += "def f(x):\n    kept = hidden + str(x)[:80]\n    return [kept, len(kept)]\n" + "# " + "x" * 3000
+        source += (
+            "def f(x):\n    kept = hidden + str(x)[:80]\n    return [kept, len(kept)]\n"
+            + "# "
+            + "x" * 3000
+        )
         for name in names:
-            await asyncio.gather(
-                *(self.run(source, name, Limits()) for _ in range(self.workers))
-            )
+            await asyncio.gather(*(self.run(source, name, Limits()) for _ in range(self.workers)))
 
     async def run(self, source: str, inputs: str, limits: Limits, keep: Any = "values") -> Batch:
         digest = self.inputs[inputs].digest
@@ -216,9 +228,7 @@ class Room:
     async def honest(self, source: str, inputs: str) -> list[Batch]:
         """One for each worker, at once."""
         return list(
-            await asyncio.gather(
-                *(self.run(source, inputs, Limits()) for _ in range(self.workers))
-            )
+            await asyncio.gather(*(self.run(source, inputs, Limits()) for _ in range(self.workers)))
         )
 
 
@@ -336,12 +346,20 @@ class Scene:
     def leaks(self, batch: Batch) -> list[str]:
         """The secrets that a batch tells."""
         text = json.dumps([batch.values, batch.detail, batch.reason_names])
-        return [f"told the secret of {name}" for name, secret in self.secrets.items() if secret in text]
+        return [
+            f"told the secret of {name}" for name, secret in self.secrets.items() if secret in text
+        ]
 
     def _victim(self) -> tuple[Any, ...] | None:
         try:
             about = self.victim.stat()
-            return self.victim.read_text(), about.st_mode, about.st_uid, about.st_mtime_ns, about.st_nlink
+            return (
+                self.victim.read_text(),
+                about.st_mode,
+                about.st_uid,
+                about.st_mtime_ns,
+                about.st_nlink,
+            )
         except OSError:
             return None
 
@@ -389,7 +407,11 @@ class Snapshot:
         return cls(
             frozenset((pid, everyone[pid].started) for pid in family | mine if pid in everyone),
             frozenset(strays),
-            {pid: n for pid in family | {os.getpid()} if (n := count_of(f"/proc/{pid}/fd")) is not None},
+            {
+                pid: n
+                for pid in family | {os.getpid()}
+                if (n := count_of(f"/proc/{pid}/fd")) is not None
+            },
             frozenset(marked_files(sorted(family), scene)),
             frozenset(marked_sockets(sorted(family))),
             dict(rooms(sorted(family))),
@@ -401,9 +423,13 @@ class Snapshot:
         if gone := self.processes - after.processes:
             told.append(f"processes ended: {sorted(gone)}")
         if more := after.processes - self.processes:
-            told.append(f"processes left behind: {[(*one, command_of(one[0])) for one in sorted(more)]}")
+            told.append(
+                f"processes left behind: {[(*one, command_of(one[0])) for one in sorted(more)]}"
+            )
         if more := after.strays - self.strays:
-            told.append(f"processes escaped: {[(*one, command_of(one[0])) for one in sorted(more)]}")
+            told.append(
+                f"processes escaped: {[(*one, command_of(one[0])) for one in sorted(more)]}"
+            )
         for pid, number in after.descriptors.items():
             if number != self.descriptors.get(pid, number):
                 whose = "the parent" if pid == os.getpid() else f"{pid}"
@@ -434,7 +460,12 @@ def machine() -> dict[int, Running]:
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdigit():
             with contextlib.suppress(OSError, IndexError):
-                parts = Path("/proc", name, "stat").read_text(errors="replace").rpartition(")")[2].split()
+                parts = (
+                    Path("/proc", name, "stat")
+                    .read_text(errors="replace")
+                    .rpartition(")")[2]
+                    .split()
+                )
                 found[int(name)] = Running(int(parts[1]), parts[19], command_of(int(name)))
     return found
 
@@ -561,15 +592,18 @@ async def examine(
         for name in (HONEST, CURIOUS):
             for after in await room.honest(name, inputs):
                 if after.values != room.answers[name + inputs]:
-                    told.append(f"the next hypothesis: {after.verdict} {after.detail} {difference(after, room.answers[name + inputs])}")
+                    told.append(
+                        f"the next hypothesis: {after.verdict} {after.detail} {difference(after, room.answers[name + inputs])}"
+                    )
     told += room.scene.harm()
     deadline = time.monotonic() + settle_s
     while changes := before.changes(room.look()):
         if time.monotonic() > deadline:
             told += changes
-            room.rest = None
             break
         await asyncio.sleep(0.02)
+    if told:
+        await room.renew()
     return batch, told
 
 
@@ -580,7 +614,11 @@ def wrong(room: Room, attack: Attack, batch: Batch) -> list[str]:
     if batch.verdict != "ok" or values is None:
         return []
     got = [v.get("value") if "value" in v else dict(v) for v in (batch.values or ())[:4]]
-    return [] if agree(values, got) else [f"values {json.dumps(got)[:400]}, not {json.dumps(values)[:400]}"]
+    return (
+        []
+        if agree(values, got)
+        else [f"values {json.dumps(got)[:400]}, not {json.dumps(values)[:400]}"]
+    )
 
 
 def difference(batch: Batch, expected: Any) -> str:

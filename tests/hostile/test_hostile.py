@@ -19,6 +19,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,16 +48,20 @@ def loop() -> Iterator[asyncio.Runner]:
 @pytest.fixture(scope="module", params=backends())
 def room(request: pytest.FixtureRequest, loop: asyncio.Runner) -> Iterator[Room]:
     with Scene() as scene:
+
+        async def open_two() -> Any:
+            return await open_sandbox(request.param, workers=2)
+
         try:
-            sandbox = loop.run(open_sandbox(request.param, workers=2))
+            sandbox = loop.run(open_two())
         except SandboxUnavailable as error:
             pytest.skip(f"NO HOSTILE TESTS ON {request.param.upper()}: {error}")
-        opened = Room(sandbox, 2, scene)
+        opened = Room(sandbox, 2, scene, open_two)
         try:
             loop.run(opened.prepare())
             yield opened
         finally:
-            loop.run(sandbox.close())
+            loop.run(opened.sandbox.close())
 
 
 @pytest.mark.parametrize(("name", "inputs"), CASES, ids=["-".join(case) for case in CASES])
@@ -88,8 +93,9 @@ def test_there_are_hostile_hypotheses_of_every_category_and_pytest_collects_none
 class Naive:
     """A backend as it should not be: a child process and nothing else."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         self.inputs: dict[str, InputSet] = {}
+        self.folder = folder
 
     async def put(self, inputs: InputSet) -> str:
         self.inputs[inputs.digest] = inputs
@@ -102,6 +108,7 @@ class Naive:
             done = subprocess.run(
                 [sys.executable, "-S", "-c", NAIVE], text=True, stdout=said, stderr=subprocess.DEVNULL,
                 input=json.dumps([source, entry, given]), start_new_session=True,
+                cwd=self.folder,
             )  # fmt: skip
             said.seek(0)
             if done.returncode:
@@ -128,7 +135,7 @@ print(json.dumps(values))
 
 class Leaking(Naive):
     async def run(self, *arguments: Any) -> Batch:
-        self.kept = [*getattr(self, "kept", []), open(os.devnull)]
+        self.kept = [*getattr(self, "kept", []), open(os.devnull)]  # noqa: SIM115
         return await super().run(*arguments)
 
 
@@ -151,7 +158,9 @@ class Forgetful(Naive):
 
 
 def inline(source: str, **changes: Any) -> Attack:
-    return replace(ATTACKS["state/changed_inputs"], name="frames/inline", source=source, values={}, **changes)
+    return replace(
+        ATTACKS["state/changed_inputs"], name="frames/inline", source=source, values={}, **changes
+    )
 
 
 CAUGHT: dict[str, tuple[type[Naive], Attack, str]] = {
@@ -181,12 +190,12 @@ CAUGHT: dict[str, tuple[type[Naive], Attack, str]] = {
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="looks into /proc")
 @pytest.mark.parametrize("name", CAUGHT)
-def test_what_an_attack_does_without_a_sandbox_is_seen(name: str) -> None:
+def test_what_an_attack_does_without_a_sandbox_is_seen(name: str, tmp_path: Path) -> None:
     kind, attack, complaint = CAUGHT[name]
 
     async def session() -> list[str]:
         with Scene() as scene:
-            room = Room(kind(), 1, scene)
+            room = Room(kind(tmp_path), 1, scene)
             await room.prepare()
             return (await examine(room, attack, settle_s=0.2))[1]
 
@@ -201,7 +210,9 @@ def test_what_an_attack_does_without_a_sandbox_is_seen(name: str) -> None:
 
 def test_an_honest_hypothesis_gives_no_complaint(loop: asyncio.Runner, room: Room) -> None:
     for inputs in ("small", "large"):
-        batch, told = loop.run(examine(room, inline("def f(x):\n    return x", verdicts={"else": ("ok",)}), inputs))
+        batch, told = loop.run(
+            examine(room, inline("def f(x):\n    return x", verdicts={"else": ("ok",)}), inputs)
+        )
         assert batch.verdict == "ok" and not told
 
 

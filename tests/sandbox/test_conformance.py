@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
-from peirce.sandbox import open_sandbox
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.sandbox.inside.trial import Inputs, Trial
 
@@ -83,7 +82,7 @@ def loop_in_process(source: str, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def test_codes_are_those_of_a_loop_in_one_process(served: Any) -> None:
-    lists = InputSet("lists", tuple([n % 11, n % 7, *range(n % 4)] for n in range(150)) + ([], [5]))
+    lists = InputSet("lists", (*tuple([n % 11, n % 7, *range(n % 4)] for n in range(150)), [], [5]))
     for source in PROGRAMS:
         found, expected = (
             result(served.run(source, lists, "codes")),
@@ -683,7 +682,7 @@ def test_ten_thousand_batches_leave_no_zombie_no_descriptor_and_no_process(openi
         ("import os\ndef f(x):\n    os.kill(os.getpid(), 9)", "crashed"), ("count = 0\ndef f(x):\n    global count\n    count += 1\n    return count", "ok"),
     ]  # fmt: skip
     small = InputSet("small", tuple([n, n + 1] for n in range(3)))
-    large = InputSet("large", tuple([n, n + 1] for n in range(3)) + ("x" * 20_000,))
+    large = InputSet("large", (*tuple([n, n + 1] for n in range(3)), "x" * 20000))
 
     async def session() -> None:
         async with opening(2, (small, large)) as sandbox:
