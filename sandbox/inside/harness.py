@@ -245,17 +245,30 @@ class Stage:
 
 
 def empty(folder: str | None) -> None:
-    """Removes what a child left in the scratch folder, which has room for few files."""
-    if folder is None:
-        return
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                os.chmod(entry.path, 0o700)
-                empty(entry.path)
-                os.rmdir(entry.path)
-            else:
-                os.unlink(entry.path)
+    """Removes what a child left in the scratch folder, which has room for few files. By
+    descriptors, as folders in folders may lie deeper than a path can be long."""
+    if folder is not None:
+        at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            _empty(at)
+        finally:
+            os.close(at)
+
+
+def _empty(at: int) -> None:
+    with os.scandir(at) as entries:
+        found = list(entries)
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            os.chmod(entry.name, 0o700, dir_fd=at)
+            inner = os.open(entry.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+            try:
+                _empty(inner)
+            finally:
+                os.close(inner)
+            os.rmdir(entry.name, dir_fd=at)
+        else:
+            os.unlink(entry.name, dir_fd=at)
 
 
 def explain(

@@ -35,7 +35,7 @@ ALLOWED: tuple[tuple[str, int | None, int | None], ...] = (
     ("sched_yield", 24, 124), ("mremap", 25, 216), ("mincore", 27, 232), ("madvise", 28, 233),
     ("dup", 32, 23), ("dup2", 33, None), ("dup3", 292, 24), ("getitimer", 36, 102),
     ("setitimer", 38, 103), ("getpid", 39, 172), ("exit", 60, 93), ("uname", 63, 160),
-    ("fcntl", 72, 25), ("ftruncate", 77, 46), ("getcwd", 79, 17), ("gettimeofday", 96, 169),
+    ("ftruncate", 77, 46), ("getcwd", 79, 17), ("gettimeofday", 96, 169),
     ("getrlimit", 97, 163), ("getrusage", 98, 165), ("sysinfo", 99, 179), ("times", 100, 153),
     ("getuid", 102, 174), ("getgid", 104, 176), ("geteuid", 107, 175), ("getegid", 108, 177),
     ("getppid", 110, 173), ("sigaltstack", 131, 132), ("gettid", 186, 178), ("time", 201, None),
@@ -52,8 +52,10 @@ FILES: tuple[tuple[str, int | None, int | None], ...] = (  # where only the scra
 )  # fmt: skip
 # Allowed with certain arguments alone; see `program`.
 ON_ITSELF = {"kill": (62, 129), "tgkill": (234, 131)}
-FUTEX, PRLIMIT = (202, 98), (302, 261)
-ALLOWED_CALLS = (*(name for name, _, _ in ALLOWED + FILES), *ON_ITSELF, "futex", "prlimit64")
+FUTEX, PRLIMIT, FCNTL = (202, 98), (302, 261), (72, 25)
+_DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC
+ALLOWED_CALLS = (*(name for name, _, _ in ALLOWED + FILES), *ON_ITSELF, "futex", "prlimit64",
+                 "fcntl")  # fmt: skip
 
 _MACHINES = {
     "x86_64": (0, 0xC000003E, 317),
@@ -313,6 +315,13 @@ def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], 
     say(equal, 0, 0, 1)
     say(give, allow)
     say(give, refuse)
+    count = len(_DESCRIPTOR_COMMANDS)  # no other: what they set is shared with other processes
+    say(equal, FCNTL[column], 0, 3 + count)
+    say(load, argument(1))
+    for index, command in enumerate(_DESCRIPTOR_COMMANDS):
+        say(equal, command, count - index)
+    say(give, refuse)
+    say(give, allow)
     entries = ALLOWED + (FILES if reaches_files else ())
     calls = [n for _, *numbers in entries if (n := numbers[column]) is not None]
     for index, one in enumerate(calls):

@@ -82,7 +82,7 @@ def loop_in_process(source: str, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def test_codes_are_those_of_a_loop_in_one_process(served: Any) -> None:
-    lists = InputSet("lists", (*tuple([n % 11, n % 7, *range(n % 4)] for n in range(150)), [], [5]))
+    lists = InputSet("lists", (*([n % 11, n % 7, *range(n % 4)] for n in range(150)), [], [5]))
     for source in PROGRAMS:
         found, expected = (
             result(served.run(source, lists, "codes")),
@@ -526,6 +526,20 @@ def test_more_input_sets_than_a_worker_keeps_are_all_served(opening: Any) -> Non
     asyncio.run(session())
 
 
+def test_input_sets_larger_together_than_a_worker_keeps_are_all_served(opening: Any) -> None:
+    piece = "x" * (6 * 2**20)
+    sets = tuple(InputSet(f"large {n}", ([piece, n], [n, piece])) for n in range(4))
+
+    async def session() -> None:
+        async with opening(1, sets) as sandbox:
+            for n, one in enumerate((*sets, *sets)):
+                source = "def f(x):\n    return [v if type(v) is int else len(v) for v in x]"
+                batch = await sandbox.run(source, "f", one.digest, "values", SPARE)
+                assert values(batch) == [[len(piece), n % 4], [n % 4, len(piece)]]
+
+    asyncio.run(session())
+
+
 def test_an_input_set_that_was_never_put_is_an_error_of_the_caller(opening: Any) -> None:
     async def session() -> None:
         async with opening(1) as sandbox:
@@ -540,7 +554,10 @@ def test_an_input_set_that_was_never_put_is_an_error_of_the_caller(opening: Any)
     asyncio.run(session())
 
 
-def test_closing_ends_what_runs_and_what_waits_and_may_be_done_twice(opening: Any) -> None:
+@linux
+def test_closing_ends_what_runs_and_what_waits_and_leaves_nothing_running(
+    backend: str, opening: Any
+) -> None:
     async def session() -> list[Any]:
         async with opening(1, (TEN,)) as sandbox:
             runs = [
@@ -548,12 +565,16 @@ def test_closing_ends_what_runs_and_what_waits_and_may_be_done_twice(opening: An
                 for _ in range(3)
             ]
             await asyncio.sleep(0.1)
+            before = running(backend, names_of(sandbox))
+            assert len(before) >= 3, "a zygote, a stage, a child"
             start = time.monotonic()
             await sandbox.close()
             ended = await asyncio.gather(*runs, return_exceptions=True)
             assert time.monotonic() - start < 10
+            assert not still(before)
             with pytest.raises(SandboxUnavailable):
                 await sandbox.run(IDENTITY, "f", TEN.digest, "codes", SPARE)
+            await sandbox.close()  # once more does nothing
             return ended
 
     assert [type(e) for e in asyncio.run(session())] == [SandboxUnavailable] * 3
@@ -623,15 +644,19 @@ def test_the_death_of_the_parent_ends_everything_that_it_started(backend: str, n
         finally:
             parent.kill()
     deadline = time.monotonic() + 20
-    while (left := before & running(backend, names, before)) and time.monotonic() < deadline:
+    while still(before) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not left
+    assert not still(before)
 
 
-def running(backend: str, names: list[str], known: set[int] | None = None) -> set[int]:
-    """Process ids below these zygotes, or in these containers; or which of the known are left."""
-    if known is not None:
-        return {pid for pid in known if state_of(pid) not in ("Z", "")}
+def names_of(sandbox: Any) -> list[str]:
+    """What `running` takes: process ids of zygotes, or names of containers."""
+    zygotes = [slot.link.zygote for slot in sandbox._slots]
+    return [getattr(zygote, "name", "") or str(zygote.process.pid) for zygote in zygotes]
+
+
+def running(backend: str, names: list[str]) -> set[int]:
+    """Process ids of these zygotes and below, or in these containers."""
     if backend == "docker":
         import docker
 
@@ -643,6 +668,10 @@ def running(backend: str, names: list[str], known: set[int] | None = None) -> se
         found.add(pid)
         pending += children_of(pid)
     return found
+
+
+def still(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if state_of(pid) not in ("Z", "")}
 
 
 def state_of(pid: int) -> str:
@@ -660,7 +689,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def counts(sandbox: Any) -> dict[str, Any]:
-    """Descriptors and processes, of this process and of everything below it."""
+    """Descriptors of this process and of everything below it; processes in containers."""
     found, pending = {}, [os.getpid()]
     while pending:
         pid = pending.pop()
@@ -669,7 +698,9 @@ def counts(sandbox: Any) -> dict[str, Any]:
             found[pid] = len(os.listdir(f"/proc/{pid}/fd"))
         except OSError:
             found[pid] = -1
-    return {"descriptors": found, "threads": len(os.listdir("/proc/self/task"))}
+    zygotes = [slot.link.zygote for slot in sandbox._slots]
+    inside = [len(z.engine.top(z.name)["Processes"]) for z in zygotes if hasattr(z, "engine")]
+    return {"descriptors": found, "inside": inside}
 
 
 @linux
@@ -682,7 +713,7 @@ def test_ten_thousand_batches_leave_no_zombie_no_descriptor_and_no_process(openi
         ("import os\ndef f(x):\n    os.kill(os.getpid(), 9)", "crashed"), ("count = 0\ndef f(x):\n    global count\n    count += 1\n    return count", "ok"),
     ]  # fmt: skip
     small = InputSet("small", tuple([n, n + 1] for n in range(3)))
-    large = InputSet("large", (*tuple([n, n + 1] for n in range(3)), "x" * 20000))
+    large = InputSet("large", (*([n, n + 1] for n in range(3)), "x" * 20_000))
 
     async def session() -> None:
         async with opening(2, (small, large)) as sandbox:
@@ -708,4 +739,6 @@ def test_ten_thousand_batches_leave_no_zombie_no_descriptor_and_no_process(openi
                 await asyncio.sleep(0.05)
             assert after == before
 
+    mine = children_of(os.getpid()), len(os.listdir("/proc/self/fd"))
     asyncio.run(session())
+    assert (children_of(os.getpid()), len(os.listdir("/proc/self/fd"))) == mine

@@ -1,5 +1,5 @@
 # attack: calls of the kernel by number that start, trace, mount, wait, share, load or escape (x86_64)
-# verdict: ok
+# verdict: ok|crashed
 # values[seccomp]: [[], [], [], []]
 # needs: seccomp
 import errno

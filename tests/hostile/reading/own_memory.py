@@ -1,6 +1,6 @@
 # attack: all of its own memory, freed or not, through an object made of bytes; sources and inputs of others might still lie there
-# verdict: ok|crashed
-# values: [[], [], [], []]
+# verdict: ok
+# values: [["peirce-secret-control-0000000000000000"], [], [], []]
 # limits: loop_steps=10000000 input_cpu_s=10 cpu_s=30 wall_s=40 memory_mb=256
 # seconds: 40
 import gc
@@ -11,6 +11,7 @@ import sys
 
 SECRET = re.compile(b"peirce-secret-[a-z]+-[0-9a-f]{16}")
 PAGE = 4096
+CONTROL = b"peirce-secret-" + b"control-" + b"0" * 16  # what it looks for can be found
 keep = []
 
 
@@ -46,14 +47,17 @@ def mapped(memory, page, file):
 
 
 def f(x):
-    if x != [3, 1, 2] or sys.version_info[:2] != (3, 11):
+    if x != [3, 1, 2]:
         return []
+    if sys.version_info[:2] != (3, 11):
+        return [CONTROL.decode()]
     memory = window()
     gc.unfreeze()
     pages = set()
     for one in gc.get_objects():
         pages.add(id(one) // PAGE)
         pages.update(id(inner) // PAGE for inner in gc.get_referents(one))
+    file = None
     try:
         file = os.open("peirce-hostile-probe", os.O_RDWR | os.O_CREAT, 0o600)
         for step in (1, -1):
@@ -65,6 +69,8 @@ def f(x):
         pass
     found, last = set(), b""
     for page in sorted(pages):
+        if file is not None and not mapped(memory, page, file):
+            continue
         piece = bytes(memory[page * PAGE : (page + 1) * PAGE])
         found.update(SECRET.findall(last[-64:] + piece))
         last = piece
