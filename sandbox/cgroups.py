@@ -31,7 +31,12 @@ class Group:
     @classmethod
     def make(cls) -> Group | None:
         """A new group, or None where none can be had."""
-        name = f"peirce-{os.getpid()}-{next(_numbers)}"
+        number = next(_numbers)
+        if number == 0:
+            for folder in left_over():
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+        name = f"peirce-{os.getpid()}-{number}"
         group = cls({})
         try:
             for controller, parent in own_folders().items():

@@ -8,7 +8,6 @@ lengths, types and ranges; nothing is ever unpickled.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import re
@@ -28,7 +27,7 @@ from ..records import (
     SandboxUnavailable,
     UsageError,
 )
-from .inside.canonical import Unrepresentable, code_of, restore
+from .inside.canonical import Unrepresentable, code_of_stored
 from .inside.frames import HEAD, HEADER_BYTES, MAGIC, PROTOCOL, frame
 from .inside.trial import LIMIT_REASONS
 
@@ -43,6 +42,7 @@ STORED_BYTES = 256 * 2**20  # of input sets as JSON, kept here for zygotes that 
 INLINE_BYTES = 16 * 2**10  # smaller sets go with each request: a stage for each costs more
 ROOM_MB = 768  # of a zygote's whole group beyond one hypothesis: its stages and their input sets
 HELD_BYTES, HELD_SETS = 32 * 2**20, 8  # of larger ones, by each zygote
+JSON_BYTES = 8  # for each byte of a canonical form, at most
 BEYOND = 2  # state.Reach
 START_S = 30.0  # for a zygote's first word
 GRACE_S = 15.0  # beyond a batch's wall time, before the zygote itself is given up
@@ -136,10 +136,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Job:
-    """One hypothesis, as UTF-8, over one input set, as a JSON list of `count`."""
+    """One hypothesis and its function's name, as UTF-8, over one input set, as a JSON list of
+    `count`."""
 
     code: bytes
-    entry: str
+    entry: bytes
     digest: Digest
     text: bytes
     count: int
@@ -223,18 +224,19 @@ class PooledSandbox:
             return failed("syntax", count, f"a source of {len(code):,} bytes, over 1 MiB")
         if len(entry) > 1_000:
             return failed("no_function", count, "a function's name of over 1,000 characters")
-        job = Job(code, entry, inputs, text, count, keep, limits)
+        name = entry.encode("utf-8", "surrogatepass")
+        job = Job(code, name, inputs, text, count, keep, limits)
         causes = []
-        for _ in range(2):
+        for fresh in (False, True, True):  # a zygote that served others may have been dying
             try:
-                return await self._once(job)
+                return await self._once(job, fresh)
             except Lost as lost:
                 causes.append(str(lost))
         try:  # does any hypothesis get through, or this one not?
-            await self._once(Job(CANARY, "f", "canary", b"[0]", 1, "codes", Limits()))
+            await self._once(Job(CANARY, b"f", "canary", b"[0]", 1, "codes", Limits()), True)
         except Lost as lost:
             raise SandboxUnavailable(
-                f"the sandbox lost three batches in a row ({lost}); run `peirce doctor`"
+                f"the sandbox lost four batches in a row ({lost}); run `peirce doctor`"
             ) from lost
         return failed("crashed", count, f"took its worker down twice: {causes[-1]}")
 
@@ -256,10 +258,13 @@ class PooledSandbox:
 
     # --- one batch on one zygote ---
 
-    async def _once(self, job: Job) -> Batch:
+    async def _once(self, job: Job, fresh: bool) -> Batch:
+        """One attempt, on a zygote of its own if `fresh`. Raises Lost."""
         slot = await self._free.get()
         held = True
         try:
+            if fresh:
+                await self._discard(slot)
             link = await self._linked(slot)
             try:
                 if job.limits.memory_mb > link.memory_mb:
@@ -295,10 +300,10 @@ class PooledSandbox:
         else:
             link.hold(job.digest, job.text)
         request = {"op": "run", "id": self._next_id, "digest": "" if inline else job.digest,
-                   "entry": job.entry, "keep": job.keep, "limits": asdict(job.limits),
-                   "nonce": nonce, "shuffle": shuffle, "source_bytes": len(job.code),
-                   "inputs_bytes": len(inline)}  # fmt: skip
-        link.send(request, job.code + inline)
+                   "keep": job.keep, "limits": asdict(job.limits), "nonce": nonce,
+                   "shuffle": shuffle, "entry_bytes": len(job.entry),
+                   "source_bytes": len(job.code), "inputs_bytes": len(inline)}  # fmt: skip
+        link.send(request, job.entry + job.code + inline)
         link.running = self._next_id
         reply = link.expect(self._reply(link, link.running, most_bytes(job.limits)))
         async with asyncio.timeout(job.limits.wall_s + GRACE_S):
@@ -490,19 +495,27 @@ def checked_batch(
 def checked_values(
     text: bytes, reasons: np.ndarray[Any, np.dtype[np.uint8]], names: list[str], limits: Limits
 ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], tuple[Mapping[str, Any], ...]]:
-    """Codes are computed here from the values, so the two always agree. Raises ValueError."""
-    raw = json.loads(text)
-    if type(raw) is not list or len(raw) != len(reasons):
+    """`text`: 4 bytes for the length of each value's JSON, then the values. Each is bounded before
+    it is parsed. Codes are computed here from the values, so the two always agree. Raises
+    ValueError."""
+    count = len(reasons)
+    lengths = np.frombuffer(text, "<u4", count).astype(np.int64)  # ValueError where too short
+    if 4 * count + int(lengths.sum()) != len(text):
         raise ValueError("not one value for each input")
-    codes = np.zeros(len(raw), np.int64)
+    if count and int(lengths.max()) > JSON_BYTES * limits.value_bytes + 64:
+        raise ValueError("a value beyond the limits")
+    codes = np.zeros(count, np.int64)
     values: list[Mapping[str, Any]] = []
-    for index, (value, reason) in enumerate(zip(raw, reasons.tolist(), strict=True)):
+    at = 4 * count
+    for index, (length, reason) in enumerate(zip(lengths.tolist(), reasons.tolist(), strict=True)):
+        at += length
         if reason:
             values.append({"undefined": names[reason - 1]})
             continue
-        with contextlib.suppress(Unrepresentable):
-            codes[index] = code_of(restore(value), limits.value_bytes)
-            values.append({"value": value})
-            continue
-        raise ValueError("a value beyond the limits")
+        value = json.loads(text[at - length : at])
+        try:
+            codes[index] = code_of_stored(value, limits.value_bytes)
+        except Unrepresentable:
+            raise ValueError("a value beyond the limits") from None
+        values.append({"value": value})
     return codes, tuple(values)

@@ -32,7 +32,7 @@ from ..records import (
     Unavailable,
     View,
 )
-from ..sandbox.inside.canonical import equal, restore
+from ..sandbox.inside.canonical import Unrepresentable, canonical_bytes, stored_bytes
 from ..tools.execute import execute_tool, trial
 from .program_answers import read_answer, read_code
 from .program_contract import held_strictly
@@ -196,10 +196,13 @@ def _mark(came: Mapping[str, Json], expected: Json) -> bool | None:
     if "value" not in came:
         return None
     try:
-        value = restore(came["value"])
-    except (ValueError, TypeError):  # tags that no honest run writes: its own prediction, and wrong
+        value = stored_bytes(came["value"])
+    except ValueError:  # tags that no honest run writes: its own prediction, and wrong
         return False
-    return equal(value, expected)
+    try:
+        return value == canonical_bytes(expected)
+    except Unrepresentable:
+        return False
 
 
 def _detail(batch: Batch) -> dict[str, Json]:

@@ -241,8 +241,69 @@ def plain(value: Any) -> Any:
     return value
 
 
+def stored_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
+    """The canonical form of a value that `plain` wrote. No dict is made of it: keys from a stranger
+    could all collide. Raises Unrepresentable as `canonical_bytes` does, ValueError for an unknown
+    tag or a key that stands twice."""
+    parts: list[bytes] = []
+    try:
+        _write_stored(value, parts.append, [max_bytes], 0)
+    except TypeError as error:
+        raise ValueError("a stored value of another form") from error
+    return b"".join(parts)
+
+
+def code_of_stored(value: Any, max_bytes: int = MAX_BYTES) -> int:
+    """`code_of` the value that `plain` wrote."""
+    digest = blake2b(stored_bytes(value, max_bytes), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def _write_stored(value: Any, put: Callable[[bytes], None], left: list[int], depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise Unrepresentable(TOO_LARGE)
+    if type(value) is list:
+        if len(value) + 5 > left[0]:
+            raise Unrepresentable(TOO_LARGE)
+        if len(value) * 5 + 5 <= left[0] and _is_flat(value):
+            _write(value, put, left, ())
+            return
+        _spend(5, left)
+        put(b"[" + len(value).to_bytes(4, "little"))
+        for element in value:
+            _write_stored(element, put, left, depth + 1)
+        return
+    if type(value) is not dict:
+        _write(value, put, left, ())
+        return
+    tag, body = next(iter(value.items())) if len(value) == 1 else ("", None)
+    if tag == "$float" and body in ("nan", "inf", "-inf"):
+        _write_float(float(body), put, left)
+    elif tag == "$int" and type(body) is str:
+        _write(int(body, 16), put, left, ())
+    elif tag.startswith("$") and not (tag == "$dict" and type(body) is list):
+        raise ValueError(f"{tag!r} is no tag of a stored value ($float, $int, $dict)")
+    else:
+        pairs = []
+        for key, item in body or () if tag == "$dict" else value.items():
+            sides: tuple[list[bytes], list[bytes]] = ([], [])
+            _write_stored(key, sides[0].append, left, depth + 1)
+            _write_stored(item, sides[1].append, left, depth + 1)
+            if sides[0][0] == b"{":
+                raise ValueError("a stored dict with a dict as a key")
+            pairs.append((b"".join(sides[0]), b"".join(sides[1])))
+        if len({key for key, _ in pairs}) < len(pairs):
+            raise ValueError("a stored dict with a key that stands twice")
+        _spend(2, left)
+        put(b"{")
+        for pair in sorted(pairs):
+            put(b"".join(pair))
+        put(b"0")
+
+
 def restore(value: Any) -> Any:
-    """The inverse of `plain`, up to equality: for codes of stored values.
+    """The inverse of `plain`, up to equality, for values of our own making: a stranger's could
+    collide as keys (`stored_bytes`).
 
     A dict key that was a tuple comes back as a tuple. Raises ValueError for an unknown tag.
     """

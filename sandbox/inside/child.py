@@ -42,6 +42,9 @@ def become_child(
     """Everything after the fork. Leaves by os._exit alone, so no handler of anyone runs."""
     status = FAULT_STATUS
     try:
+        entry = frames.read_exactly(requests, request["entry_bytes"]).decode(
+            "utf-8", "surrogatepass"
+        )
         source = frames.read_exactly(requests, request["source_bytes"])
         text = frames.read_exactly(requests, request["inputs_bytes"])
         nothing = os.open(os.devnull, os.O_RDWR)  # its flags are this process's own
@@ -53,7 +56,7 @@ def become_child(
         if inputs is None:
             inputs = trial.Inputs(text)
         confine(own_jail, request["layers"], request["limits"], mapped_bytes + len(text))
-        header, body = attempt(request, source, inputs)
+        header, body = attempt(request, entry, source, inputs)
         frames.write_all(
             RESULT_DESCRIPTOR, frames.frame({**header, "nonce": request["nonce"]}, body)
         )
@@ -63,7 +66,7 @@ def become_child(
 
 
 def attempt(
-    request: dict[str, Any], source: bytes, inputs: trial.Inputs
+    request: dict[str, Any], entry: str, source: bytes, inputs: trial.Inputs
 ) -> tuple[dict[str, Any], bytes]:
     limits = request["limits"]
     # as many frames as the limit says for the hypothesis, besides those below it
@@ -71,7 +74,7 @@ def attempt(
     said = False
     try:
         text = source.decode("utf-8", "surrogatepass")
-        tried = trial.Trial(text, request["entry"], request["keep"], limits)
+        tried = trial.Trial(text, entry, request["keep"], limits)
         refused = tried.read()
         order = None
         if request["shuffle"] is not None:

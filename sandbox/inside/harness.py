@@ -53,9 +53,9 @@ class Zygote:
     def serve(self) -> NoReturn:
         """Until the parent is gone (frames.Closed). Requests: {"op": "put", "digest"} with the
         inputs as a JSON list, no reply; {"op": "drop", "digest"}; {"op": "run", "id", "digest",
-        "entry", "keep", "limits", "nonce", "shuffle", "source_bytes", "inputs_bytes"} with the
-        source and, where digest is "", the inputs, one reply with the same id; {"op": "cancel",
-        "id"} ends that run if it is on."""
+        "keep", "limits", "nonce", "shuffle", "entry_bytes", "source_bytes", "inputs_bytes"} with the
+        entry's name, the source and, where digest is "", the inputs, one reply with the same id;
+        {"op": "cancel", "id"} ends that run if it is on."""
         held = probe(self.jail)
         hello = {"op": "hello", "protocol": frames.PROTOCOL, "python": sys.version.split()[0]}
         layers = {**dict.fromkeys(("process_group", "rlimits", "empty_environment",
@@ -169,18 +169,17 @@ class Stage:
         with mmap.mmap(-1, size) as buffer, memoryview(buffer) as data:  # gone with the result
             try:
                 ending, got = self._await_result(ours, request, data)
-                if ending == "ok":
-                    head = {**reply, "ending": "ok", "reach": data[1] - ord("0")}
-                    self._say(head, data[PREFIX_BYTES:got])
             finally:
                 os.close(ours)
-                status, cpu_s = self._end_all(pid)
-            if ending != "ok":
-                verdict, detail = explain(
-                    ending, status, cpu_s, float(request["limits"]["cpu_s"]), got
-                )
-                said = {**child.refusal(verdict, detail), "ending": verdict, "cpu_s": cpu_s}
-                self._say({**said, **reply})
+                status, cpu_s = self._end_all(pid)  # first: what fails here is this batch's fault
+            if ending == "ok":
+                head = {**reply, "ending": "ok", "reach": data[1] - ord("0")}
+                self._say(head, data[PREFIX_BYTES:got])
+                return
+            cpu_limit_s = float(request["limits"]["cpu_s"])
+            verdict, detail = explain(ending, status, cpu_s, cpu_limit_s, got)
+            said = {**child.refusal(verdict, detail), "ending": verdict, "cpu_s": cpu_s}
+            self._say({**said, **reply})
 
     def _say(self, header: dict[str, Any], body: memoryview | bytes = b"") -> None:
         frames.write_all(self.replies, frames.head(header, len(body)))
@@ -308,9 +307,9 @@ def main() -> None:
     sys.modules["hypothesis"] = type(sys)("hypothesis")  # dataclasses look for a class's module
     for name in state.PRELOADED:
         __import__(name)
-    # what is not here by now is nowhere: the same modules on every machine, no file is looked for
+    # what is not here by now is nowhere: nothing is looked for
     sys.path.clear()
-    sys.meta_path = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
+    sys.meta_path.clear()
     os.environ.clear()
     random.seed(0)
     own_jail.enter()

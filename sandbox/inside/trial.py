@@ -18,6 +18,7 @@ import random
 import re
 import signal
 import time
+from array import array
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ class Trial:
         self._width = 8 if keep == "codes" else 1
         self.undefined: dict[int, str] = {}
         self.overrun: dict[int, str] = {}  # inputs that a limit touched, though they swallowed it
-        self._nothing = bytes(8) if keep == "codes" else b"null"
+        self._nothing = bytes(8) if keep == "codes" else b""
         self._tick, self._new_budget = self._counter(
             int(limits["loop_steps"]), int(limits["batch_loop_steps"])
         )
@@ -105,6 +106,8 @@ class Trial:
         try:
             tree = ast.parse(self.source, "<hypothesis>")
             self.reach = state.reach(tree, self.entry)
+            if may_order_by_address(tree):
+                self.reach = state.Reach.BEYOND
             self._code = compiled(tree, "while" in self.source)
         except SyntaxError as error:
             return "syntax", f"{type(error).__name__}: {error.msg} (line {error.lineno})"
@@ -166,7 +169,8 @@ class Trial:
 
     def outcome(self) -> tuple[dict[str, Any], bytes]:
         """Header and body, in the order of the inputs: a byte for each, 0 or 1 + an index into
-        the sorted `reason_names`; then 8 bytes of code each, or the values as a JSON list."""
+        the sorted `reason_names`; then 8 bytes of code each, or 4 bytes for the length of each
+        value's JSON and after them the values."""
         for index, reason in self.overrun.items():
             if index < self.done():
                 self.undefined[index] = reason
@@ -181,7 +185,10 @@ class Trial:
             reasons = bytearray(reasons[place] for place in back)
             pieces = [results[self._width * p : self._width * (p + 1)] for p in back]
             results = bytearray().join(pieces) if self.keep == "codes" else [p[0] for p in pieces]
-        body = results if self.keep == "codes" else b"[" + b",".join(results) + b"]"
+        if self.keep == "codes":
+            body = results
+        else:
+            body = array("I", map(len, results)).tobytes() + b"".join(results)
         header = {
             "verdict": "ok",
             "reason_names": names,
@@ -274,6 +281,21 @@ def _without_addresses(code: Callable[[Any], bytes], max_bytes: int) -> Callable
         return code(value)
 
     return checked
+
+
+def may_order_by_address(tree: ast.Module) -> bool:
+    """Whether a set may hold objects of a kind that is hashed by where it lies in memory: there are
+    sets, and classes of its own or plain objects. Not seen: sets of functions and of NaN."""
+    makes_sets = makes_objects = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Set | ast.SetComp):
+            makes_sets = True
+        elif isinstance(node, ast.ClassDef):
+            makes_objects = True
+        elif isinstance(node, ast.Name):
+            makes_sets |= node.id in ("set", "frozenset")
+            makes_objects |= node.id == "object"
+    return makes_sets and makes_objects
 
 
 def compiled(tree: ast.Module, has_while: bool) -> Any:

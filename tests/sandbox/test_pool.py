@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import signal
+import struct
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
 from peirce.sandbox import open_sandbox, pool
 from peirce.sandbox.inside import frames
+from peirce.sandbox.inside.canonical import code_of
 from peirce.sandbox.pool import checked_batch
 from peirce.sandbox.process import ProcessSandbox, start_zygote
 
@@ -233,15 +235,42 @@ def test_a_body_out_of_order_is_a_breach_of_protocol(body: bytes) -> None:
     assert checked_batch(GOOD, body, 2, "codes", LIMITS).verdict == "protocol"
 
 
+def values_body(*texts: str) -> bytes:
+    """Two inputs, the second undefined: what a child sends for the values of the others."""
+    sizes = struct.pack(f"<{len(texts)}I", *map(len, texts))
+    return bytes([0, 1]) + sizes + "".join(texts).encode("latin-1")
+
+
+def test_a_good_body_of_values_has_values_and_their_codes() -> None:
+    batch = checked_batch(GOOD, values_body('{"$dict": [[[1, 2], "x"]]}', ""), 2, "values", LIMITS)
+    assert batch.verdict == "ok" and batch.values is not None
+    assert batch.values[0] == {"value": {"$dict": [[[1, 2], "x"]]}}
+    assert batch.codes[0] == code_of({(1, 2): "x"}) and "undefined" in batch.values[1]
+
+
 @pytest.mark.parametrize(
     "text",
-    ["", "3", "[1]", "[1, 2, 3]", "[1", "[" * 100_000, '[{"$set": []}, null]', "[1" + "0" * 5000 + ", 1]",
-     json.dumps(["x" * 200_000, 1]), '[{"$float": 3}, 1]', '[{"$dict": [1]}, 1]', '[{"$dict": [[{}, 1]]}, 1]', "\xff"],
+    ["", "[1", "[" * 100_000, '{"$set": []}', "1" + "0" * 5000, json.dumps("x" * 200_000),
+     json.dumps([[]] * 50_000), '{"$float": 3}', '{"$dict": [1]}', '{"$dict": [[{}, 1]]}',
+     '{"$dict": [[1, 2], [1.0, 3]]}', '{"$int": "zz"}', "\xff", " " * 900_000 + "1"],
     ids=lambda text: text[:12],
 )  # fmt: skip
 def test_values_out_of_order_are_a_breach_of_protocol(text: str) -> None:
-    batch = checked_batch(GOOD, bytes([0, 1]) + text.encode("latin-1"), 2, "values", LIMITS)
+    batch = checked_batch(GOOD, values_body(text, ""), 2, "values", LIMITS)
     assert batch.verdict == "protocol" and batch.values is None
+
+
+@pytest.mark.parametrize("body", [b"", bytes([0, 1]), values_body("1"), values_body("1", "") + b"x",
+                                  bytes([0, 1]) + b"\xff" * 8 + b"1"])  # fmt: skip
+def test_lengths_out_of_order_are_a_breach_of_protocol(body: bytes) -> None:
+    assert checked_batch(GOOD, body, 2, "values", LIMITS).verdict == "protocol"
+
+
+def test_keys_that_all_collide_do_not_hold_the_parent_up() -> None:
+    pairs = [[n * (2**61 - 1), 0] for n in range(9_000)]
+    start = time.process_time()
+    batch = checked_batch(GOOD, values_body(json.dumps({"$dict": pairs}), ""), 2, "values", LIMITS)
+    assert batch.verdict in ("ok", "protocol") and time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("cpu", [float("nan"), -1.0, 1e9, 10**400, "1", None])

@@ -11,7 +11,7 @@ import resource
 from pathlib import Path
 
 import pytest
-from peirce.records import Batch, InputSet, Limits, Sandbox
+from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
 from peirce.sandbox import backends, open_sandbox
 
 BATCHES = int(os.environ.get("PEIRCE_SOAK_BATCHES", "50000"))
@@ -40,6 +40,10 @@ def memory_mb(pid: int | str = "self") -> float:
     return 0.0
 
 
+async def opened_and_closed(backend: str) -> None:
+    await (await open_sandbox(backend, workers=1)).close()
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("backend", backends())
 def test_fifty_thousand_batches_are_each_answered_once_and_memory_stays_flat(backend: str) -> None:
@@ -65,7 +69,7 @@ def test_fifty_thousand_batches_are_each_answered_once_and_memory_stays_flat(bac
 
     async def session() -> list[float]:
         sandbox = await open_sandbox(backend, workers=2)
-        answered: set[int] = set()
+        answered = 0
         figures = []
         try:
             await sandbox.put(TEN)
@@ -73,23 +77,23 @@ def test_fifty_thousand_batches_are_each_answered_once_and_memory_stays_flat(bac
             for start in range(0, BATCHES, 500):
                 wave = range(start, min(start + 500, BATCHES))
                 for number, batch in await asyncio.gather(*(one(sandbox, n) for n in wave)):
-                    assert number not in answered
-                    answered.add(number)
-                    check(number, batch)
+                    check(number, batch)  # each batch has values of its own
+                    answered += 1
                 figures.append(memory_mb())
                 if len(figures) % 10 == 0:
-                    print(f"{backend}: {len(answered):,} batches, parent {figures[-1]:.1f} MB")
+                    print(f"{backend}: {answered:,} batches, parent {figures[-1]:.1f} MB")
         finally:
             await sandbox.close()
-        assert len(answered) == BATCHES
+        assert answered == BATCHES
         return figures
 
     try:
-        figures = asyncio.run(session())
-    except Exception as error:
-        if type(error).__name__ == "SandboxUnavailable" and backend != "process":
-            pytest.skip(f"NO {backend.upper()} BACKEND HERE: {error}")
-        raise
+        asyncio.run(opened_and_closed(backend))
+    except SandboxUnavailable as error:
+        if backend == "process":
+            raise
+        pytest.skip(f"NO {backend.upper()} BACKEND HERE: {error}")
+    figures = asyncio.run(session())
     warm = figures[len(figures) // 5]
     print(f"{backend}: parent {warm:.1f} MB when warm, {figures[-1]:.1f} MB at the end,"
           f" peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.1f} MB")  # fmt: skip

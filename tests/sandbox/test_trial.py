@@ -22,7 +22,11 @@ def tried(source: str, inputs: list[Any], keep: str = "values", **limits: Any) -
     trial.run(function, Inputs(json.dumps(inputs).encode()))
     header, body = trial.outcome()
     reasons, names = body[: len(inputs)], header["reason_names"]
-    values = json.loads(body[len(inputs) :])
+    lengths = np.frombuffer(body, "<u4", len(inputs), len(inputs)).tolist()
+    at, values = 5 * len(inputs), []
+    for length in lengths:
+        values.append(json.loads(body[at : at + length]) if length else None)
+        at += length
     return [("undefined", names[r - 1]) if r else v for r, v in zip(reasons, values, strict=True)]
 
 
