@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import os
 import re
 import signal
@@ -19,7 +18,6 @@ ROOT = Path("/sys/fs/cgroup")
 PROCESSES = 64  # of a zygote: its stages, and one child
 CONTROLLERS = ("memory", "pids")
 _NAME = re.compile(r"peirce-(\d+)-\d+")
-_numbers = itertools.count()
 
 
 class Group:
@@ -31,12 +29,10 @@ class Group:
     @classmethod
     def make(cls) -> Group | None:
         """A new group, or None where none can be had."""
-        number = next(_numbers)
-        if number == 0:
-            for folder in left_over():
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
-        name = f"peirce-{os.getpid()}-{number}"
+        for folder in left_over():
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        name = f"peirce-{os.getpid()}-{int.from_bytes(os.urandom(4))}"
         group = cls({})
         try:
             for controller, parent in own_folders().items():

@@ -307,9 +307,11 @@ def main() -> None:
     sys.modules["hypothesis"] = type(sys)("hypothesis")  # dataclasses look for a class's module
     for name in state.PRELOADED:
         __import__(name)
-    # what is not here by now is nowhere: nothing is looked for
+    if sys.version_info >= (3, 12):
+        __import__("_pylong")  # of long integers as text
+    # no file is looked for from here on: the same modules wherever Python lies
     sys.path.clear()
-    sys.meta_path.clear()
+    sys.meta_path = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
     os.environ.clear()
     random.seed(0)
     own_jail.enter()

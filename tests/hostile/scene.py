@@ -245,10 +245,16 @@ class Scene:
         self.secrets = {name: f"peirce-secret-{name}-{secrets.token_hex(8)}" for name in NEEDLES}
         self.signals: list[int] = []
         self._ends = contextlib.ExitStack()
-        self._tidy: list[Callable[[], None]] = []
 
     def __enter__(self) -> Self:
-        keep = self._ends
+        try:
+            self._plant(self._ends)
+        except BaseException:
+            self._ends.close()
+            raise
+        return self
+
+    def _plant(self, keep: contextlib.ExitStack) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="peirce-scene-"))
         keep.callback(self._remove, self.folder)
         self.folder.chmod(0o777)
@@ -267,6 +273,7 @@ class Scene:
             os.fchmod(number, 0o644)
             os.close(number)
         self.victim_was = self._victim()
+        self.marked_before = set(marked_files([], self.folder))
 
         keep.callback(os.environ.pop, "PEIRCE_SCENE", None)
         os.environ["PEIRCE_SCENE"] = self.secrets["environment"]
@@ -299,12 +306,11 @@ class Scene:
         for number in SIGNALS:
             before = signal.signal(number, lambda got, _: self.signals.append(got))
             keep.callback(signal.signal, number, before)
-        return self
 
     def __exit__(self, *_: object) -> None:
-        for path in set(marked_files([], self.folder)):
-            with contextlib.suppress(OSError):
-                self._remove(Path(path))
+        for path in set(marked_files([], self.folder)) - self.marked_before:
+            with contextlib.suppress(OSError):  # what an attack without a sandbox left, and no more
+                os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
         self._ends.close()
 
     def source(self, attack: Attack, run: str = "") -> str:

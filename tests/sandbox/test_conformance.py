@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
+from peirce.sandbox.cgroups import left_over
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.sandbox.inside.trial import Inputs, Trial
 
@@ -647,6 +648,9 @@ def test_the_death_of_the_parent_ends_everything_that_it_started(backend: str, n
     while still(before) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not still(before)
+    for folder in left_over():  # a control group without members is all that a death leaves
+        if folder.name.startswith(f"peirce-{parent.pid}-"):
+            folder.rmdir()
 
 
 def names_of(sandbox: Any) -> list[str]:
