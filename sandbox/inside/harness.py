@@ -169,12 +169,13 @@ class Stage:
         with mmap.mmap(-1, size) as buffer, memoryview(buffer) as data:  # gone with the result
             try:
                 ending, got = self._await_result(ours, request, data)
+                if ending == "ok":
+                    head = {**reply, "ending": "ok", "reach": data[1] - ord("0")}
+                    self._say(head, data[PREFIX_BYTES:got])
             finally:
                 os.close(ours)
-                status, cpu_s = self._end_all(pid)  # first: what fails here is this batch's fault
+                status, cpu_s = self._end_all(pid)
             if ending == "ok":
-                head = {**reply, "ending": "ok", "reach": data[1] - ord("0")}
-                self._say(head, data[PREFIX_BYTES:got])
                 return
             cpu_limit_s = float(request["limits"]["cpu_s"])
             verdict, detail = explain(ending, status, cpu_s, cpu_limit_s, got)
