@@ -270,17 +270,23 @@ class Trial:
         return text
 
 
-_MAKES_TEXT = re.compile(r"str|repr|format|%|[fF][rR]?['\"]|ascii|print")
+_MAKES_TEXT = re.compile(r"\b(str|repr|format|ascii)\b|['\"]\s*%|\b[fF][rR]?['\"]|\b[rR][fF]['\"]")
 _ADDRESS = re.compile(rb" at 0x[0-9a-f]{6}")
 
 
 def _without_addresses(code: Callable[[Any], bytes], max_bytes: int) -> Callable[[Any], bytes]:
     def checked(value: Any) -> bytes:
-        if type(value) is not int and _ADDRESS.search(canonical.canonical_bytes(value, max_bytes)):
+        if not (type(value) is int or _numbers(value)) and _ADDRESS.search(
+            canonical.canonical_bytes(value, max_bytes)
+        ):
             raise Address
         return code(value)
 
     return checked
+
+
+def _numbers(value: Any) -> bool:
+    return type(value) is list and {int}.issuperset(map(type, value))
 
 
 def may_order_by_address(tree: ast.Module) -> bool:
