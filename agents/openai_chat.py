@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +42,7 @@ from .chat_replies import (
     sendable,
     with_readable_arguments,
 )
+from .limits import Pace, Patience, estimated_tokens
 
 if TYPE_CHECKING:
     import httpx
@@ -62,6 +62,8 @@ SETTINGS: dict[str, str] = {
     "retries": "of one call after its first request, default 5",
     "backoff_s": "before the first retry, doubled for each further one, default 1",
     "max_wait_s": "between two requests, default 120; an endpoint that asks for more fails",
+    "requests_per_minute": "of all calls together, retries too; default no limit",
+    "tokens_per_minute": "in and out, of all calls together; default no limit",
 }
 OURS = ("model", "messages", "tools", "stream", "n", "seed", *SETTINGS)
 PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -89,24 +91,6 @@ class Endpoint:
         return text.replace(self.key, "***") if len(self.key) > 3 else text
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How long to go on asking (in `SETTINGS`)."""
-
-    timeout_s: float = 300.0
-    retries: int = 5
-    backoff_s: float = 1.0
-    max_wait_s: float = 120.0
-
-    def wait_s(self, attempt: int, seed: int, asked_s: float | None) -> float:
-        """Before retry number `attempt` (from 0): what the endpoint asked for, at least, else
-        exponential; with jitter from the seed, so that calls that failed together spread."""
-        jitter = random.Random(f"{seed}/{attempt}").random()
-        if asked_s is not None:
-            return asked_s + self.backoff_s * jitter
-        return min(self.backoff_s * 2.0**attempt * (0.5 + jitter), self.max_wait_s)
-
-
 class OpenAIChat:
     """A Proposer behind one endpoint; `open_model` makes it."""
 
@@ -123,6 +107,7 @@ class OpenAIChat:
         self._given = given
         self._model = model
         self._http = http
+        self._pace = Pace(patience.requests_per_minute, patience.tokens_per_minute)
 
     def settings(self) -> Json:
         """What decides the answers, and apart from it (`transport`) what does not."""
@@ -154,8 +139,10 @@ class OpenAIChat:
             if not fault.again:
                 break
             wait_s = self._patience.wait_s(attempt, seed, fault.asked_s)
-            if fault.asked_s is not None and fault.asked_s > self._patience.max_wait_s:
-                break
+            if fault.asked_s is not None:
+                if fault.asked_s > self._patience.max_wait_s:
+                    break
+                self._pace.pause(fault.asked_s)
             if attempt < self._patience.retries:
                 await asyncio.sleep(wait_s)
         raise self._unavailable(fault, attempt + 1)
@@ -170,10 +157,14 @@ class OpenAIChat:
         import httpx
         import openai
 
+        size = estimated_tokens(messages, extra, self._given.get("max_tokens", 0))
+        admitted = await self._pace.admit(size)
         try:
             async with asyncio.timeout(self._patience.timeout_s):
                 message = await self._model.ainvoke([dict(m) for m in messages], **extra)
-            return reply_of(message, retries)
+            reply = reply_of(message, retries)
+            self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
+            return reply
         except openai.APIStatusError as error:
             raise self._status_fault(error) from None
         except (openai.APITimeoutError, TimeoutError):
@@ -291,10 +282,11 @@ def _client_error(spec: str, error: Exception) -> UsageError:
 
 def _check(spec: str, given: Mapping[str, Json]) -> None:
     lowest = {"temperature": 0, "top_p": 0, "max_tokens": 1, "retries": 0, "backoff_s": 0,
-              "timeout_s": 0, "max_wait_s": 0}  # fmt: skip
+              "timeout_s": 0, "max_wait_s": 0, "requests_per_minute": 1, "tokens_per_minute": 1}  # fmt: skip
+    whole = ("max_tokens", "retries", "requests_per_minute", "tokens_per_minute")
     for key, low in lowest.items():
         value = given.get(key, low)
-        kind = int if key in ("max_tokens", "retries") else int | float
+        kind = int if key in whole else int | float
         if isinstance(value, bool) or not isinstance(value, kind) or not value >= low:
             noun = "whole number" if kind is int else "number"
             raise UsageError(

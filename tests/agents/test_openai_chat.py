@@ -12,7 +12,7 @@ import pytest
 from chat_server import Answer, ChatServer, calls, completion, cut, raw, says, slow, status
 from peirce.agents import Refused, open_model
 from peirce.agents.chat_replies import retry_after_s, split_reasoning
-from peirce.agents.openai_chat import Patience
+from peirce.agents.limits import Patience
 from peirce.agents.prompts import tool_messages
 from peirce.records import InputSet, ToolSpec, Unavailable, UsageError, View
 

@@ -1,0 +1,113 @@
+"""How long and how fast an endpoint is asked: patience with one call, and the pace that all calls
+of a proposer share.
+
+Not covered: limits that several processes, or several proposers of one process, share with each
+other; the endpoint's own 429 is what tells them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..records import Json, Message
+
+WINDOW_S = 60.0
+CHARACTERS_A_TOKEN = 4  # a rough count, corrected by what the endpoint says it was
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to go on asking and how often to ask (in `openai_chat.SETTINGS`)."""
+
+    timeout_s: float = 300.0
+    retries: int = 5
+    backoff_s: float = 1.0
+    max_wait_s: float = 120.0
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+    def wait_s(self, attempt: int, seed: int, asked_s: float | None) -> float:
+        """Before retry number `attempt` (from 0): what the endpoint asked for, at least, else
+        exponential; with jitter from the seed, so that calls that failed together spread."""
+        jitter = random.Random(f"{seed}/{attempt}").random()
+        if asked_s is not None:
+            return asked_s + self.backoff_s * jitter
+        return min(self.backoff_s * 2.0**attempt * (0.5 + jitter), self.max_wait_s)
+
+
+class Admitted:
+    """A request that was let through, with the tokens that it counts for."""
+
+    def __init__(self, at: float, tokens: int) -> None:
+        self.at = at
+        self.tokens = tokens
+
+
+class Pace:
+    """Lets requests through in the order in which they come: never more than `requests` of them,
+    and of tokens never more than `tokens`, begun in any `WINDOW_S` seconds; none at all during a
+    pause. None means no limit.
+
+    Tokens are an estimate while a request is under way and what the endpoint counted afterwards.
+    A request larger than the whole limit goes alone. clock, sleep: for tests.
+    """
+
+    def __init__(
+        self,
+        requests: int | None = None,
+        tokens: int | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._requests = requests
+        self._tokens = tokens
+        self._clock = clock
+        self._sleep = sleep
+        self._begun: deque[Admitted] = deque()
+        self._paused_until = float("-inf")
+        self._turn = asyncio.Lock()  # fair: whoever waits first goes first
+
+    async def admit(self, tokens: int) -> Admitted:
+        """Waits for the turn of a request of about so many tokens."""
+        async with self._turn:
+            while (wait_s := self._wait_s(tokens)) > 0:
+                await self._sleep(wait_s)
+            admitted = Admitted(self._clock(), tokens)
+            if self._requests is not None or self._tokens is not None:
+                self._begun.append(admitted)
+            return admitted
+
+    def pause(self, seconds: float) -> None:
+        """No request begins for so long; a longer pause under way stays."""
+        self._paused_until = max(self._paused_until, self._clock() + seconds)
+
+    def settle(self, admitted: Admitted, tokens: int) -> None:
+        """What the request really took, where the endpoint said so (more than 0)."""
+        if tokens > 0:
+            admitted.tokens = tokens
+
+    def _wait_s(self, tokens: int) -> float:
+        """Until something may have changed; 0 where the request may begin."""
+        now = self._clock()
+        if now < self._paused_until:
+            return self._paused_until - now
+        while self._begun and now - self._begun[0].at >= WINDOW_S:
+            self._begun.popleft()
+        if not self._begun:
+            return 0.0
+        full = self._requests is not None and len(self._begun) >= self._requests
+        used = sum(one.tokens for one in self._begun) if self._tokens is not None else 0
+        full = full or (self._tokens is not None and used + tokens > self._tokens)
+        return max(self._begun[0].at + WINDOW_S - now, 0.001) if full else 0.0
+
+
+def estimated_tokens(messages: Sequence[Message], extra: Mapping[str, Json], answer: int) -> int:
+    """Of a request and its answer of at most `answer` tokens (0 where that is not known)."""
+    characters = sum(len(str(message)) for message in messages) + len(str(extra.get("tools", "")))
+    return characters // CHARACTERS_A_TOKEN + 1 + answer

@@ -1,0 +1,140 @@
+"""Checks the pace that the calls of a proposer share, on a clock of its own and once over HTTP."""
+
+import asyncio
+import time
+
+import pytest
+from chat_server import ChatServer, says, status
+from peirce.agents import open_model
+from peirce.agents.limits import WINDOW_S, Pace, estimated_tokens
+from peirce.records import InputSet, UsageError, View
+
+VIEW = View("p", "t", "f", (), {}, InputSet("S", ()))
+ASK = [{"role": "user", "content": "a question"}]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def begun(sizes, requests=None, tokens=None, used=None):
+    """When each of the requests of these sizes began; each then took `used` tokens."""
+    clock = Clock()
+    pace = Pace(requests, tokens, clock=clock, sleep=clock.sleep)
+
+    async def all_of_them():
+        for size in sizes:
+            one = await pace.admit(size)
+            pace.settle(one, used or 0)
+            starts.append(one.at)
+
+    starts = []
+    asyncio.run(all_of_them())
+    return starts
+
+
+def test_no_window_holds_more_requests_than_the_limit():
+    starts = begun([1] * 10, requests=3)
+    assert starts[:3] == [0, 0, 0] and starts[-1] == pytest.approx(3 * WINDOW_S)
+    for at in starts:
+        assert sum(at <= other < at + WINDOW_S for other in starts) <= 3
+
+
+def test_no_window_holds_more_tokens_than_the_limit():
+    starts = begun([40] * 6, tokens=100)
+    assert starts == pytest.approx([0, 0, WINDOW_S, WINDOW_S, 2 * WINDOW_S, 2 * WINDOW_S])
+
+
+def test_what_the_endpoint_counted_replaces_the_estimate():
+    assert begun([40] * 6, tokens=100, used=10) == [0] * 6
+    assert begun([1] * 3, tokens=100, used=100) == pytest.approx([0, WINDOW_S, 2 * WINDOW_S])
+
+
+def test_a_request_larger_than_the_limit_goes_alone():
+    assert begun([500, 500, 1], tokens=100) == pytest.approx([0, WINDOW_S, 2 * WINDOW_S])
+
+
+def test_without_limits_nothing_waits_and_nothing_is_kept():
+    clock = Clock()
+    pace = Pace(clock=clock, sleep=clock.sleep)
+
+    async def many():
+        for _ in range(1000):
+            await pace.admit(10**9)
+
+    asyncio.run(many())
+    assert clock.now == 0 and len(pace._begun) == 0
+
+
+def test_a_pause_holds_every_request_and_a_shorter_one_does_not_end_it():
+    clock = Clock()
+    pace = Pace(clock=clock, sleep=clock.sleep)
+    pace.pause(9)
+    pace.pause(2)
+    assert asyncio.run(pace.admit(1)).at == 9
+
+
+def test_requests_begin_in_the_order_in_which_they_came():
+    clock, order = Clock(), []
+    pace = Pace(1, clock=clock, sleep=clock.sleep)
+
+    async def one(number):
+        await pace.admit(1)
+        order.append(number)
+
+    async def all_of_them():
+        await asyncio.gather(*(one(number) for number in range(20)))
+
+    asyncio.run(all_of_them())
+    assert order == list(range(20))
+
+
+def test_an_estimate_counts_messages_tools_and_the_longest_answer():
+    bare = estimated_tokens(ASK, {}, 0)
+    assert bare < estimated_tokens(ASK, {"tools": ["x" * 40]}, 0) < estimated_tokens(ASK, {}, 500)
+    assert estimated_tokens([{"role": "user", "content": "x" * 4000}], {}, 0) >= 1000
+
+
+def test_a_wait_that_one_call_is_asked_for_is_kept_by_all():
+    """The second call meets no 429 and yet does not begin before the first one's wait is over."""
+    with ChatServer([status(429, retry_after="0.6"), says("x")]) as server:
+
+        async def both():
+            proposer = await open_model(f"{server.url}#m", {"backoff_s": 0})
+            try:
+                first = asyncio.create_task(proposer.propose(VIEW, ASK, (), 1))
+                while not server.requests:
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(0.1)  # until the 429 is back
+                start = time.monotonic()
+                await asyncio.gather(first, proposer.propose(VIEW, ASK, (), 2))
+                return time.monotonic() - start
+            finally:
+                await proposer.close()
+
+        waited = asyncio.run(both())
+    assert 0.3 < waited < 5 and len(server.requests) == 3
+
+
+@pytest.mark.parametrize("key", ["requests_per_minute", "tokens_per_minute"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "10", True])
+def test_a_limit_that_cannot_be_is_refused_by_name(key, value):
+    with pytest.raises(UsageError, match=key):
+        asyncio.run(open_model("http://127.0.0.1:9/v1#m", {key: value}))
+
+
+def test_limits_are_recorded_as_transport_which_decides_no_answer():
+    async def settings():
+        proposer = await open_model("http://127.0.0.1:9/v1#m", {"requests_per_minute": 60})
+        await proposer.close()
+        return proposer.settings()
+
+    told = asyncio.run(settings())
+    assert told["transport"]["requests_per_minute"] == 60 and "requests_per_minute" not in told
