@@ -12,7 +12,6 @@ declared here as `records.UsageError`.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -25,7 +24,7 @@ from .verbs.checking import check
 from .verbs.diagnosis import doctor as diagnose
 from .verbs.driving import OnEvent, complete, drive
 from .verbs.outcome import Session, Trace, outcome, reading, store_path
-from .verbs.problems import choose, tasks_generate, tasks_list, tasks_show, tasks_space
+from .verbs.problems import choose, task_like, tasks_generate, tasks_list, tasks_show, tasks_space
 from .verbs.settings import (
     course,
     given,
@@ -34,6 +33,7 @@ from .verbs.settings import (
     one_of,
     shown_model,
     shown_settings,
+    spending_of,
     split_model,
 )
 
@@ -72,6 +72,12 @@ def run(
     model_arg: Sequence[str] | Mapping[str, Json] = (),
     budget_expansions: int | None = None,
     preset: str | None = None,
+    budget_tokens: int | None = None,
+    budget_usd: float | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    price_cached: float | None = None,
+    max_failures: int | None = None,
     store: str | Path | None = None,
     sandbox: str = "process",
     strict_sandbox: bool = False,
@@ -111,6 +117,10 @@ def run(
         "limits": asdict(Limits()),
     }
     path = store_path(store)
+    limits = spending_of(
+        budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
+        price_out=price_out, price_cached=price_cached, max_failures=max_failures,
+    )  # fmt: skip
     operational: dict[str, Json] = {
         "model": model if isinstance(model, str) else None,
         "model_options": options,
@@ -119,6 +129,7 @@ def run(
         "workers": workers,
         "concurrency": concurrency or CONCURRENCY,
         "store": str(path),
+        "spending": limits,
         **chosen.sources,
     }
 
@@ -145,19 +156,32 @@ def resume(
     strict_sandbox: bool | None = None,
     workers: int | None = None,
     concurrency: int | None = None,
+    budget_tokens: int | None = None,
+    budget_usd: float | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    price_cached: float | None = None,
+    max_failures: int | None = None,
     retry_failed: bool = False,
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
 ) -> Session:
     """Goes on where `session` stopped, with the settings that it recorded. Problems that failed (an
-    endpoint that was down) are left as they are unless `retry_failed`."""
+    endpoint that was down) are left as they are unless `retry_failed`. Budgets count what was spent
+    before; one given here takes the place of the one that the session began with."""
     path = store_path(store)
     with reading(path) as opened:
         found = opened.find(session)
-        settings = opened.session(found)["settings"]
+        record = opened.session(found)
+    settings = record["settings"]
     operational = settings["operational"] | given(
         sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers, concurrency=concurrency
     )
+    begun = record.get("spending") or settings["operational"].get("spending", {})
+    operational["spending"] = spending_of(
+        begun, budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
+        price_out=price_out, price_cached=price_cached, max_failures=max_failures,
+    )  # fmt: skip
     spec = model or operational["model"]
     if spec is None:
         raise UsageError(
@@ -196,7 +220,7 @@ def import_recorded(
     from .agents.recorded import read_record
 
     record = read_record(file)
-    name = task or _task_of(str(record.about.get("dataset", "")), file)
+    name = task or task_like(str(record.about.get("dataset", "")), file)
     if data is None:
         raise UsageError(
             f"{file} holds answers and no problems: name their file, as in"
@@ -210,15 +234,6 @@ def import_recorded(
         name, data=data, problem=answered, observations=observations, method="imported",
         model=f"recorded:{file}", answer_format=answer_format, **options,
     )  # fmt: skip
-
-
-def _task_of(dataset: str, file: str | Path) -> str:
-    """The task whose name is nearest to the data set that a record names."""
-    names = [row["task"] for row in tasks_list()]
-    near = difflib.get_close_matches(dataset, names, 1, 0.8)
-    if not near:
-        raise UsageError(f"{file} names no task: give one with --task ({', '.join(names)})")
-    return str(near[0])
 
 
 # --- reading -------------------------------------------------------------------

@@ -49,7 +49,9 @@ def _end(session: Any, as_json: bool) -> None:
         _emit([session.as_json()])
     else:
         readable.print_outcome(readable.console(), session)
-    if session.status == "failed":
+    if session.cause:
+        typer.echo(f"peirce: {readable.one_line(session.cause, 300)}", err=True)
+    elif session.status == "failed":
         cause = next(iter(session.failed.values()), "no problem could be run")
         sentence = (
             f"peirce: all {session.problems} problems failed: {readable.one_line(cause, 300)}"
@@ -85,6 +87,12 @@ def run(
     model_arg: o.ModelArg = None,
     budget_expansions: o.BudgetExpansions = None,
     preset: o.Preset = None,
+    budget_tokens: o.BudgetTokens = None,
+    budget_usd: o.BudgetUsd = None,
+    price_in: o.PriceIn = None,
+    price_out: o.PriceOut = None,
+    price_cached: o.PriceCached = None,
+    max_failures: o.MaxFailures = None,
     sandbox: o.SandboxName = "process",
     strict_sandbox: o.StrictSandbox = False,
     workers: o.Workers = None,
@@ -104,6 +112,8 @@ def run(
             answer_format=answer_format, history=history, strict_contract=strict_contract,
             temperature=temperature, top_p=top_p, max_tokens=max_tokens, model_arg=model_arg or (),
             budget_expansions=budget_expansions, preset=preset, sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
+            budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
+            price_out=price_out, price_cached=price_cached, max_failures=max_failures,
             concurrency=concurrency, store=store, on_event=screen,
         )  # fmt: skip
     _end(session, as_json)
@@ -115,6 +125,12 @@ def resume(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Also the problems that failed.")
     ] = False,
+    budget_tokens: o.BudgetTokens = None,
+    budget_usd: o.BudgetUsd = None,
+    price_in: o.PriceIn = None,
+    price_out: o.PriceOut = None,
+    price_cached: o.PriceCached = None,
+    max_failures: o.MaxFailures = None,
     sandbox: o.SandboxAgain = None,
     workers: o.Workers = None,
     concurrency: o.Concurrency = None,
@@ -129,6 +145,8 @@ def resume(
     with Screen(quiet=quiet) as screen:
         resumed = api.resume(
             session, retry_failed=retry_failed, sandbox=sandbox, workers=workers,
+            budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
+            price_out=price_out, price_cached=price_cached, max_failures=max_failures,
             concurrency=concurrency, store=store, on_event=screen,
         )  # fmt: skip
     _end(resumed, as_json)

@@ -41,6 +41,7 @@ from ..records import (
     View,
 )
 from ..tools.gear import Coverage
+from .budget import Budget
 
 Event = Mapping[str, Json]
 T = TypeVar("T")
@@ -79,6 +80,7 @@ class Case:
     ledger: Ledger
     proposer: Proposer | None = None  # None: the journal answers alone
     execute: Execute | None = None  # None: there is no sandbox, only the journal
+    budget: Budget = field(default_factory=Budget)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     emit: Callable[[Event], None] = lambda event: None
 
@@ -115,11 +117,15 @@ class Case:
 
         async def timed() -> Outcome:
             nonlocal made
+            if kind == "model":
+                self.budget.check()
             made = True
             start = time.perf_counter()
             self.emit({"type": "call_started", "problem": self.problem.id, "path": path})
             outcome = await make()
             seconds = time.perf_counter() - start
+            if kind == "model":
+                self.budget.count(outcome.usage)
             return Outcome(
                 outcome.response, outcome.vectors, outcome.usage, seconds, outcome.retries
             )

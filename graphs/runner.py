@@ -12,11 +12,20 @@ from contextlib import suppress
 from typing import Any
 
 from ..agents import Refused
-from ..records import Execute, Json, Proposer, Sandbox, SandboxUnavailable, Unavailable
+from ..records import (
+    BudgetSpent,
+    Execute,
+    Json,
+    Proposer,
+    Sandbox,
+    SandboxUnavailable,
+    Unavailable,
+)
 from ..store import ProblemRow, Store
 from ..tasks import family as family_named
 from ..tools.execute import executor
 from . import Method, method
+from .budget import Budget
 from .case import Case, Event, Settings
 from .steps import START_STATE
 
@@ -34,12 +43,15 @@ async def run_session(
     callbacks: Sequence[Any] = (),
     stopping: asyncio.Event | None = None,
     retry_failed: bool = False,
+    budget: Budget | None = None,
+    max_failures: int | None = None,
 ) -> dict[str, Json]:
-    """Runs what is open of `session` and returns {"status", "problems", "done", "failed"}.
+    """Runs what is open of `session` and returns {"status", "problems", "done", "failed", "cause"}.
 
     status: "done" (no problem is open; some may have failed, and `failed` maps each to its
-    sentence), "failed" (every problem failed), "interrupted" (`stopping` was set: steps in flight
-    were finished and saved). Raises SandboxUnavailable, and Refused where the model's endpoint will
+    sentence), "failed" (every problem failed, or `max_failures` did in this run), "budget" (it is
+    spent), "interrupted" (`stopping` was set). In the last three steps in flight were finished and
+    saved, and what is open waits for `resume`; cause: why the session ended early. Raises SandboxUnavailable, and Refused where the model's endpoint will
     refuse every request: the problems stay open for `resume`.
     """
     settings = store.session(session)["settings"]
@@ -57,25 +69,38 @@ async def run_session(
     execute = executor_of(settings, sandbox)
     waiting: Iterator[ProblemRow] = iter(todo)
     spaces = Spaces(store)
+    budget = budget or Budget()
+    failures = 0
+    early: list[tuple[str, str]] = []  # status and cause, of what first ended the session early
+
+    def end_early(status: str, cause: str) -> None:
+        early.append((status, cause))
+        stopping.set()
 
     async def worker() -> None:
+        nonlocal failures
         for row in waiting:
             if stopping.is_set():
                 return
             case = make_case(
-                store, session, settings, row, spaces,
-                proposer=proposer, execute=execute, stopping=stopping, emit=emit,
+                store, session, settings, row, spaces, proposer=proposer, execute=execute,
+                budget=budget, stopping=stopping, emit=emit,
             )  # fmt: skip
-            await _run_problem(graph, case, callbacks)
+            try:
+                failures += await _run_problem(graph, case, callbacks) == "failed"
+            except BudgetSpent as spent:
+                end_early("budget", str(spent))
+            if failures == max_failures and not early:
+                end_early("failed", f"{failures} problems failed, as many as max_failures allows")
 
     workers = [asyncio.create_task(worker()) for _ in range(max(1, min(concurrency, len(todo))))]
-    status = "failed"
+    status, cause = "failed", ""
     try:
         await asyncio.gather(*workers)
         ended = store.problems(session)
         failed = {row.problem.id: row.cause for row in ended if row.status == "failed"}
         if any(row.status == "open" for row in ended):
-            status = "interrupted"
+            status, cause = early[0] if early else ("interrupted", "")
         else:
             status = "failed" if failed and len(failed) == len(ended) else "done"
     except (asyncio.CancelledError, KeyboardInterrupt):
@@ -89,11 +114,13 @@ async def run_session(
         store.set_session(session, status=status, digest=store.digest(session))
         emit({"type": "ended", "status": status})
     done = sum(row.status == "done" for row in ended)
-    return {"status": status, "problems": len(ended), "done": done, "failed": failed}
+    counts = {"problems": len(ended), "done": done, "failed": failed}
+    return {"status": status, **counts, "cause": cause}
 
 
-async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> None:
-    """One problem to its end; an outage fails this problem alone and says why."""
+async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
+    """One problem to its end, which is returned: done, failed, or open where it was stopped. An
+    outage fails this problem alone and says why."""
     problem = case.problem.id
     case.emit({"type": "problem_started", "problem": problem})
     config = {"recursion_limit": STEPS_WITHOUT_END, "callbacks": list(callbacks)}
@@ -103,13 +130,14 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> None
         raise
     except Unavailable as outage:
         if case.stopping.is_set():
-            return  # it was not let finish: the problem stays open for `resume`
+            return "open"  # it was not let finish: the problem stays open for `resume`
         await case.ledger.end(problem, "failed", str(outage))
         case.emit({"type": "problem_ended", "problem": problem, "status": "failed", "cause": str(outage)})  # fmt: skip
-        return
+        return "failed"
     if state["stop"]:
         await case.ledger.end(problem, "done", state["stop"])
         case.emit({"type": "problem_ended", "problem": problem, "status": "done", "cause": state["stop"]})  # fmt: skip
+    return "done" if state["stop"] else "open"
 
 
 class Spaces:

@@ -342,6 +342,8 @@ def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
     lines = []
     for role, sums in usage.get("by_role", {}).items():
         told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in TOLD if sums.get(name)]
+        if sums.get("cost_usd"):
+            told.append(f"{sums['cost_usd']:.4f} US dollars")
         lines.append(("cost", f"{visible(str(role))}: {', '.join(told) or 'nothing'}"))
     kinds = usage.get("by_kind", {}).items()
     seconds = ", ".join(f"{duration(sums['seconds'])} {visible(str(k))}" for k, sums in kinds)

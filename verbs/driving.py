@@ -40,6 +40,7 @@ async def drive(
     and returns its id. operational: model_options, sandbox, workers, strict_sandbox, concurrency.
     """
     from ..agents import open_model
+    from ..graphs.budget import Budget
     from ..graphs.runner import run_session
     from ..sandbox import open_sandbox
 
@@ -58,15 +59,21 @@ async def drive(
         store = stack.enter_context(closing(Store.open(path, write=True)))
         session = begin(store, proposer.settings(), sandbox.layers())
         before = store.session(session).get("seconds") or 0.0
+        limits = operational.get("spending", {})
+        used = store.usage(session)["by_kind"].get("model", {})
         start = time.monotonic()
         with interruptible(emit) as stopping:
             outcome = await run_session(
                 store, session, proposer=proposer, sandbox=sandbox, stopping=stopping,
                 concurrency=operational["concurrency"], on_event=emit, callbacks=callbacks,
-                retry_failed=retry_failed,
+                retry_failed=retry_failed, budget=Budget.of(limits, used),
+                max_failures=limits.get("max_failures"),
             )  # fmt: skip
         seconds = round(before + time.monotonic() - start, 3)
-        store.set_session(session, status=outcome["status"], seconds=seconds)
+        store.set_session(
+            session, status=outcome["status"], seconds=seconds, cause=outcome["cause"],
+            spending=limits,
+        )  # fmt: skip
         return session
 
 

@@ -92,6 +92,28 @@ BudgetExpansions: TypeAlias = Annotated[
 ]
 Preset: TypeAlias = Annotated[str | None, _option(MODEL, "Named settings of `search`.")]
 
+BudgetTokens: TypeAlias = Annotated[
+    int | None,
+    _option(RUNNING, "Stop before a model call once so many tokens, in and out, were taken; the rest"
+            " stays open.", metavar="N"),
+]  # fmt: skip
+BudgetUsd: TypeAlias = Annotated[
+    float | None, _option(RUNNING, "The same in US dollars; needs --price-in and --price-out.")
+]
+PriceIn: TypeAlias = Annotated[
+    float | None, _option(RUNNING, "US dollars a million tokens going in.")
+]
+PriceOut: TypeAlias = Annotated[
+    float | None, _option(RUNNING, "The same coming out, reasoning included.")
+]
+PriceCached: TypeAlias = Annotated[
+    float | None, _option(RUNNING, "The same going in from the endpoint's cache (default: as in).")
+]
+MaxFailures: TypeAlias = Annotated[
+    int | None, _option(RUNNING, "Stop when so many problems failed; the rest stays open.",
+                        metavar="N"),
+]  # fmt: skip
+
 SandboxName: TypeAlias = Annotated[str, _option(RUNNING, "Where hypotheses run.")]
 SandboxAgain: TypeAlias = Annotated[
     str | None, _option(RUNNING, "Where hypotheses run; else as recorded.", "--sandbox")

@@ -31,6 +31,7 @@ class Session:
     hypotheses (or malformed answers) got each. metrics: {name: {mean, low, high, n}}. failed: the
     sentence of each failed problem. ends: how many problems ended why. evaluation: whose metrics.
     breaches, malformed: of the answer contract by kind, of answers by reason (`reports.Tally`).
+    cause: why the session ended before its problems did, else "".
     """
 
     session: str
@@ -52,11 +53,12 @@ class Session:
     evaluation: str = ""
     breaches: Mapping[str, int] = field(default_factory=dict)
     malformed: Mapping[str, int] = field(default_factory=dict)
+    cause: str = ""
 
     def as_json(self) -> dict[str, Json]:
         """The object that `peirce run --json` prints."""
         whole = asdict(self)
-        beside = ("failed", "ends", "evaluation", "breaches", "malformed")
+        beside = ("failed", "ends", "evaluation", "breaches", "malformed", "cause")
         return {key: value for key, value in whole.items() if key not in beside}
 
 
@@ -96,6 +98,7 @@ def reading(store: str | Path | None) -> Iterator[Store]:
 
 def outcome(path: Path, session: str) -> Session:
     """A session as the store holds it, scored by the evaluation that fits its task."""
+    from ..graphs.budget import priced
     from ..reports import evaluate_session, tally
 
     with reading(path) as store:
@@ -116,11 +119,12 @@ def outcome(path: Path, session: str) -> Session:
             steps=counted.steps,
             verdicts=counted.verdicts,
             metrics=scored["metrics"],
-            usage=store.usage(session),
+            usage=priced(store.usage(session), record.get("spending") or {}),
             seconds=record.get("seconds") or 0.0,
             failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
             ends=dict(Counter(row.cause for row in rows if row.status == "done")),
             evaluation=scored["evaluation"],
             breaches=counted.breaches,
             malformed=counted.malformed,
+            cause=record.get("cause") or "",
         )

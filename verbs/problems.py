@@ -6,6 +6,7 @@ and its sample space are the same whichever verb asks.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,3 +136,12 @@ def tasks_space(
     space = choose(task, data=data, problem=wanted, problems=None if problem else 1).pairs[0][1]
     write_space(space, out)
     return {"task": task, "inputs": len(space), "digest": space.digest, "path": str(out)}
+
+
+def task_like(dataset: str, file: str | Path) -> str:
+    """The task whose name is nearest to the data set that a record names."""
+    names = [row["task"] for row in tasks_list()]
+    near = difflib.get_close_matches(dataset, names, 1, 0.8)
+    if not near:
+        raise UsageError(f"{file} names no task: give one with --task ({', '.join(names)})")
+    return str(near[0])

@@ -110,6 +110,16 @@ def model_args_of(given: Sequence[str] | Mapping[str, Json]) -> dict[str, Json]:
     return pairs
 
 
+def spending_of(begun: Mapping[str, Json] | None = None, **options: Json) -> dict[str, Json]:
+    """Budgets, prices and max_failures: those of `begun` where none is given. Raises UsageError
+    for a number that cannot be one and for a budget without the prices that it needs."""
+    from ..graphs.budget import check_spending, spending
+
+    limits = {**(begun or {}), **spending(**options)}
+    check_spending(limits)
+    return limits
+
+
 def given(**options: Json) -> dict[str, Json]:
     return {name: value for name, value in options.items() if value is not None}
 

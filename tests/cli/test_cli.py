@@ -329,7 +329,6 @@ def test_a_bug_keeps_its_traceback(folder, monkeypatch):
 
 def test_later_options_are_not_accepted_in_silence(peirce):
     for option in (
-        "--budget-usd",
         "--literature",
         "--bank",
         "--rounds",
@@ -519,3 +518,24 @@ def test_stdout_that_is_full_or_closed_is_no_bug(folder):
 def test_no_setting_asks_for_the_version(peirce, monkeypatch):
     monkeypatch.setenv("PEIRCE_VERSION", "1")
     assert "examples" in peirce("tasks", "list")[1]
+
+
+def test_a_spent_budget_ends_with_3_and_one_sentence_and_resume_goes_on(peirce, monkeypatch):
+    from peirce.agents.scripted import Scripted
+    from peirce.records import Reply, Usage
+
+    asked = Scripted.propose
+
+    async def counted(self, view, messages, tools, seed):
+        reply = await asked(self, view, messages, tools, seed)
+        return Reply(reply.text, reply.tool_calls, reply.finish, Usage(60, 40, 0, 0))
+
+    monkeypatch.setattr(Scripted, "propose", counted)
+    code, out, err = peirce(*RUN, "--quiet", "--json", "--budget-tokens", "150")
+    assert code == 3 and json.loads(out)["status"] == "budget"
+    assert "peirce: The budget of 150 tokens is spent (200 so far)" in err
+    assert peirce("resume", "--quiet")[0] == 3
+    code, out, _ = peirce("resume", "--quiet", "--json", "--budget-tokens", "900",
+                          "--price-in", "1", "--price-out", "2")  # fmt: skip
+    assert code == 0 and json.loads(out)["usage"]["cost_usd"] > 0
+    assert peirce(*RUN, "--budget-usd", "1")[0] == 2

@@ -37,7 +37,7 @@ def test_an_outage_fails_its_problem_alone_and_a_retry_goes_on(play, make_proble
     mended = Scripted({"*": works})
     assert again(store, session, mended)["failed"] == {"two": "It is down."}
     outcome = again(store, session, mended, retry_failed=True)
-    assert outcome == {"status": "done", "problems": 2, "done": 2, "failed": {}}
+    assert outcome == {"status": "done", "problems": 2, "done": 2, "failed": {}, "cause": ""}
     assert len(list(store.steps(session))) == 2
 
 

@@ -1,0 +1,126 @@
+"""What a session may spend on its models, and where it stops if too many problems fail.
+
+Every model call is checked before it is made and counted when it has come back; on resume what
+the journal holds is counted first. Calls in flight when the budget is reached are let finish, so a
+session may spend more than its budget by as many calls as run side by side. What an endpoint
+charges for requests that gave no answer is not known here and not counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..records import BudgetSpent, Json, Usage, UsageError
+
+PER = 1_000_000  # prices are for so many tokens
+PRICES = ("price_in", "price_out", "price_cached")
+
+
+@dataclass(frozen=True)
+class Prices:
+    """US dollars a million tokens. cached: of those going in; None: as all that go in. Reasoning
+    is part of what comes out."""
+
+    price_in: float
+    price_out: float
+    price_cached: float | None = None
+
+    @staticmethod
+    def of(spending: Mapping[str, Json]) -> Prices | None:
+        """The prices that the user gave; None where there are none."""
+        if spending.get("price_in") is None or spending.get("price_out") is None:
+            return None
+        return Prices(*(spending.get(name) for name in PRICES))  # type: ignore[arg-type]
+
+    def cost_usd(self, usage: Mapping[str, Json]) -> float:
+        """Of `tokens_in`, `tokens_out` and `tokens_cached` of a call or of a sum of calls."""
+        cached = min(usage["tokens_cached"], usage["tokens_in"])
+        again = self.price_in if self.price_cached is None else self.price_cached
+        fresh = (usage["tokens_in"] - cached) * self.price_in
+        return float((fresh + cached * again + usage["tokens_out"] * self.price_out) / PER)
+
+
+def spending(
+    *,
+    budget_tokens: int | None = None,
+    budget_usd: float | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    price_cached: float | None = None,
+    max_failures: int | None = None,
+) -> dict[str, Json]:
+    """Those that are given, as a session records them. Raises UsageError for a number that cannot
+    be one of these."""
+    given = {name: value for name, value in locals().items() if value is not None}
+    for name, value in given.items():
+        if not (math.isfinite(value) and value >= 0) or (value == 0 and name not in PRICES):
+            least = "0" if name in PRICES else "more than 0"
+            raise UsageError(f"{name} is {value}: it must be {least} or more")
+    return given
+
+
+def check_spending(given: Mapping[str, Json]) -> None:
+    """Raises UsageError where a price is missing that the others need."""
+    wanting = [name for name in PRICES[:2] if given.get(name) is None]
+    needed = "budget_usd" in given or any(name in given for name in PRICES)
+    if needed and wanting:
+        what = "budget_usd" if "budget_usd" in given else "a price"
+        raise UsageError(
+            f"{what} needs {' and '.join(wanting)} too, in US dollars a million tokens"
+        )
+
+
+@dataclass
+class Budget:
+    """spent: tokens and dollars so far, those of the journal first."""
+
+    limit_tokens: int | None = None
+    limit_usd: float | None = None
+    prices: Prices | None = None
+    spent: dict[str, int] = field(
+        default_factory=lambda: {"tokens_in": 0, "tokens_out": 0, "tokens_cached": 0}
+    )
+
+    @staticmethod
+    def of(given: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
+        """given: see `spending`; used: the sums of the model calls of the journal, if any."""
+        budget = Budget(given.get("budget_tokens"), given.get("budget_usd"), Prices.of(given))
+        for name in budget.spent:
+            budget.spent[name] += int(used.get(name, 0))
+        return budget
+
+    def check(self) -> None:
+        """Raises BudgetSpent where no further call may be made."""
+        tokens = self.spent["tokens_in"] + self.spent["tokens_out"]
+        if self.limit_tokens is not None and tokens >= self.limit_tokens:
+            raise BudgetSpent(
+                f"The budget of {self.limit_tokens:,} tokens is spent ({tokens:,} so far): resume"
+                " with a larger --budget-tokens."
+            )
+        if self.limit_usd is None or self.prices is None:
+            return
+        usd = self.prices.cost_usd(self.spent)
+        if usd >= self.limit_usd:
+            raise BudgetSpent(
+                f"The budget of {self.limit_usd:g} US dollars is spent ({usd:.4g} so far): resume"
+                " with a larger --budget-usd."
+            )
+
+    def count(self, usage: Usage) -> None:
+        for name in self.spent:
+            self.spent[name] += getattr(usage, name)
+
+
+def priced(usage: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
+    """`Store.usage` with `cost_usd` in all, by kind and by role, where prices are known."""
+    prices = Prices.of(given)
+    if prices is None:
+        return dict(usage)
+
+    def with_cost(sums: Mapping[str, Json]) -> dict[str, Json]:
+        return {**sums, "cost_usd": round(prices.cost_usd(sums), 6)}
+
+    parts = {by: {name: with_cost(sums) for name, sums in usage[by].items()} for by in ("by_kind", "by_role")}  # fmt: skip
+    return {**with_cost(usage), **parts}
