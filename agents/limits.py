@@ -22,7 +22,7 @@ CHARACTERS_A_TOKEN = 4  # a rough count, corrected by what the endpoint says it 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on asking and how often to ask (in `openai_chat.SETTINGS`)."""
+    """How long to go on asking, how often, and with how much (in `openai_chat.SETTINGS`)."""
 
     timeout_s: float = 300.0
     retries: int = 5
@@ -30,6 +30,7 @@ class Patience:
     max_wait_s: float = 120.0
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    context_tokens: int | None = None
 
     def wait_s(self, attempt: int, seed: int, asked_s: float | None) -> float:
         """Before retry number `attempt` (from 0): what the endpoint asked for, at least, else

@@ -64,6 +64,7 @@ SETTINGS: dict[str, str] = {
     "max_wait_s": "between two requests, default 120; an endpoint that asks for more fails",
     "requests_per_minute": "of all calls together, retries too; default no limit",
     "tokens_per_minute": "in and out, of all calls together; default no limit",
+    "context_tokens": "what the model holds; a request estimated above it is not sent",
 }
 OURS = ("model", "messages", "tools", "stream", "n", "seed", *SETTINGS)
 PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -131,6 +132,7 @@ class OpenAIChat:
             extra["tools"] = [_tool(spec) for spec in tools]
         if self._given.get("send_seed", True):
             extra["seed"] = seed & 0x7FFFFFFF  # what every server's integer holds
+        self._check_context(messages, extra)
         for attempt in range(self._patience.retries + 1):
             try:
                 return await self._request(messages, extra, attempt)
@@ -146,6 +148,16 @@ class OpenAIChat:
             if attempt < self._patience.retries:
                 await asyncio.sleep(wait_s)
         raise self._unavailable(fault, attempt + 1)
+
+    def _check_context(self, messages: Sequence[Message], extra: Mapping[str, Json]) -> None:
+        most, answer = self._patience.context_tokens, self._given.get("max_tokens", 0)
+        size = estimated_tokens(messages, extra, answer)
+        if most is not None and size > most:
+            raise Unavailable(
+                f"model {self._endpoint.model!r} at {self._endpoint.url} was not asked: the request"
+                f" and an answer of {answer:,} tokens are about {size:,} tokens, more than"
+                f" context_tokens {most:,}"
+            )
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -282,8 +294,8 @@ def _client_error(spec: str, error: Exception) -> UsageError:
 
 def _check(spec: str, given: Mapping[str, Json]) -> None:
     lowest = {"temperature": 0, "top_p": 0, "max_tokens": 1, "retries": 0, "backoff_s": 0,
-              "timeout_s": 0, "max_wait_s": 0, "requests_per_minute": 1, "tokens_per_minute": 1}  # fmt: skip
-    whole = ("max_tokens", "retries", "requests_per_minute", "tokens_per_minute")
+              "timeout_s": 0, "max_wait_s": 0, "requests_per_minute": 1, "tokens_per_minute": 1, "context_tokens": 1}  # fmt: skip
+    whole = ("max_tokens", "retries", "requests_per_minute", "tokens_per_minute", "context_tokens")
     for key, low in lowest.items():
         value = given.get(key, low)
         kind = int if key in whole else int | float

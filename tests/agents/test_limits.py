@@ -7,7 +7,7 @@ import pytest
 from chat_server import ChatServer, says, status
 from peirce.agents import open_model
 from peirce.agents.limits import WINDOW_S, Pace, estimated_tokens
-from peirce.records import InputSet, UsageError, View
+from peirce.records import InputSet, Unavailable, UsageError, View
 
 VIEW = View("p", "t", "f", (), {}, InputSet("S", ()))
 ASK = [{"role": "user", "content": "a question"}]
@@ -123,7 +123,7 @@ def test_a_wait_that_one_call_is_asked_for_is_kept_by_all():
     assert 0.3 < waited < 5 and len(server.requests) == 3
 
 
-@pytest.mark.parametrize("key", ["requests_per_minute", "tokens_per_minute"])
+@pytest.mark.parametrize("key", ["requests_per_minute", "tokens_per_minute", "context_tokens"])
 @pytest.mark.parametrize("value", [0, -1, 1.5, "10", True])
 def test_a_limit_that_cannot_be_is_refused_by_name(key, value):
     with pytest.raises(UsageError, match=key):
@@ -138,3 +138,27 @@ def test_limits_are_recorded_as_transport_which_decides_no_answer():
 
     told = asyncio.run(settings())
     assert told["transport"]["requests_per_minute"] == 60 and "requests_per_minute" not in told
+
+
+@pytest.mark.parametrize(("context", "sent"), [(1700, 1), (1400, 0)])
+def test_a_request_that_would_not_fit_is_not_sent_and_the_figure_is_told(context, sent):
+    settings = {"context_tokens": context, "max_tokens": 500}
+    long = [{"role": "user", "content": "word " * 800}]  # some 1,000 tokens
+    with ChatServer([says("x")]) as server:
+
+        async def call():
+            proposer = await open_model(f"{server.url}#m", settings)
+            try:
+                return await proposer.propose(VIEW, long, (), 1)
+            finally:
+                await proposer.close()
+
+        if sent:
+            assert asyncio.run(call()).text == "x"
+        else:
+            figure = (
+                "an answer of 500 tokens are about 1,5.. tokens, more than context_tokens 1,400"
+            )
+            with pytest.raises(Unavailable, match=figure):
+                asyncio.run(call())
+    assert len(server.requests) == sent
