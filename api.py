@@ -12,6 +12,7 @@ declared here as `records.UsageError`.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,8 +24,10 @@ from .verbs.arguments import checked
 from .verbs.checking import check
 from .verbs.diagnosis import doctor as diagnose
 from .verbs.driving import OnEvent, complete, drive
+from .verbs.forecast import planned
 from .verbs.outcome import Session, Trace, outcome, reading, store_path
 from .verbs.problems import choose, task_like, tasks_generate, tasks_list, tasks_show, tasks_space
+from .verbs.roles import model_options, role_settings
 from .verbs.settings import (
     course,
     given,
@@ -39,11 +42,12 @@ from .verbs.settings import (
 
 __all__ = [
     "Session", "Trace", "bank", "check", "doctor", "evaluate", "export", "import_recorded", "load",
-    "replay", "resume", "run", "sessions", "show", "store_path", "tasks_generate", "tasks_list",
+    "plan", "replay", "resume", "run", "sessions", "show", "store_path", "tasks_generate", "tasks_list",
     "tasks_show", "tasks_space",
 ]  # fmt: skip
 
 CONCURRENCY = 8  # problems side by side
+COURSE = {"max_bad": 3, "tool_calls": 4}
 doctor = checked(diagnose)
 
 
@@ -69,7 +73,11 @@ def run(
     temperature: float | None = None,
     top_p: float | None = None,
     max_tokens: int | None = None,
+    reasoning_effort: str | None = None,
+    timeout_s: float | None = None,
+    retries: int | None = None,
     model_arg: Sequence[str] | Mapping[str, Json] = (),
+    roles: Mapping[str, Any] | None = None,
     budget_expansions: int | None = None,
     preset: str | None = None,
     budget_tokens: int | None = None,
@@ -90,16 +98,20 @@ def run(
 
     `model` is a model string or a Proposer of your own (`resume` then needs it again). `on_event`
     is told what happens (see reports/screen.py); `callbacks` are LangChain's, for tracing.
+    `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
+    {"judge": {"model": …, "temperature": …}}, recorded; no method asks them yet.
     """
     chosen = choose(
         task, data=data, problems=problems, problem=problem,
         observations=observations, space=space, seed=seed,
     )  # fmt: skip
-    options = given(
-        temperature=temperature, top_p=top_p, max_tokens=max_tokens,
-        model_args=model_args_of(model_arg) or None,
-        budget_expansions=budget_expansions, preset=preset,
-    )  # fmt: skip
+    own = {
+        "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens,
+        "reasoning_effort": reasoning_effort, "timeout_s": timeout_s, "retries": retries,
+        "budget_expansions": budget_expansions, "preset": preset,
+    }  # fmt: skip
+    options = model_options(model, model_args_of(model_arg), own)
+    others = role_settings(roles or {}, {}, ())
     if options and not isinstance(model, str):
         raise UsageError(
             f"a proposer object brings its own settings: leave out {', '.join(options)}"
@@ -112,8 +124,7 @@ def run(
         "seed": seed,
         "strict_contract": strict_contract,
         "max_answers": max_answers,
-        "max_bad": 3,
-        "tool_calls": 4,
+        **COURSE,
         "limits": asdict(Limits()),
     }
     path = store_path(store)
@@ -124,6 +135,7 @@ def run(
     operational: dict[str, Json] = {
         "model": model if isinstance(model, str) else None,
         "model_options": options,
+        "roles": others,
         "sandbox": sandbox,
         "strict_sandbox": strict_sandbox,
         "workers": workers,
@@ -147,11 +159,21 @@ def run(
 
 
 @checked
+def plan(task: str, **options: Any) -> dict[str, Json]:
+    """What `run` with these options would take, as `verbs.forecast.forecast` counts it: {task,
+    method, model, seed, problems, calls: {role: {least, most}}}. Asks nothing, makes no store."""
+    defaults = {k: p.default for k, p in inspect.signature(run).parameters.items() if k != "task"}
+    return planned(task, defaults, options, COURSE)
+
+
+@checked
 def resume(
     session: str = "last",
     *,
     model: Proposer | None = None,
     store: str | Path | None = None,
+    timeout_s: float | None = None,
+    retries: int | None = None,
     sandbox: str | None = None,
     strict_sandbox: bool | None = None,
     workers: int | None = None,
@@ -182,6 +204,8 @@ def resume(
         begun, budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
         price_out=price_out, price_cached=price_cached, max_failures=max_failures,
     )  # fmt: skip
+    again_with = given(timeout_s=timeout_s, retries=retries)
+    operational["model_options"] = {**operational["model_options"], **again_with}
     spec = model or operational["model"]
     if spec is None:
         raise UsageError(

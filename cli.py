@@ -68,6 +68,7 @@ def _end(session: Any, as_json: bool) -> None:
     "peirce run examples --data pairs.jsonl --model http://localhost:8000/v1#NAME"
 )
 def run(
+    context: typer.Context,
     task: o.Task,
     data: o.Data = None,
     problems: o.Problems = None,
@@ -84,7 +85,14 @@ def run(
     temperature: o.Temperature = None,
     top_p: o.TopP = None,
     max_tokens: o.MaxTokens = None,
+    reasoning_effort: o.ReasoningEffort = None,
+    timeout_s: o.TimeoutS = None,
+    retries: o.Retries = None,
     model_arg: o.ModelArg = None,
+    judge_model: o.JudgeModel = None,
+    scorer_model: o.ScorerModel = None,
+    literature_model: o.LiteratureModel = None,
+    role: o.RoleSettings = None,
     budget_expansions: o.BudgetExpansions = None,
     preset: o.Preset = None,
     budget_tokens: o.BudgetTokens = None,
@@ -98,24 +106,36 @@ def run(
     workers: o.Workers = None,
     concurrency: o.Concurrency = None,
     store: o.StoreFile = None,
+    dry_run: o.DryRun = False,
     quiet: o.Quiet = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Run a session: hypotheses for the problems of a task."""
     from . import api
+    from .reports import readable
     from .reports.screen import Screen
+    from .verbs.roles import role_settings
 
+    models = {"judge": judge_model, "scorer": scorer_model, "literature": literature_model}
+    roles = role_settings(context.obj.roles, models, role or ())
+    options: dict[str, Any] = dict(
+        data=data, problems=problems, problem=problem or (), observations=observations,
+        space=space, seed=seed, method=method, model=model, max_answers=max_answers,
+        answer_format=answer_format, history=history, strict_contract=strict_contract,
+        temperature=temperature, top_p=top_p, max_tokens=max_tokens,
+        reasoning_effort=reasoning_effort, timeout_s=timeout_s, retries=retries,
+        model_arg=[*context.obj.model_args, *(model_arg or ())], roles=roles,
+        budget_expansions=budget_expansions, preset=preset, sandbox=sandbox,
+        strict_sandbox=strict_sandbox, workers=workers, concurrency=concurrency, store=store,
+        budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
+        price_out=price_out, price_cached=price_cached, max_failures=max_failures,
+    )  # fmt: skip
+    if dry_run:
+        counted = api.plan(task, **options)
+        _emit([counted]) if as_json else readable.print_forecast(readable.console(), counted)
+        return
     with Screen(quiet=quiet) as screen:
-        session = api.run(
-            task, data=data, problems=problems, problem=problem or (), observations=observations,
-            space=space, seed=seed, method=method, model=model, max_answers=max_answers,
-            answer_format=answer_format, history=history, strict_contract=strict_contract,
-            temperature=temperature, top_p=top_p, max_tokens=max_tokens, model_arg=model_arg or (),
-            budget_expansions=budget_expansions, preset=preset, sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
-            budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
-            price_out=price_out, price_cached=price_cached, max_failures=max_failures,
-            concurrency=concurrency, store=store, on_event=screen,
-        )  # fmt: skip
+        session = api.run(task, **options, on_event=screen)
     _end(session, as_json)
 
 
@@ -131,6 +151,8 @@ def resume(
     price_out: o.PriceOut = None,
     price_cached: o.PriceCached = None,
     max_failures: o.MaxFailures = None,
+    timeout_s: o.TimeoutS = None,
+    retries: o.Retries = None,
     sandbox: o.SandboxAgain = None,
     workers: o.Workers = None,
     concurrency: o.Concurrency = None,
@@ -144,7 +166,8 @@ def resume(
 
     with Screen(quiet=quiet) as screen:
         resumed = api.resume(
-            session, retry_failed=retry_failed, sandbox=sandbox, workers=workers,
+            session, retry_failed=retry_failed, timeout_s=timeout_s, retries=retries,
+            sandbox=sandbox, workers=workers,
             budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
             price_out=price_out, price_cached=price_cached, max_failures=max_failures,
             concurrency=concurrency, store=store, on_event=screen,
@@ -351,12 +374,17 @@ def export(
 
 
 @app.command(epilog="Example: peirce doctor --json")
-def doctor(clean: o.Clean = False, store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
-    """What is here: sandbox layers, endpoints, extras, GPU, store."""
+def doctor(
+    context: typer.Context,
+    clean: o.Clean = False,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """What is here: settings and where each comes from, sandbox layers, models, extras, store."""
     from . import api
     from .reports import readable
 
-    found = api.doctor(store=store, clean=clean)
+    found = api.doctor(store=store, clean=clean, settings=context.obj.shown())
     _emit([found]) if as_json else readable.print_doctor(readable.console(), found)
 
 

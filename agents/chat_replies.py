@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -199,3 +200,21 @@ def error_detail(body: Json) -> str:
         inner = body.get("message") or body.get("detail") or body.get("error")
         return error_detail(inner) if isinstance(inner, dict) else str(inner or "")
     return body if isinstance(body, str) else ""
+
+
+def without(reply: Reply, key: str) -> Reply:
+    """The reply with *** for `key` wherever it repeats it."""
+
+    def cleared(value: Json) -> Any:
+        if isinstance(value, str):
+            return value.replace(key, "***")
+        if isinstance(value, Mapping):
+            return {cleared(name): cleared(one) for name, one in value.items()}
+        return [cleared(one) for one in value] if isinstance(value, list | tuple) else value
+
+    calls = tuple(
+        ToolCall(cleared(one.id), cleared(one.name), cleared(one.arguments))
+        for one in reply.tool_calls
+    )
+    meta = cleared(reply.meta)
+    return replace(reply, text=cleared(reply.text), tool_calls=calls, meta=meta)

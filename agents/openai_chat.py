@@ -41,6 +41,7 @@ from .chat_replies import (
     retry_after_s,
     sendable,
     with_readable_arguments,
+    without,
 )
 from .limits import Pace, Patience, estimated_tokens
 
@@ -90,6 +91,10 @@ class Endpoint:
     def scrubbed(self, text: str) -> str:
         """What an endpoint says in an error may repeat the key."""
         return text.replace(self.key, "***") if len(self.key) > 3 else text
+
+    def scrubbed_reply(self, reply: Reply) -> Reply:
+        """An answer may repeat the key too; a dummy key, which a true answer may hold, stays."""
+        return without(reply, self.key) if len(self.key) >= 12 else reply
 
 
 class OpenAIChat:
@@ -176,7 +181,7 @@ class OpenAIChat:
                 message = await self._model.ainvoke([dict(m) for m in messages], **extra)
             reply = reply_of(message, retries)
             self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
-            return reply
+            return self._endpoint.scrubbed_reply(reply)
         except openai.APIStatusError as error:
             raise self._status_fault(error) from None
         except (openai.APITimeoutError, TimeoutError):

@@ -252,6 +252,9 @@ def print_doctor(out: Console, found: Mapping[str, Json]) -> None:
     )
     endpoint = visible(models["endpoint"] or "none named in the environment")
     out.print(f"models    {', '.join(models['schemes'])}; endpoint: {endpoint}; {keys}")
+    for one in found["settings"] or [{"key": "none in the environment or a file"}]:
+        told = f" = {one['value']} ({one['source']})" if "value" in one else ""
+        out.print(f"setting   {visible(one['key'] + told)}", soft_wrap=True)
     for name, extra in found["extras"].items():
         said = (
             "here"
@@ -368,6 +371,17 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
             out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
     for path in result.get("files", ()):
         out.print(f"written   {visible(path)}", soft_wrap=True)
+
+
+def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
+    """What --dry-run tells; roles that nobody asks are left out."""
+    seed = forecast["seed"]
+    out.print(visible(f"{forecast['method']} on {forecast['task']}, seed {seed}"), soft_wrap=True)
+    out.print(visible(f"model     {forecast['model']}"), soft_wrap=True)
+    out.print(f"problems  {forecast['problems']:,}")
+    for role, calls in forecast["calls"].items():
+        if calls["most"] or role == "proposer":
+            out.print(f"{role:<9} {calls['least']:,} to {calls['most']:,} calls, and retries")
 
 
 def print_written(out: Console, result: Mapping[str, Json]) -> None:

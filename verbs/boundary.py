@@ -4,6 +4,7 @@ bug keeps its traceback."""
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 import warnings
@@ -12,7 +13,8 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-from .options import ConfigurationError, configure
+from .configuration import ConfigurationError, configure
+from .secrecy import ScrubbedRecord, scrubbed
 
 INTERRUPTED = 130
 
@@ -23,10 +25,13 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
 
     _open_streams()
     warnings.showwarning = _say_warning
+    logging.setLogRecordFactory(ScrubbedRecord)
     command = get_command(app)
     try:
-        defaults = configure(command)
-        code = command.main(arguments, "peirce", standalone_mode=False, default_map=defaults)
+        set_up = configure(command)
+        code = command.main(
+            arguments, "peirce", standalone_mode=False, default_map=set_up.defaults, obj=set_up
+        )
         sys.stdout.flush()
     except (ConfigurationError, TyperException) as error:
         return _say(error, getattr(error, "exit_code", 2))
@@ -75,11 +80,12 @@ def _say(error: Exception, code: int) -> int:
     text = error.format_message() if isinstance(error, TyperException) else str(error)
     if text:  # an error without words has shown the help
         with contextlib.suppress(OSError):  # the terminal has gone
-            print(f"peirce: {visible(' '.join(text.split()))}", file=sys.stderr, flush=True)
+            said = visible(scrubbed(" ".join(text.split())))
+            print(f"peirce: {said}", file=sys.stderr, flush=True)
     return code
 
 
 def _say_warning(message: Warning | str, *rest: Any, **more: Any) -> None:
     from ..reports.readable import visible
 
-    print(f"peirce: {visible(str(message))}", file=sys.stderr)
+    print(f"peirce: {visible(scrubbed(str(message)))}", file=sys.stderr)

@@ -6,7 +6,9 @@ import importlib.util
 import os
 import platform
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..records import Json, PeirceError
 from .driving import complete
@@ -19,13 +21,16 @@ EXTRAS = {
     "report": ("matplotlib",),
 }
 ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
-KEY_VARIABLES = ("OPENAI_API_KEY",)
+KEY_VARIABLES = ("OPENAI_API_KEY", "PEIRCE_API_KEY")
 
 
-def doctor(*, store: str | Path | None = None, clean: bool = False) -> dict[str, Json]:
+def doctor(
+    *, store: str | Path | None = None, clean: bool = False, settings: Sequence[Any] = ()
+) -> dict[str, Json]:
     """One object: versions, sandbox layers, models, extras, GPU, store. Names no secret: of a key
     it says only whether it is set. clean: first removes what crashed sessions left of their
-    sandboxes, and says under "cleaned" what that was (sandbox/cleaning.py)."""
+    sandboxes, and says under "cleaned" what that was (sandbox/cleaning.py). settings: what the command line's
+    configuration sets, [{key, value, source}], secrets taken out."""
     return {
         **({"cleaned": _cleaned()} if clean else {}),
         "versions": versions(),
@@ -36,6 +41,7 @@ def doctor(*, store: str | Path | None = None, clean: bool = False) -> dict[str,
         },
         "sandbox": complete(_sandboxes()),
         "models": _models(),
+        "settings": list(settings),
         "extras": {name: _extra(name, modules) for name, modules in EXTRAS.items()},
         "gpu": _gpu(),
         "store": _store(store),

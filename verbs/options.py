@@ -1,20 +1,14 @@
 """The options of the command line: each means the same in every verb that takes it.
 
-A setting may also stand in the environment (PEIRCE_SEED for --seed) or in peirce.toml of the
-working directory (`seed = 1`, keys as the options, underscores or hyphens); a flag comes before
-the environment, the environment before the file.
+A setting may also stand in the environment or in peirce.toml (configuration.py).
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
-CONFIGURATION = Path("peirce.toml")
 DATA, MODEL, RUNNING, OUTPUT = "Data", "Model and method", "Running", "Output"
 
 
@@ -81,12 +75,38 @@ History: TypeAlias = Annotated[
 Temperature: TypeAlias = Annotated[float | None, _option(MODEL, "Of an endpoint's sampling.")]
 TopP: TypeAlias = Annotated[float | None, _option(MODEL, "Of an endpoint's sampling.")]
 MaxTokens: TypeAlias = Annotated[int | None, _option(MODEL, "Of one answer of an endpoint.")]
+ReasoningEffort: TypeAlias = Annotated[
+    str | None, _option(MODEL, "A word of the endpoint, as low or high.", metavar="WORD")
+]
+TimeoutS: TypeAlias = Annotated[
+    float | None, _option(MODEL, "Of one request to an endpoint, in seconds (300).", "--timeout-s")
+]
+Retries: TypeAlias = Annotated[
+    int | None, _option(MODEL, "Of one call to an endpoint after its first request (5).")
+]
 ModelArg: TypeAlias = Annotated[
     list[str] | None,
     _option(
-        MODEL, "Any other setting of an endpoint; V is JSON or text; repeatable.", metavar="K=V"
+        MODEL,
+        "Any other setting of the model, or field of an endpoint's request; V is JSON or"
+        " text; repeatable.",
+        metavar="K=V",
     ),
 ]
+JudgeModel: TypeAlias = Annotated[
+    str | None, _option(MODEL, "Labels texts; recorded, no method here asks it yet.")
+]
+ScorerModel: TypeAlias = Annotated[
+    str | None, _option(MODEL, "Scores hypotheses; recorded, no method here asks it yet.")
+]
+LiteratureModel: TypeAlias = Annotated[
+    str | None, _option(MODEL, "Reads papers; recorded, no method here asks it yet.")
+]
+RoleSettings: TypeAlias = Annotated[
+    list[str] | None,
+    _option(MODEL, "Of the model of judge, scorer or literature, as judge.temperature=0;"
+            " repeatable.", "--role", metavar="ROLE.K=V"),
+]  # fmt: skip
 BudgetExpansions: TypeAlias = Annotated[
     int | None, _option(MODEL, "How far `search` looks before each answer.")
 ]
@@ -137,63 +157,11 @@ StoreFile: TypeAlias = Annotated[
     _option(OUTPUT, "The DuckDB file ($PEIRCE_STORE, else peirce.duckdb here).", "--store",
             metavar="FILE"),
 ]  # fmt: skip
+DryRun: TypeAlias = Annotated[
+    bool, _option(OUTPUT, "Say how many calls it would take; ask nothing, make no store.",
+                  "--dry-run"),
+]  # fmt: skip
 Quiet: TypeAlias = Annotated[bool, _option(OUTPUT, "No progress on stderr.", "--quiet", "-q")]
 AsJson: TypeAlias = Annotated[
     bool, _option(OUTPUT, "Data on stdout as JSON, and nothing else there.", "--json")
 ]
-
-
-class ConfigurationError(Exception):
-    """peirce.toml cannot be used; one sentence."""
-
-
-def configure(command: Any, path: Path = CONFIGURATION) -> dict[str, Any]:
-    """Gives every option of `command` and its verbs its environment variable, and returns what
-    the file at `path` sets, by verb, in the form of click's default_map.
-
-    Raises ConfigurationError for a file that is no TOML and for a key that is no option.
-    """
-    file = _read(path)
-    known: set[str] = set()
-    defaults = _defaults(command, file, known)
-    for key in file:
-        if key not in known:
-            raise ConfigurationError(f"{path}: unknown key {key!r}{_nearest(key, known)}")
-    return defaults
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        content = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from None
-    return {key.replace("-", "_"): value for key, value in content.items()}
-
-
-def _defaults(command: Any, file: dict[str, Any], known: set[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, verb in getattr(command, "commands", {}).items():
-        found[name] = _defaults(verb, file, known)
-    for option in _settings(command):
-        key = option.opts[0].removeprefix("--").replace("-", "_")
-        option.envvar = f"PEIRCE_{key.upper()}"
-        option.show_envvar = False
-        known.add(key)
-        if key in file:
-            found[option.name] = file[key]
-    return found
-
-
-def _settings(command: Any) -> Iterator[Any]:
-    for one in command.params:
-        if one.param_type_name == "option" and one.name not in ("help", "version"):
-            yield one
-
-
-def _nearest(key: str, known: set[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(key, known, 1)
-    return f"; did you mean {near[0]}?" if near else f"; it knows {', '.join(sorted(known))}"

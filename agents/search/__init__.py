@@ -35,7 +35,7 @@ SCHEMES = ("search",)
 # Expansions: one list program evaluated on all shown inputs, or 64 element programs that numpy
 # evaluates at once (list_bank.Budget). "standard" is about one to three seconds of one core.
 PRESETS = {"quick": 20_000, "standard": 150_000, "thorough": 600_000}
-_SETTINGS = ("budget_expansions", "preset", "workers")
+SETTINGS = ("budget_expansions", "preset", "workers")
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,10 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> SearchProposer:
     """spec: "search" or "search:PRESET". settings: budget_expansions (a whole number above 0),
     preset, workers; an unknown key raises UsageError. No process starts before the first question.
     """
-    unknown = sorted(set(settings) - set(_SETTINGS))
+    unknown = sorted(set(settings) - set(SETTINGS))
     if unknown:
         raise UsageError(
-            f"The model search has no setting {unknown[0]!r}; valid: {', '.join(_SETTINGS)}."
+            f"The model search has no setting {unknown[0]!r}; valid: {', '.join(SETTINGS)}."
         )
     preset = spec.partition(":")[2] or settings.get("preset") or "standard"
     if preset not in PRESETS:

@@ -161,7 +161,7 @@ def test_replay_ends_with_1_where_a_session_differs(peirce):
         (["run"], "Missing argument"),
         (["run", "list_functoins"], "list_functions"),
         (["run", "examples", "--seeed", "1"], "--seeed"),
-        (["run", "examples", "--judge-model", "x"], "--judge-model"),
+        (["run", "examples", "--judge-model", "x"], "unknown model 'x'"),
         (["run", "examples", "--seed", "x"], "--seed"),
         (["run", "examples", "--data", "absent.jsonl"], "absent.jsonl"),
         (["run", "examples"], "--data"),

@@ -1,0 +1,257 @@
+"""Settings: one key means the same as a flag, in the environment and in peirce.toml, in this order;
+`doctor` tells what is set and whence; the other roles are recorded; a dry run only counts."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from peirce import cli
+
+TAIL = repr(("all but the first", "def f(x):\n    return x[1:]"))
+ENDPOINT = "http://127.0.0.1:9/v1#NAME"
+
+
+@pytest.fixture
+def peirce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    """peirce(*arguments) -> (exit code, stdout, stderr), in a user's folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
+        monkeypatch.delenv(name)
+    pairs = [{"problem": "one", "input": [3, 1], "output": [1]}]
+    Path("pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    Path("space.jsonl").write_text("[]\n[1]\n[1, 2]\n")
+    Path("script.json").write_text(json.dumps({"*": [TAIL]}))
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(list(arguments))
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def options(monkeypatch: pytest.MonkeyPatch):
+    """options() -> what the command line hands to `api.run`, and nothing runs."""
+    from peirce import api
+    from peirce.records import UsageError
+
+    taken: list[dict] = []
+
+    def take(task, **given):
+        taken.append(given)
+        raise UsageError("taken")
+
+    monkeypatch.setattr(api, "run", take)
+    return lambda: taken.pop()
+
+
+SCRIPTED = [
+    "run", "examples", "--data", "pairs.jsonl", "--space", "space.jsonl", "--workers", "1",
+    "--model", "scripted:script.json", "--quiet", "--json",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("key", "file", "variable", "flag"),
+    [
+        ("temperature", 0.1, "0.2", 0.3),
+        ("top_p", 0.1, "0.2", 0.3),
+        ("max_tokens", 10, "20", 30),
+        ("timeout_s", 1.5, "2.5", 3.5),
+        ("retries", 1, "2", 3),
+        ("reasoning_effort", "low", "medium", "high"),
+        ("model", "search", "openai:a", "openai:b"),
+    ],
+)
+def test_a_flag_beats_the_environment_and_that_the_file(
+    peirce, options, monkeypatch, key, file, variable, flag
+):
+    assert peirce("run", "examples")[0] == 2
+    default = options()[key]
+    assert default == ("search" if key == "model" else None)
+    for table in ("", "[proposer]\n"):
+        Path("peirce.toml").write_text(f"{table}{key.replace('_', '-')} = {json.dumps(file)}\n")
+        peirce("run", "examples")
+        assert options()[key] == file
+    for prefix in ("PEIRCE_", "PEIRCE_PROPOSER_"):
+        with monkeypatch.context() as here:
+            here.setenv(f"{prefix}{key.upper()}", variable)
+            peirce("run", "examples")
+            assert options()[key] == type(file)(variable)
+            peirce("run", "examples", f"--{key.replace('_', '-')}", str(flag))
+            assert options()[key] == flag
+
+
+def test_model_arguments_merge_key_by_key(peirce, options, monkeypatch):
+    Path("peirce.toml").write_text(
+        "[proposer]\nbackoff_s = 2\nmax_wait_s = 9\n[proposer.model_arg]\ntop_k = 5\nmin_p = 0.1\n"
+    )
+    monkeypatch.setenv("PEIRCE_PROPOSER_MAX_WAIT_S", "8")
+    monkeypatch.setenv("PEIRCE_MODEL_ARG", "min_p=0.2 stop=a")
+    peirce("run", "examples", "--model-arg", "stop=b")
+    merged = dict(pair.split("=", 1) for pair in options()["model_arg"])
+    assert merged == {
+        "backoff_s": "2", "max_wait_s": "8", "top_k": "5", "min_p": "0.2", "stop": "b",
+    }  # fmt: skip
+
+
+def test_the_configuration_may_lie_elsewhere(peirce, options, monkeypatch):
+    Path("peirce.toml").write_text("seed = 1\n")
+    Path("other.toml").write_text("seed = 2\n")
+    monkeypatch.setenv("PEIRCE_CONFIG", "other.toml")
+    peirce("run", "examples")
+    assert options()["seed"] == 2
+    monkeypatch.setenv("PEIRCE_CONFIG", "gone.toml")
+    code, _, err = peirce("tasks", "list")
+    assert code == 2 and "gone.toml" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sead = 1", "unknown key 'sead'; did you mean seed?"),
+        ("[proposer]\ntemprature = 1", "[proposer]: unknown key 'temprature'; did you mean temp"),
+        ("[judge]\nmax_token = 1", "[judge]: unknown key 'max_token'; did you mean max_tokens?"),
+        ("[juge]\ntop_p = 1", "unknown key 'juge'; did you mean judge"),
+        ("judge = 1", "judge must be a table"),
+        ("temperature = 1\n[proposer]\ntemperature = 1", "temperature is set twice"),
+        ("top-p = 1\ntop_p = 1", "top_p is set twice"),
+        ("[proposer]\nmodel_arg = 3", "model_arg must be a table or a list"),
+    ],
+)
+def test_a_file_that_cannot_be_meant_is_one_sentence(peirce, text, said):
+    Path("peirce.toml").write_text(text)
+    code, _, err = peirce("tasks", "list")
+    assert code == 2 and said in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("PEIRCE_TEMPRATURE", "did you mean PEIRCE_TEMPERATURE?"),
+        ("PEIRCE_JUDGE_TEMPRATURE", "unknown key 'temprature'; did you mean temperature?"),
+    ],
+)
+def test_a_misspelt_variable_is_one_sentence_without_its_value(peirce, monkeypatch, name, said):
+    monkeypatch.setenv(name, "0.123")
+    code, _, err = peirce("tasks", "list")
+    assert code == 2 and said in err and "0.123" not in err and err.count("\n") == 1
+
+
+def test_other_variables_with_our_prefix_are_left_alone(peirce, monkeypatch):
+    for name in ("PEIRCE_API_KEY", "PEIRCE_LAB_KEY", "PEIRCE_JUDGE_KEY", "PEIRCE_SHARED"):
+        monkeypatch.setenv(name, "abc")
+    assert peirce("tasks", "list")[0] == 0
+
+
+def test_doctor_tells_what_is_set_and_whence_and_no_secret(peirce, monkeypatch):
+    Path("peirce.toml").write_text(
+        'seed = 4\ntemperature = 0.5\n[judge]\nmodel = "openai:small"\ntop_p = 0.9\n'
+        '[proposer]\nmodel_arg = ["extra=sk-verysecret12345", "user=planted-value-1"]\n'
+    )
+    monkeypatch.setenv("PEIRCE_TEMPERATURE", "0.25")
+    monkeypatch.setenv("PEIRCE_MODEL", "http://me:hush@127.0.0.1/v1?token=hush#NAME")
+    monkeypatch.setenv("LAB_TOKEN", "planted-value-1")
+    monkeypatch.setenv("PEIRCE_API_KEY", "planted-value-2")
+    code, out, _ = peirce("doctor", "--json")
+    told = {row["key"]: (row["value"], row["source"]) for row in json.loads(out)["settings"]}
+    assert code == 0 and told["seed"] == ("4", "peirce.toml")
+    assert told["temperature"] == ("0.25", "PEIRCE_TEMPERATURE")
+    assert told["judge_model"] == ("openai:small", "peirce.toml")
+    assert told["judge.top_p"] == ("0.9", "peirce.toml [judge]")
+    assert told["model"] == ("http://***@127.0.0.1/v1?***#NAME", "PEIRCE_MODEL")
+    assert told["model_arg"][1] == "peirce.toml"
+    code, text, _ = peirce("doctor")
+    assert code == 0 and "setting   seed = 4 (peirce.toml)" in text
+    for secret in ("hush", "sk-very", "planted-value"):
+        assert secret not in out + text
+
+
+def test_transport_and_body_reach_the_model_and_its_record(peirce):
+    code, _, err = peirce(
+        "run", "list_functions", "--problems", "1", "--model", ENDPOINT, "--timeout-s", "2",
+        "--retries", "0", "--reasoning-effort", "low", "--temperature", "0.5", "--model-arg",
+        "top_k=5", "--model-arg", "backoff_s=0.5", "--workers", "1", "--json", "--quiet",
+    )  # fmt: skip
+    assert code == 1 and "gave no answer in 1 request" in err, err
+    settings = json.loads(peirce("sessions", "--json")[1])[0]["settings"]
+    assert settings["model_settings"]["model_args"] == {"reasoning_effort": "low", "top_k": 5}
+    assert settings["model_settings"]["temperature"] == 0.5
+    transport = settings["operational"]["reached"]["transport"]
+    assert (transport["timeout_s"], transport["retries"], transport["backoff_s"]) == (2, 0, 0.5)
+    code, _, err = peirce("resume", "--retry-failed", "--retries", "1", "--quiet")
+    assert code == 1 and "gave no answer in 2 requests" in err
+
+
+def test_two_words_for_one_setting_must_agree(peirce):
+    code, _, err = peirce(
+        "run", "list_functions", "--model", ENDPOINT, "--temperature", "1", "--model-arg",
+        "temperature=0",
+    )  # fmt: skip
+    assert code == 2 and "contradict" in err and not Path("peirce.duckdb").exists()
+
+
+def test_other_roles_are_recorded_and_change_no_digest(peirce, monkeypatch):
+    alone = json.loads(peirce(*SCRIPTED)[1])
+    Path("peirce.toml").write_text('[judge]\nmodel = "openai:small"\ntemperature = 0\ntop_p = 1\n')
+    monkeypatch.setenv("PEIRCE_JUDGE_TOP_P", "0.5")
+    monkeypatch.setenv("PEIRCE_SCORER_MODEL", "openai:large")
+    code, _, err = peirce(*SCRIPTED, "--judge-model", "search", "--role", "judge.temperature=0")
+    assert code == 2 and "model 'search' takes no setting" in err
+    code, out, err = peirce(
+        *SCRIPTED, "--judge-model", "openai:medium", "--role", "judge.max-tokens=9"
+    )
+    assert code == 0, err
+    recorded = json.loads(peirce("sessions", "--json")[1])[-1]["settings"]["operational"]["roles"]
+    assert recorded == {
+        "judge": {"model": "openai:medium", "temperature": 0, "top_p": 0.5, "max_tokens": 9},
+        "scorer": {"model": "openai:large"},
+    }
+    assert json.loads(out)["digest"] == alone["digest"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--role", "judge.temprature=0"], "did you mean temperature?"),
+        (["--role", "critic.temperature=0"], "role 'critic': unknown"),
+        (["--role", "proposer.temperature=0"], "the options of the command itself"),
+        (["--role", "judge"], "ROLE.KEY=VALUE"),
+        (["--judge-model", "oracle"], "unknown model 'oracle'"),
+        (["--judge-model", "http://me:hush@host/v1#NAME"], "must be a plain URL"),
+        (["--role", "judge.model_arg={\"api_key\": \"hush\"}"], "must not hold 'api_key'"),
+        (["--role", "judge.model_arg={\"user\": \"hush-hush-hush\"}"], "must not hold a key"),
+    ],
+)  # fmt: skip
+def test_a_role_that_cannot_be_is_one_sentence_and_makes_no_store(peirce, monkeypatch, flags, said):
+    monkeypatch.setenv("LAB_TOKEN", "hush-hush-hush")
+    code, out, err = peirce(*SCRIPTED, *flags)
+    assert (code, out) == (2, "") and said in err and err.count("\n") == 1
+    assert "hush" not in err and not Path("peirce.duckdb").exists()
+
+
+def test_a_dry_run_counts_asks_nothing_and_makes_no_store(peirce):
+    arguments = ["run", "list_functions", "--problems", "6", "--max-answers", "5", "--dry-run"]
+    code, out, err = peirce(*arguments, "--model", ENDPOINT, "--json")
+    told = json.loads(out)
+    assert (code, err, told["problems"]) == (0, "", 6)
+    assert told["calls"]["proposer"] == {"least": 18, "most": 150}
+    assert told["calls"]["judge"] == {"least": 0, "most": 0}
+    assert json.loads(peirce(*arguments, "--json")[1])["calls"]["proposer"]["least"] == 6
+    code, out, _ = peirce(*arguments, "--model", ENDPOINT)
+    assert code == 0 and "proposer  18 to 150 calls" in out
+    assert not Path("peirce.duckdb").exists()
+    code, _, err = peirce(*arguments, "--model", "oracle")
+    assert code == 2 and "unknown model" in err
+
+
+def test_a_dry_run_brackets_what_a_session_then_does(peirce):
+    told = json.loads(peirce(*SCRIPTED, "--dry-run")[1])["calls"]["proposer"]
+    assert not Path("peirce.duckdb").exists()
+    asked = json.loads(peirce(*SCRIPTED)[1])["usage"]["by_kind"]["model"]["calls"]
+    assert told["least"] <= asked <= told["most"]

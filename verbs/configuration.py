@@ -1,0 +1,226 @@
+"""Settings from three places: a flag comes before the environment, the environment before the file.
+
+The environment has PEIRCE_SEED for --seed. The file is $PEIRCE_CONFIG, else peirce.toml of the
+working folder: `seed = 1`, keys as the options, underscores or hyphens. A table of the file sets up
+one role of the models ([proposer], [judge], [scorer], [literature]); PEIRCE_JUDGE_TEMPERATURE is
+the key `temperature` of [judge]. Keys of [proposer] that are no options travel as --model-arg.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .roles import ROLES, role_keys, value_of
+from .secrecy import shown_value
+
+FILE = Path("peirce.toml")
+CONFIG = "PEIRCE_CONFIG"
+ARGUMENTS = "model_arg"
+APART = frozenset({"PEIRCE_API_KEY", "PEIRCE_SHARED", CONFIG})  # of ours, and no settings
+
+
+class ConfigurationError(Exception):
+    """A setting of the file or the environment cannot be used; one sentence."""
+
+
+@dataclass
+class Configuration:
+    """What file and environment set. defaults: of each verb's options, in the form of click's
+    default_map. model_args: K=V of the proposer, below those of flags. roles: {role: {key: value}}
+    of the others. found: (key, value, source) of all that is set."""
+
+    defaults: dict[str, Any] = field(default_factory=dict)
+    model_args: list[str] = field(default_factory=list)
+    roles: dict[str, dict[str, Any]] = field(default_factory=dict)
+    found: list[tuple[str, Any, str]] = field(default_factory=list)
+
+    def shown(self) -> list[dict[str, Any]]:
+        """[{key, value, source}], with *** for what may be a secret."""
+        return [
+            {"key": key, "value": shown_value(key, value), "source": source}
+            for key, value, source in sorted(self.found, key=lambda one: (one[0], one[2]))
+        ]
+
+
+def configure(command: Any) -> Configuration:
+    """Reads file and environment, and gives every option of `command` and its verbs its variables.
+
+    Raises ConfigurationError for a file that is no TOML, a key that is no setting, a key that is
+    set twice in one place, and a variable that looks like a misspelt setting.
+    """
+    path = _path()
+    options = {_key(option): option for option in _options(command)}
+    top, tables = _read(path, options)
+    variables = {
+        name: value for name, value in os.environ.items() if name.startswith("PEIRCE_") and value
+    }
+    made = Configuration()
+    for key, value in top.items():
+        names = {f"PEIRCE_{key.upper()}", f"PEIRCE_PROPOSER_{key.upper()}"}
+        if key == ARGUMENTS or not names & variables.keys():
+            made.found.append((key, value, str(path)))
+    for name in sorted(variables):
+        _take_variable(made, name, variables, options)
+    below: list[str] = []
+    for role, table in tables.items():
+        for key, value in table.items():
+            below += _take_cell(made, f"{path} [{role}]", role, key, value)
+    made.model_args[:0] = [*_pairs(top.pop(ARGUMENTS, ())), *below]
+    _attach(command, top, made.defaults)
+    return made
+
+
+def _path() -> Path:
+    named = os.environ.get(CONFIG)
+    if named and not Path(named).is_file():
+        raise ConfigurationError(f"{CONFIG} names {named}, which is no file")
+    return Path(named) if named else FILE
+
+
+def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """The file's keys that are options, those of [proposer] among them, and the rest by role."""
+    if not path.is_file():
+        return {}, {}
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from None
+    top: dict[str, Any] = {}
+    tables: dict[str, dict[str, Any]] = {}
+    for key, value in content.items():
+        if key in ROLES and isinstance(value, dict):
+            tables[key] = _unhyphened(f"{path} [{key}]", value, role_keys())
+        else:
+            top |= _unhyphened(str(path), {key: value}, {*options, *ROLES}, top)
+    for role in ROLES:
+        if role in top:
+            raise ConfigurationError(f"{path}: {role} must be a table: [{role}]")
+    for role, table in tables.items():
+        for key in list(table):
+            option = _option_of(role, key)
+            if option in options:
+                if option in top:
+                    raise ConfigurationError(f"{path}: {option} is set twice, also by [{role}]")
+                top[option] = table.pop(key)
+    return top, tables
+
+
+def _unhyphened(
+    where: str, table: Mapping[str, Any], known: Collection[str], before: Collection[str] = ()
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        key = name.replace("-", "_")
+        if key not in known:
+            raise ConfigurationError(f"{where}: unknown key {name!r}{_nearest(key, known)}")
+        if key in found or key in before:
+            raise ConfigurationError(f"{where}: {key} is set twice")
+        found[key] = value
+    return found
+
+
+def _option_of(role: str, key: str) -> str:
+    return key if role == "proposer" else f"{role}_{key}"
+
+
+def _take_cell(made: Configuration, source: str, role: str, key: str, value: Any) -> list[str]:
+    """Notes one key of a role that is no option; the K=V that it is for the proposer."""
+    name = f"{role}.{key}"
+    if any(known == name for known, *_ in made.found):
+        return []  # the environment has it
+    made.found.append((name, value, source))
+    if role == "proposer":
+        return [f"{key}={json.dumps(value, default=str)}"]
+    if key == ARGUMENTS:
+        value = dict(pair.split("=", 1) for pair in _pairs(value))
+        value = {one: value_of(text) for one, text in value.items()}
+    made.roles.setdefault(role, {})[key] = value
+    return []
+
+
+def _take_variable(
+    made: Configuration, name: str, variables: Mapping[str, str], options: Mapping[str, Any]
+) -> None:
+    key, value = name.removeprefix("PEIRCE_").lower(), variables[name]
+    role, _, cell = key.partition("_")
+    if key in options:
+        if f"PEIRCE_PROPOSER_{key.upper()}" in variables:
+            raise ConfigurationError(f"{name} and PEIRCE_PROPOSER_{key.upper()} set one key twice")
+        made.found.append((key, value, name))
+    elif role == "proposer" and cell in options and cell in role_keys():
+        made.found.append((cell, value, name))
+    elif name in APART or name.endswith("_KEY"):
+        return
+    elif role in ROLES and cell:
+        if cell not in role_keys():
+            raise ConfigurationError(f"{name}: unknown key {cell!r}{_nearest(cell, role_keys())}")
+        pairs = value.split() if cell == ARGUMENTS else value_of(value)
+        made.model_args += _take_cell(made, name, role, cell, pairs)
+        return
+    else:
+        if near := _near(key, options):
+            raise ConfigurationError(f"{name} is no setting; did you mean PEIRCE_{near.upper()}?")
+        return
+    if key == ARGUMENTS or cell == ARGUMENTS:
+        made.model_args += value.split()
+
+
+def _pairs(value: Any) -> list[str]:
+    """K=V of a list of texts, of one text, or of a table."""
+    if isinstance(value, dict):
+        return [f"{key}={json.dumps(one, default=str)}" for key, one in value.items()]
+    pairs = [value] if isinstance(value, str) else value
+    if not isinstance(pairs, list | tuple) or not all(
+        isinstance(one, str) and "=" in one for one in pairs
+    ):
+        raise ConfigurationError(f'{ARGUMENTS} must be a table or a list of texts like "K=V"')
+    return list(pairs)
+
+
+def _attach(command: Any, top: Mapping[str, Any], defaults: dict[str, Any]) -> None:
+    for name, verb in getattr(command, "commands", {}).items():
+        _attach(verb, top, defaults.setdefault(name, {}))
+    for option in _own_options(command):
+        key = _key(option)
+        option.show_envvar = False
+        if key == ARGUMENTS:  # merged key by key (`Configuration.model_args`), not replaced whole
+            continue
+        option.envvar = [f"PEIRCE_{key.upper()}"]
+        option.envvar.append(f"PEIRCE_PROPOSER_{key.upper()}")  # checked in `_take_variable`
+        if key in top:
+            defaults[option.name] = top[key]
+
+
+def _options(command: Any) -> Iterator[Any]:
+    for verb in getattr(command, "commands", {}).values():
+        yield from _options(verb)
+    yield from _own_options(command)
+
+
+def _own_options(command: Any) -> Iterator[Any]:
+    for one in command.params:
+        if one.param_type_name == "option" and one.name not in ("help", "version"):
+            yield one
+
+
+def _key(option: Any) -> str:
+    return str(option.opts[0].removeprefix("--").replace("-", "_"))
+
+
+def _near(key: str, known: Collection[str]) -> str:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(key, known, 1, 0.8)), "")
+
+
+def _nearest(key: str, known: Collection[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, known, 1)
+    return f"; did you mean {near[0]}?" if near else f"; it knows {', '.join(sorted(known))}"

@@ -1,0 +1,54 @@
+"""What may be a secret, and text without it: keys of the environment, credentials in URLs.
+
+The command line says nothing unscrubbed: errors, what `doctor` shows, and the log lines of
+libraries (with OPENAI_LOG=debug openai logs headers of answers, which may repeat the key).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from typing import Any
+
+SECRET_NAME = re.compile(
+    r"api_?key|secret|passw|authorization|bearer|access_?token|headers|credential", re.I
+)
+SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.I)
+LIKE_A_KEY = re.compile(r"\b(sk|hf|gsk|xai)[-_][\w-]{12,}")
+HIDDEN = "***"
+SHORTEST = 8  # what is shorter may be a dummy, and a word
+
+
+def scrubbed(text: str) -> str:
+    """`text` without the values of the environment's secrets; a path is none."""
+    for name, value in os.environ.items():
+        secret = value.strip()
+        if (
+            len(secret) >= SHORTEST
+            and not secret.startswith("/")
+            and SECRET_VARIABLE.search(name)
+            and not name.endswith("_ENV")
+        ):
+            text = text.replace(secret, HIDDEN)
+    return text
+
+
+def shown_value(key: str, value: Any) -> str:
+    """A setting as `peirce doctor` prints it."""
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    if key.endswith("api_key_env") and re.fullmatch(r"[A-Z_][A-Z0-9_]*", text):
+        return scrubbed(text)
+    if SECRET_NAME.search(key) or SECRET_NAME.search(text):
+        return HIDDEN
+    text = LIKE_A_KEY.sub(HIDDEN, text)
+    text = re.sub(r"(?<=://)[^/@\s\"]*@", f"{HIDDEN}@", text)
+    return scrubbed(re.sub(r"\?[^#\s\"]*", f"?{HIDDEN}", text))
+
+
+class ScrubbedRecord(logging.LogRecord):
+    """A log line of any library; the command line installs it."""
+
+    def getMessage(self) -> str:
+        return scrubbed(super().getMessage())
