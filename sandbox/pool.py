@@ -213,8 +213,8 @@ class PooledSandbox:
     async def run(
         self, source: str, entry: str, inputs: Digest, keep: Keep, limits: Limits
     ) -> Batch:
-        """One hypothesis over an input set that was `put`. Raises SandboxUnavailable; a batch
-        lost with its zygote is run once more before that."""
+        """One hypothesis over an input set that was `put`. A batch lost with its zygote is
+        tried again on two that were started for it. Raises SandboxUnavailable."""
         if inputs not in self._inputs:
             raise UsageError(f"no input set {inputs[:12]!r} was put into this sandbox")
         self._inputs.move_to_end(inputs)

@@ -225,7 +225,7 @@ def plain(value: Any) -> Any:
 
     {"$float": "nan" | "inf" | "-inf"}, {"$int": "0x..."} beyond 4,096 bits, and
     {"$dict": [[key, value], ...]} where a key is no string or begins with "$". The value must have
-    a canonical form; `restore` gives back one equal to it.
+    a canonical form; `stored_bytes` gives it back.
     """
     kind = type(value)
     if kind is list or kind is tuple:
@@ -299,30 +299,3 @@ def _write_stored(value: Any, put: Callable[[bytes], None], left: list[int], dep
         for pair in sorted(pairs):
             put(b"".join(pair))
         put(b"0")
-
-
-def restore(value: Any) -> Any:
-    """The inverse of `plain`, up to equality, for values of our own making: a stranger's could
-    collide as keys (`stored_bytes`).
-
-    A dict key that was a tuple comes back as a tuple. Raises ValueError for an unknown tag.
-    """
-    if type(value) is list:
-        return [restore(element) for element in value]
-    if type(value) is not dict:
-        return value
-    if len(value) == 1:
-        ((tag, body),) = value.items()
-        if tag == "$float" and body in ("nan", "inf", "-inf"):
-            return float(body)
-        if tag == "$int" and type(body) is str:
-            return int(body, 16)
-        if tag == "$dict" and type(body) is list:
-            return {_as_key(restore(key)): restore(item) for key, item in body}
-        if tag.startswith("$"):
-            raise ValueError(f"{tag!r} is no tag of a stored value ($float, $int, $dict)")
-    return {key: restore(item) for key, item in value.items()}
-
-
-def _as_key(value: Any) -> Any:
-    return tuple(_as_key(element) for element in value) if type(value) is list else value

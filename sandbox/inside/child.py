@@ -22,7 +22,6 @@ else:  # loaded by harness.py
     import jail
     import trial
 
-VERDICTS = ("ok", "syntax", "no_function", "too_slow", "memory", "output_too_large")
 LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
 RESULT_DESCRIPTOR = 3  # the only one a child has besides the null device
 TAKEN = b"t"

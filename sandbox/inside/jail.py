@@ -83,6 +83,7 @@ class Jail:
         self._landlock = -1
         self._filter: Any = None
         self._pid_at: list[int] = []  # byte offsets in the filter of the child's own id
+        self.scratch: str | None = None  # a small folder that the child may write to
         self._scratch = False
         if sys.platform.startswith("linux"):
             with contextlib.suppress(OSError):
@@ -108,7 +109,7 @@ class Jail:
         if self._libc is None:
             return
         self._enter_namespaces()
-        self._mount_scratch()
+        self._find_scratch()
         self._user = self._free_user()
         self._landlock = self._ruleset()
         self._filter = self._assemble()
@@ -145,7 +146,7 @@ class Jail:
             os._exit(0 if self._unshare(_NEWPID) else 1)
         self.active["process_namespace"] = os.waitpid(pid, 0)[1] == 0
 
-    def _mount_scratch(self) -> None:
+    def _find_scratch(self) -> None:
         """Where no mount can be had, as in a container, /tmp if that is a small tmpfs already."""
         self.scratch = SCRATCH if self._scratch else _small_tmpfs()
         self._scratch = self._scratch or self.scratch is not None

@@ -20,7 +20,7 @@ from peirce.sandbox.inside.canonical import (
     coder,
     equal,
     plain,
-    restore,
+    stored_bytes,
 )
 
 AWKWARD = [0, 1, True, False, 1.0, -0.0, 0.5, math.nan, math.inf, -math.inf, None, "", "1", "\ud800",
@@ -77,7 +77,7 @@ def test_the_coder_of_a_batch_agrees_with_code_of(value: Any) -> None:
 @settings(max_examples=100)
 def test_plain_values_are_strict_json_and_restore_to_equal_ones(value: Any) -> None:
     text = json.dumps(plain(value), allow_nan=False)
-    assert canonical_bytes(restore(json.loads(text))) == canonical_bytes(value)
+    assert stored_bytes(json.loads(text)) == canonical_bytes(value)
 
 
 grids = st.lists(
@@ -194,4 +194,4 @@ def test_the_bound_is_the_same_on_the_fast_path() -> None:
 
 def test_an_unknown_tag_is_an_error() -> None:
     with pytest.raises(ValueError, match="tag"):
-        restore({"$set": [1]})
+        stored_bytes({"$set": [1]})

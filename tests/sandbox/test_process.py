@@ -4,10 +4,11 @@ in tests/hostile."""
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
-from peirce.records import Sandbox, SandboxUnavailable
-from peirce.sandbox import open_sandbox
+from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
+from peirce.sandbox import open_sandbox, process
 from peirce.sandbox.pool import Link, PooledSandbox
 from peirce.sandbox.process import start_zygote
 
@@ -48,3 +49,35 @@ def test_a_missing_wanted_layer_is_refused_when_strict(monkeypatch: pytest.Monke
 
     with pytest.raises(SandboxUnavailable, match=r"wanted layers \(.*seccomp.*--strict-sandbox"):
         asyncio.run(session())
+
+
+def test_where_the_system_gives_no_layers_the_required_ones_hold_and_work_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS: the zygote is told that this is no Linux."""
+    elsewhere = tmp_path / "elsewhere.py"
+    elsewhere.write_text(
+        "import runpy, sys\n"
+        "sys.platform = 'darwin'\n"
+        f"sys.path.insert(0, {str(process.HARNESS.parent)!r})\n"
+        f"runpy.run_path({str(process.HARNESS)!r}, run_name='__main__')\n"
+    )
+    monkeypatch.setattr(process, "COMMAND", [*process.COMMAND[:-1], str(elsewhere)])
+    monkeypatch.setattr(process.Group, "make", classmethod(lambda cls: None))
+
+    async def session() -> tuple[dict[str, bool], list[Batch]]:
+        sandbox = await open_sandbox("process", workers=1)
+        try:
+            digest = await sandbox.put(InputSet("one", ([1],)))
+            sources = ("def f(x):\n    return x", "import os\ndef f(x):\n    os._exit(1)")
+            batches = [
+                await sandbox.run(sources[n % 2], "f", digest, "values", Limits()) for n in range(4)
+            ]
+            return dict(sandbox.layers()), batches
+        finally:
+            await sandbox.close()
+
+    layers, batches = asyncio.run(session())
+    required = {"process_group", "rlimits", "empty_environment", "closed_descriptors"}
+    assert {name for name, held in layers.items() if held} == required
+    assert [batch.verdict for batch in batches] == ["ok", "crashed", "ok", "crashed"]
