@@ -294,8 +294,9 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a proposer says: text or tool calls; `finish` is "stop", "tool_calls", "length" or
-    "exhausted" (it has nothing left to say: the problem ends)."""
+    """What a proposer says: text or tool calls; `finish` is "stop", "tool_calls", "length",
+    "exhausted" (it has nothing left to say: the problem ends) or "no_tools" (it cannot be given
+    tools: it is asked again without)."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -318,13 +319,15 @@ class CallKey:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call came to, as the journal keeps it: JSON, and arrays named beside it."""
+    """What a call came to, as the journal keeps it: JSON, and arrays named beside it. repeats: the
+    session whose recorded call answered it instead of the model, which then took no tokens."""
 
     response: Json
     vectors: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     usage: Usage = Usage()
     seconds: float = 0.0
     retries: int = 0
+    repeats: str = ""
 
 
 # --- what a step leaves in the store ----------------------------------------
@@ -449,6 +452,10 @@ class FamilyWords(Protocol):
     instructions: str  # what a hypothesis is, in a few lines
 
     def contract(self, answer_format: str) -> str: ...
+    def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        """The JSON schema of a whole answer; None for a format that is no JSON."""
+        ...
+
     def show_observation(self, number: int, observation: Observation) -> str: ...
     def show_hypothesis(self, hypothesis: Hypothesis) -> str: ...
     def show_feedback(self, view: View, agreement: Agreement) -> str:
@@ -513,14 +520,25 @@ class Task(Protocol):
 
 
 class Proposer(Protocol):
-    """Who answers. `settings()` is recorded in the session; it names no secret."""
+    """Who answers."""
 
-    def settings(self) -> Json: ...
+    def settings(self) -> Json:
+        """What is recorded in the session; no secret. "endpoint" (where the model is reached) and
+        "transport" do not count as shaping answers; answers of a proposer that has an "endpoint"
+        are cached across sessions. "tools": False for a model that cannot be given any."""
+        ...
 
     async def propose(
-        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Raises Unavailable when there is no answer to be had."""
+        """schema: the JSON schema that the text of an answer has to fit, for what can hold a model
+        to one; an answer that does not is read tolerantly all the same. Raises Unavailable when
+        there is no answer to be had."""
         ...
 
     async def close(self) -> None: ...

@@ -128,7 +128,12 @@ class OpenAIChat:
         }
 
     async def propose(
-        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         """Raises Refused where every request would fail alike, Unavailable where this one has
         failed for good."""

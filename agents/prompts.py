@@ -186,6 +186,9 @@ class _Words:
     def contract(self, answer_format: str) -> str:
         return "contract"
 
+    def schema(self, answer_format: str) -> None:
+        return None
+
     def show_observation(self, number: int, observation: Observation) -> str:
         return f"{number}: {observation.input} -> {observation.output}"
 

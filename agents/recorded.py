@@ -62,7 +62,12 @@ class Recorded:
         }
 
     async def propose(
-        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         answers = self._record.answers.get(view.problem, ())
         number = len(view.earlier)

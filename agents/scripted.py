@@ -55,7 +55,12 @@ class Scripted:
         return told | ({} if self._file is None else {"answers_from": self._file})
 
     async def propose(
-        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         replies = self._replies.get(view.problem, self._replies.get("*", ()))
         if len(view.earlier) >= len(replies):
@@ -102,7 +107,12 @@ class Mender:
         return {"scheme": "scripted", "digest": digest_of(["Mender", self._wrong, mended])}
 
     async def propose(
-        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         if view.earlier:
             return Reply(finish="exhausted")

@@ -1,4 +1,5 @@
-"""Reading a model's answer: the tuple of two strings, or the fenced function, among what it says.
+"""Reading a model's answer: the tuple of two strings, the JSON object or the fenced function, among
+what it says.
 
 Tolerant where the meaning is plain, and it says so (`meta["leniency"]`); malformed with a short
 stable reason where not. `ast.literal_eval` comes first, on the answer, on the answer without its
@@ -16,9 +17,10 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..records import Hypothesis, Malformed
+from .json_answers import object_schema, objects_in
 from .program_source import read_source, unescape
 
 ANSWER_CHARACTERS = 200_000
@@ -34,16 +36,16 @@ Read = Hypothesis | Malformed
 
 
 def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
-    """The hypothesis of an answer in the format `tuple` or `fenced_function`.
+    """The hypothesis of an answer in the format `tuple`, `json` or `fenced_function`.
 
     Malformed reasons beside those of `read_source`: no_tuple, not_two_strings, cut (the answer
-    ends within the source), no_code.
+    ends within the source), no_object, no_code.
     """
     if not text.strip():
         return Malformed("empty", "the answer is empty")
     if len(text) > ANSWER_CHARACTERS:
         return Malformed("too_long", f"answer of {len(text):,} characters, over 200,000")
-    readers = {"tuple": _read_tuple, "fenced_function": _read_fenced}
+    readers = {"tuple": _read_tuple, "json": _read_json, "fenced_function": _read_fenced}
     return readers[answer_format](text)
 
 
@@ -226,6 +228,38 @@ def _second_strings(text: str, start: int) -> Iterator[tuple[str | None, int]]:
             return
     if count == 0 and _FUNCTION.search(text, body):
         yield None, start
+
+
+# --- json -------------------------------------------------------------------------------
+
+ANSWER_SCHEMA = object_schema(
+    description="The hypothesis in one sentence.",
+    code="The complete Python source of one function of one argument.",
+)
+
+
+def _read_json(text: str) -> Read:
+    """The last object that holds a source; where there is no object, a tuple or a function."""
+    within = objects_in(text, ANSWER_SCHEMA["properties"])
+    failure: Malformed | None = None
+    for said in reversed(within.objects):
+        source, description = said.get("code"), said.get("description", "")
+        if not isinstance(source, str) or not isinstance(description, str):
+            failure = failure or Malformed("not_two_strings", "description and code must be texts")
+            continue
+        read = read_source(source, description, () if within.bare else ("prose",))
+        if isinstance(read, Hypothesis):
+            return read
+        failure = failure or read
+    if failure is not None:
+        return failure
+    if within.cut:
+        return Malformed("cut", "the answer ends within its JSON object")
+    for reader, form in ((_read_tuple, "tuple"), (_read_fenced, "function")):
+        if isinstance(other := reader(text), Hypothesis):
+            leniency = [*other.meta.get("leniency", ()), form]
+            return replace(other, meta={**other.meta, "leniency": leniency})
+    return Malformed("no_object", "no JSON object with description and code in the answer")
 
 
 # --- fences -----------------------------------------------------------------------------

@@ -5,6 +5,7 @@ the equality rule of sandbox/inside/canonical.py. Answer formats:
 
 - `tuple`, the default: one Python tuple of two strings, description and source (the contract of
   GEAR's appendix E, in our words);
+- `json`: one object {"description", "code"}, for endpoints that hold an answer to a schema;
 - `fenced_function`: a ```python block that holds the function, prose around it being the
   description (how earlier work asked for it, and how its recorded answers come).
 """
@@ -34,10 +35,10 @@ from ..records import (
 )
 from ..sandbox.inside.canonical import Unrepresentable, canonical_bytes, stored_bytes
 from ..tools.execute import execute_tool, trial
-from .program_answers import read_answer, read_code
+from .program_answers import ANSWER_SCHEMA, read_answer, read_code
 from .program_contract import held_strictly
 
-ANSWER_FORMATS = ("tuple", "fenced_function")
+ANSWER_FORMATS = ("tuple", "json", "fenced_function")
 
 _RULES = """\
 The function
@@ -56,6 +57,14 @@ Second string: the complete source of the function, line breaks written as \\n.
 {_RULES}
 The form of an answer, for another problem:
 ("The list without its first element.", "def f(x):\\n    return x[1:]")"""
+
+_JSON = f"""\
+Answer with one JSON object and nothing else: no prose around it, no Markdown.
+"description": the hypothesis in one sentence.
+"code": the complete source of the function, line breaks written as \\n.
+{_RULES}
+The form of an answer, for another problem:
+{{"description": "The list without its first element.", "code": "def f(x):\\n    return x[1:]"}}"""
 
 _FENCED = f"""\
 Answer with one sentence that says the hypothesis, then one block of code that holds the function.
@@ -79,7 +88,10 @@ class ProgramWords:
     )
 
     def contract(self, answer_format: str) -> str:
-        return {"tuple": _TUPLE, "fenced_function": _FENCED}[answer_format]
+        return {"tuple": _TUPLE, "json": _JSON, "fenced_function": _FENCED}[answer_format]
+
+    def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        return ANSWER_SCHEMA if answer_format == "json" else None
 
     def show_observation(self, number: int, observation: Observation) -> str:
         return f"Pair {number}: ({observation.input!r}, {observation.output!r})"

@@ -56,7 +56,12 @@ class SearchProposer:
         return {"model": "search", "budget_expansions": self.budget_expansions, "version": 1}
 
     async def propose(
-        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         tries = _tries(messages)
         if tries and tries[-1].consistent:

@@ -27,10 +27,15 @@ class Spy:
         return self._proposer.settings()
 
     async def propose(
-        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Any = None,
     ) -> Reply:
         self.asked.append((view.problem, list(messages), seed))
-        return await self._proposer.propose(view, messages, tools, seed)
+        return await self._proposer.propose(view, messages, tools, seed, schema)
 
     async def close(self) -> None:
         return None

@@ -28,10 +28,10 @@ class Counting:
     def settings(self):
         return {"scheme": "counting"}
 
-    async def propose(self, view, messages, tools, seed):
+    async def propose(self, view, messages, tools, seed, schema=None):
         self.asked += 1
         await asyncio.sleep(self.delay_s)
-        return await self.inner.propose(view, messages, tools, seed)
+        return await self.inner.propose(view, messages, tools, seed, schema)
 
     async def close(self):
         return None

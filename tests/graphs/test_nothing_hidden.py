@@ -34,12 +34,17 @@ class Spy:
         return self._proposer.settings()
 
     async def propose(
-        self, view: View, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Any = None,
     ) -> Reply:
         self.views.append(json.dumps(asdict(view)))
         self.messages.append(json.dumps([dict(message) for message in messages]))
         self.tools.append(json.dumps([asdict(tool) for tool in tools]))
-        return await self._proposer.propose(view, messages, tools, seed)
+        return await self._proposer.propose(view, messages, tools, seed, schema)
 
     async def close(self) -> None:
         return None

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from peirce.records import Hypothesis, Malformed
 from peirce.tasks.program_answers import read_answer, read_code
 from peirce.tasks.program_source import read_source, unescape
+from peirce.tasks.programs import ANSWER_FORMATS
 
 DEF = "def f(x):\n    return x[1:]"
 
@@ -188,6 +189,37 @@ def test_the_entry_is_the_named_one_else_the_last() -> None:
         assert isinstance(read, Hypothesis) and read.meta["entry"] == entry, source
 
 
+J = json.dumps({"description": "d", "code": DEF})
+AS_JSON = {
+    "under the contract": (J, []),
+    "spread over lines": (json.dumps(json.loads(J), indent=2), []),
+    "real line breaks in a string": (J.replace("\\n", "\n"), []),
+    "a fence": (f"```json\n{J}\n```", ["prose"]),
+    "prose around": (f"So {{x}} it is: {J} (really)", ["prose"]),
+    "a draft before": (f'{{"code": "def f(x): return 1"}} no: {J}', ["prose"]),
+    "a tuple instead": (f'("d", "{E}")', ["tuple"]),
+    "a fenced function instead": (f"d\n```python\n{DEF}\n```", ["function"]),
+}
+
+
+@pytest.mark.parametrize("name", AS_JSON)
+def test_an_answer_as_json_is_read_and_what_was_tolerated_is_noted(name: str) -> None:
+    text, leniency = AS_JSON[name]
+    read = read_answer(text, "json")
+    assert isinstance(read, Hypothesis), read
+    assert (read.text, read.description) == (DEF, "d")
+    assert list(read.meta.get("leniency", [])) == leniency
+
+
+def test_why_an_answer_as_json_is_malformed() -> None:
+    assert _why("I do not know.", "json") == "no_object"
+    assert _why(J[:-12], "json") == "cut"
+    assert _why('{"description": "d"}', "json") == "not_two_strings"
+    assert _why('{"description": "d", "code": ["def f(x): pass"]}', "json") == "not_two_strings"
+    assert _why('{"description": "d", "code": "def f(x:"}', "json") == "syntax"
+    assert _why("{" * 5000, "json") in ("no_object", "cut")
+
+
 def test_a_fenced_function_takes_its_description_from_the_prose() -> None:
     read = read_answer(f"Drops the first.\n\n```python\n{DEF}\n```\n", "fenced_function")
     assert isinstance(read, Hypothesis)
@@ -256,7 +288,7 @@ HOSTILE = [
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_hostile_text_neither_raises_nor_takes_long(number: int) -> None:
     started = time.process_time()
-    for answer_format in ("tuple", "fenced_function"):
+    for answer_format in ANSWER_FORMATS:
         assert isinstance(read_answer(HOSTILE[number], answer_format), Malformed)
     read_code(HOSTILE[number])
     assert time.process_time() - started < 4
@@ -272,7 +304,7 @@ PIECES = st.sampled_from(
 @example(f'("d", "{E}")')
 @settings(max_examples=300, deadline=None)
 def test_any_text_gives_a_hypothesis_or_a_reason(text: str) -> None:
-    for answer_format in ("tuple", "fenced_function"):
+    for answer_format in ANSWER_FORMATS:
         read = read_answer(text, answer_format)
         if isinstance(read, Hypothesis):
             compile(read.text, "<test>", "exec")
