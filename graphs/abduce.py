@@ -33,12 +33,13 @@ async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
 
 
 def build() -> Any:
-    """ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask …"""
+    """ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask …; a model that refuses tools
+    is asked again without."""
     graph = StateGraph(State, context_schema=Case)
     for node in (ask, use_tools, judge, record, decide):
         graph.add_node(node)
     graph.add_edge(START, "ask")
-    graph.add_conditional_edges("ask", after_ask, ["use_tools", "judge", "record"])
+    graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
     graph.add_edge("use_tools", "ask")
     graph.add_edge("judge", "record")
     graph.add_edge("record", "decide")

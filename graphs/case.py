@@ -39,7 +39,9 @@ from ..records import (
     StoreError,
     ToolCall,
     View,
+    digest_of,
 )
+from ..store import AnswerCache
 from ..tools.gear import Coverage
 from .budget import Budget
 
@@ -57,7 +59,8 @@ class Settings:
     max_answers: int = 25  # the same for every model of a table
     max_bad: int = 3  # GEAR 4.1: in total, not in a row
     tool_calls: int = 4  # in one step; then the model is asked without tools
-    feedback: bool = False  # whether the next prompt says where an answer failed
+    feedback: bool | None = None  # the next prompt says where an answer failed; None: where the
+    # model cannot find out by calling tools, because it takes none
     strict_contract: bool = False  # a breach of the answer contract makes an answer malformed
     limits: Limits = field(default_factory=Limits)
 
@@ -80,6 +83,7 @@ class Case:
     ledger: Ledger
     proposer: Proposer | None = None  # None: the journal answers alone
     execute: Execute | None = None  # None: there is no sandbox, only the journal
+    cache: AnswerCache | None = None  # answers of other sessions; None: each question is asked
     budget: Budget = field(default_factory=Budget)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     emit: Callable[[Event], None] = lambda event: None
@@ -87,6 +91,7 @@ class Case:
     # memory of the problem
     earlier: list[Earlier] = field(default_factory=list)
     bank_clock: int = 0
+    tools_refused: bool = False
     # memory of the step under way
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
@@ -100,6 +105,21 @@ class Case:
     def view(self) -> View:
         return self.problem.view(self.space, self.earlier)
 
+    @property
+    def takes_tools(self) -> bool:
+        return not self.tools_refused and self.model.get("tools") is not False
+
+    @property
+    def offers_tools(self) -> bool:
+        return self.settings.tool_calls > 0 and self.takes_tools
+
+    @property
+    def gives_feedback(self) -> bool:
+        """GEAR's protocol tells none; a model without tools is told what a call would have said."""
+        if self.settings.feedback is None:
+            return self.settings.tool_calls > 0 and not self.takes_tools
+        return self.settings.feedback
+
     def seed_of(self, path: str) -> int:
         """A seed for one call, from the session's seed and where the call stands."""
         text = f"{self.settings.seed}|{self.problem.id}|{path}"
@@ -112,14 +132,18 @@ class Case:
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        """Every call of every graph goes through here: the journal first, then `make`."""
-        made = False
+        """Every call of every graph goes through here: the journal first, then, of a model, what
+        other sessions were answered, then `make`."""
+        source = "journal"
 
         async def timed() -> Outcome:
-            nonlocal made
+            nonlocal source
             if kind == "model":
+                if self.cache is not None and (known := self.cache.find(digest_of(request))):
+                    source = "cache"
+                    return known
                 self.budget.check()
-            made = True
+            source = "made"
             start = time.perf_counter()
             self.emit({"type": "call_started", "problem": self.problem.id, "path": path})
             outcome = await make()
@@ -138,10 +162,10 @@ class Case:
                 "problem": self.problem.id,
                 "path": path,
                 "kind": kind,
-                "cached": not made,
+                "source": source,
                 "usage": asdict(outcome.usage),
                 "retries": outcome.retries,
-                "seconds": outcome.seconds if made else 0.0,
+                "seconds": outcome.seconds if source == "made" else 0.0,
             }
         )
         return outcome

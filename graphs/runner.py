@@ -45,6 +45,7 @@ async def run_session(
     retry_failed: bool = False,
     budget: Budget | None = None,
     max_failures: int | None = None,
+    cache: bool = True,
 ) -> dict[str, Json]:
     """Runs what is open of `session` and returns {"status", "problems", "done", "failed", "cause"}.
 
@@ -70,6 +71,7 @@ async def run_session(
     waiting: Iterator[ProblemRow] = iter(todo)
     spaces = Spaces(store)
     budget = budget or Budget()
+    answers = store.cache(session) if cache else None
     failures = 0
     early: list[tuple[str, str]] = []  # status and cause, of what first ended the session early
 
@@ -84,7 +86,7 @@ async def run_session(
                 return
             case = make_case(
                 store, session, settings, row, spaces, proposer=proposer, execute=execute,
-                budget=budget, stopping=stopping, emit=emit,
+                budget=budget, stopping=stopping, emit=emit, cache=answers,
             )  # fmt: skip
             try:
                 failures += await _run_problem(graph, case, callbacks) == "failed"

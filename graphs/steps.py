@@ -12,8 +12,8 @@ or replay, gives the same step.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any, Literal, TypedDict
 
 from langgraph.runtime import Runtime
@@ -60,7 +60,7 @@ async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     case = runtime.context
     path = f"step/{state['step']}/propose/{state['turn']}"
     view = case.view()
-    tools = tool_specs(case, view) if case.settings.tool_calls else []
+    tools = tool_specs(case, view) if case.offers_tools else []
     messages = prompts.messages(
         view,
         case.family.words,
@@ -68,7 +68,8 @@ async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
         history=case.settings.history,
         tools=bool(tools),
     )
-    return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools)
+    schema = case.family.words.schema(case.settings.answer_format)
+    return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
 
 
 async def read_recorded(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -85,6 +86,7 @@ async def _ask(
     view: View,
     messages: Sequence[Message],
     tools: Sequence[ToolSpec],
+    schema: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
     seed = case.seed_of(path)
     request = {
@@ -94,25 +96,35 @@ async def _ask(
         "tools": [asdict(tool) for tool in tools],
         "earlier": len(view.earlier),
         "seed": seed,
+        **({"schema": dict(schema)} if schema else {}),
     }
 
     async def make() -> Outcome:
         if case.proposer is None:
             raise Unavailable("There is no model behind this session, only its journal.")
-        reply = await case.proposer.propose(view, messages, tools, seed)
+        reply = await case.proposer.propose(view, messages, tools, seed, schema)
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
     outcome = await case.once(path, "model", request, make)
     case.reply = readable(path, reply_of, outcome)
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
+    if case.reply.finish == "no_tools":
+        case.tools_refused = True
+        case.tool_turns.clear()
+        if not tools:  # it would be asked the same for ever
+            case.reply = replace(case.reply, finish="stop")
     return {"turn": state["turn"] + 1, "stop": stop}
 
 
-def after_ask(state: State, runtime: Runtime[Case]) -> Literal["use_tools", "judge", "record"]:
+def after_ask(
+    state: State, runtime: Runtime[Case]
+) -> Literal["ask", "use_tools", "judge", "record"]:
     case = runtime.context
     if state["stop"]:
         return "record"
+    if case.reply.finish == "no_tools":
+        return "ask"  # the same question, without tools
     return "use_tools" if case.reply.tool_calls and _calls_left(case) else "judge"
 
 
@@ -241,15 +253,13 @@ def _why_inconsistent(verdict: str, marks: Sequence[bool | None]) -> str:
 
 
 def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
-    """What later prompts may show of an answer; GEAR's protocol tells no feedback."""
+    """What later prompts may show of an answer (`Case.gives_feedback`)."""
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
     feedback = next(
         (
             case.family.words.show_feedback(view, one.shown)
             for one in judged
-            if case.settings.feedback
-            and one.shown is not None
-            and one.verdict is Verdict.INCONSISTENT
+            if case.gives_feedback and one.shown is not None and one.verdict is Verdict.INCONSISTENT
         ),
         "",
     )

@@ -30,7 +30,10 @@ VERDICT_STYLES = {
 }
 DEFAULT_STORE = "peirce.duckdb"
 LISTED = 20  # differences of a replay
-TOLD = ("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "retries")
+TOLD = (
+    *("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "retries"),
+    "repeated",
+)
 
 
 def console(*, talk: bool = False) -> Console:

@@ -121,7 +121,7 @@ class Screen:
         if running is not None:
             running.calls.discard(event["path"])
         self._sums[f"{event['kind']} calls"] += 1
-        self._sums["cached"] += bool(event["cached"])
+        self._sums[event["source"]] += 1
         self._sums["retries"] += event.get("retries", 0)
         for name in ("tokens_in", "tokens_out"):
             self._sums[name] += (event.get("usage") or {}).get(name, 0)
@@ -192,7 +192,8 @@ class Screen:
         told = {
             "in flight": flight,
             "retries": self._sums["retries"],
-            "from the journal": self._sums["cached"],
+            "from the journal": self._sums["journal"],
+            "from the cache": self._sums["cache"],
             "tokens in": self._sums["tokens_in"],
             "tokens out": self._sums["tokens_out"],
         }

@@ -22,6 +22,7 @@ from . import intact as _intact
 from . import journal as _journal
 from . import ledger as _ledger
 from . import sessions as _sessions
+from .cache import AnswerCache
 from .connection import Reading, Row
 from .journal import JournalMismatch, SessionJournal
 from .ledger import SessionLedger
@@ -30,7 +31,7 @@ from .reader import Reader, take
 from .sessions import ProblemRow
 from .writing import Change, Writer
 
-__all__ = ["JournalMismatch", "ProblemRow", "SessionJournal", "Store"]
+__all__ = ["AnswerCache", "JournalMismatch", "ProblemRow", "SessionJournal", "Store"]
 
 
 def _named(path: str | Path) -> Path:
@@ -138,6 +139,10 @@ class Store:
         if session not in self._journals:
             self._journals[session] = SessionJournal(session, self._reading, self._writer)
         return self._journals[session]
+
+    def cache(self, session: str) -> AnswerCache:
+        """What other sessions of this store know of what `session` will ask."""
+        return AnswerCache(self._reading, session)
 
     def ledger(self, session: str) -> SessionLedger:
         return SessionLedger(session, self._reading, self._writing())

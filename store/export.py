@@ -67,7 +67,7 @@ COLUMNS: dict[str, str] = {
     "calls": (
         "problem VARCHAR, path VARCHAR, kind VARCHAR, request VARCHAR, response VARCHAR, "
         "tokens_in BIGINT, tokens_out BIGINT, tokens_cached BIGINT, tokens_reasoning BIGINT, "
-        "seconds DOUBLE, retries INTEGER"
+        "seconds DOUBLE, retries INTEGER, repeats VARCHAR"
     ),
     "bank": (
         "problem VARCHAR, rank INTEGER, hypothesis VARCHAR, text VARCHAR, description VARCHAR, "
@@ -179,7 +179,7 @@ def _call_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
                 *(call["problem"], call["path"], call["kind"]),
                 *(_text(call["request"]), _text(call["response"])),
                 *(call[name] for name in numbers),
-                *(call["seconds"], call["retries"]),
+                *(call["seconds"], call["retries"], call["repeats"]),
             )
 
 

@@ -20,11 +20,12 @@ from .vectors import Vector, decode
 from .writing import Change, Writer
 
 OUTCOME = (
-    "response, vectors, tokens_in, tokens_out, tokens_cached, tokens_reasoning, seconds, retries"
+    "response, vectors, tokens_in, tokens_out, tokens_cached, tokens_reasoning, seconds, retries, "
+    "repeats"
 )
 COLUMNS = (
     "problem, path, kind, request_digest, request, response, vectors, tokens_in, tokens_out, "
-    "tokens_cached, tokens_reasoning, seconds, retries, started"
+    "tokens_cached, tokens_reasoning, seconds, retries, started, repeats"
 )
 
 
@@ -112,7 +113,7 @@ class SessionJournal:
             *(digest, json_cell(request), json_cell(outcome.response), json_cell(names)),
             *(outcome.usage.tokens_in, outcome.usage.tokens_out),
             *(outcome.usage.tokens_cached, outcome.usage.tokens_reasoning),
-            *(outcome.seconds, outcome.retries, started),
+            *(outcome.seconds, outcome.retries, started, outcome.repeats),
         )
         await self._writer.write(Change({"vector": vectors, "call": [row]}))
         with self._lock:
@@ -159,7 +160,7 @@ class SessionJournal:
                 f"SELECT {OUTCOME} FROM call WHERE session = ? AND problem = ? AND path = ?",
                 (self._session, text_cell(key.problem), text_cell(key.path)),
             )
-        response, names, *usage, seconds, retries = row
+        response, names, *usage, seconds, retries, repeats = row
         digests: dict[str, Digest] = json_of(names)
         arrays = vectors_of(self._reading, digests.values())
         return Outcome(
@@ -168,6 +169,7 @@ class SessionJournal:
             Usage(*usage),
             seconds,
             retries,
+            repeats,
         )
 
 
@@ -212,7 +214,7 @@ def _call(row: Sequence[Any]) -> dict[str, Any]:
     problem, path, kind, digest, request, response, vectors, *numbers = row
     names = (
         *("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning"),
-        *("seconds", "retries", "started"),
+        *("seconds", "retries", "started", "repeats"),
     )
     return {
         "problem": text_of(problem),
@@ -227,14 +229,16 @@ def _call(row: Sequence[Any]) -> dict[str, Any]:
 
 
 def usage(reading: Reading, session: str) -> dict[str, Any]:
-    """Calls, tokens, retries and seconds: in all, by kind and by role.
+    """Calls, tokens, retries, calls that another session's answered, seconds: in all, by kind and
+    by role.
 
     The role is the name in a call's path: `propose` in step/3/propose/0.
     """
     rows = reading.query(
         "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) ELSE path END, "
         "count(*), sum(tokens_in)::BIGINT, sum(tokens_out)::BIGINT, sum(tokens_cached)::BIGINT, "
-        "sum(tokens_reasoning)::BIGINT, sum(retries)::BIGINT, sum(seconds) "
+        "sum(tokens_reasoning)::BIGINT, sum(retries)::BIGINT, "
+        "count(*) FILTER (repeats <> ''), sum(seconds) "
         "FROM call WHERE session = ? GROUP BY 1, 2 ORDER BY 1, 2",
         (session,),
     )
@@ -254,4 +258,4 @@ def usage(reading: Reading, session: str) -> dict[str, Any]:
 
 def _nothing() -> dict[str, Any]:
     tokens = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
-    return {"calls": 0, **dict.fromkeys(tokens, 0), "retries": 0, "seconds": 0.0}
+    return {"calls": 0, **dict.fromkeys(tokens, 0), "retries": 0, "repeated": 0, "seconds": 0.0}

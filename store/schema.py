@@ -12,7 +12,7 @@ from typing import Any
 
 from ..records import StoreError
 
-VERSION = 1
+VERSION = 2
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
@@ -45,13 +45,14 @@ TABLES: dict[str, str] = {
     #   path: where it stands, such as step/3/propose/0.  kind: model or tool.
     #   request_digest: of the request's JSON; indexed, for look-up by content.
     #   vectors: JSON, the name of each array of the response and its digest in `vector`.
-    #   started: seconds since 1970.
+    #   started: seconds since 1970.  repeats: the session whose call of the same request answered
+    #   this one, which then took no tokens; '' where the model or tool did.
     "call": """
         session VARCHAR, problem VARCHAR, path VARCHAR, kind VARCHAR NOT NULL,
         request_digest VARCHAR NOT NULL, request VARCHAR NOT NULL, response VARCHAR NOT NULL,
         vectors VARCHAR NOT NULL, tokens_in BIGINT NOT NULL, tokens_out BIGINT NOT NULL,
         tokens_cached BIGINT NOT NULL, tokens_reasoning BIGINT NOT NULL, seconds DOUBLE NOT NULL,
-        retries INTEGER NOT NULL, started DOUBLE NOT NULL,
+        retries INTEGER NOT NULL, started DOUBLE NOT NULL, repeats VARCHAR NOT NULL,
         PRIMARY KEY (session, problem, path)""",
     # A finished step. A row here says that all of the step's rows below are there.
     #   fields: JSON, the method's own.

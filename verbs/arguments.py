@@ -23,6 +23,7 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "workers": (1, 256),
     "concurrency": (1, 1_000),
     "max_answers": (1, 1_000_000),
+    "tool_calls": (0, 1_000),
 }
 
 _WORDS = {

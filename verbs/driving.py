@@ -67,7 +67,7 @@ async def drive(
                 store, session, proposer=proposer, sandbox=sandbox, stopping=stopping,
                 concurrency=operational["concurrency"], on_event=emit, callbacks=callbacks,
                 retry_failed=retry_failed, budget=Budget.of(limits, used),
-                max_failures=limits.get("max_failures"),
+                max_failures=limits.get("max_failures"), cache=operational.get("cache", True),
             )  # fmt: skip
         seconds = round(before + time.monotonic() - start, 3)
         store.set_session(

@@ -58,5 +58,5 @@ def planned(
     model_options(model, model_args_of(options["model_arg"]), {})
     role_settings(options["roles"] or {}, {}, ())
     settings = course(chosen, options["method"], options["answer_format"], options["history"])
-    more = {name: options[name] for name in ("seed", "max_answers")}
+    more = {name: options[name] for name in ("seed", "max_answers", "tool_calls")}
     return forecast(chosen, {**settings, **fixed, **more}, model)

@@ -429,7 +429,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["typer", "peirce.cli", "peirce.verbs.boundary", "peirce.api"])
+@pytest.mark.parametrize("module", ["typer", "peirce.cli", "peirce.cli.boundary", "peirce.api"])
 def test_ctrl_c_while_the_command_line_is_loaded_is_no_traceback(folder, module):
     ended = subprocess.run([sys.executable, "-c", EARLY, module], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
@@ -438,7 +438,7 @@ def test_ctrl_c_while_the_command_line_is_loaded_is_no_traceback(folder, module)
 def test_the_installed_command_starts_where_an_early_ctrl_c_is_caught():
     import tomllib
 
-    project = tomllib.loads((Path(cli.__file__).parent / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((Path(cli.__file__).parents[1] / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"peirce": "peirce.__main__:main"}
 
 
@@ -526,8 +526,8 @@ def test_a_spent_budget_ends_with_3_and_one_sentence_and_resume_goes_on(peirce, 
 
     asked = Scripted.propose
 
-    async def counted(self, view, messages, tools, seed):
-        reply = await asked(self, view, messages, tools, seed)
+    async def counted(self, *asking):
+        reply = await asked(self, *asking)
         return Reply(reply.text, reply.tool_calls, reply.finish, Usage(60, 40, 0, 0))
 
     monkeypatch.setattr(Scripted, "propose", counted)

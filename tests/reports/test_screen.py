@@ -28,7 +28,7 @@ def started(problems: int = 3, **more: Any) -> dict[str, Any]:
 
 def call(problem: str, path: str, **more: Any) -> dict[str, Any]:
     usage = {"tokens_in": 100, "tokens_out": 10}
-    base = {"type": "call", "problem": problem, "path": path, "kind": "model", "cached": False}
+    base = {"type": "call", "problem": problem, "path": path, "kind": "model", "source": "made"}
     return base | {"usage": usage, "retries": 0, "seconds": 1.0} | more
 
 
@@ -105,9 +105,16 @@ def test_the_footer_counts_requests_in_flight_retries_cache_hits_and_tokens():
     stage.tell(started(), {"type": "problem_started", "problem": "p"})
     for path in ("a", "b"):
         stage.tell({"type": "call_started", "problem": "p", "path": path})
-    stage.tell(call("p", "a", retries=2), call("p", "c", cached=True))
+    stage.tell(
+        call("p", "a", retries=2),
+        call("p", "c", source="journal"),
+        call("p", "d", source="cache", usage={}),
+    )
     told = stage.screen._footer()
-    assert told == "1 in flight, 2 retries, 1 from the journal, 200 tokens in, 20 tokens out"
+    assert (
+        told
+        == "1 in flight, 2 retries, 1 from the journal, 1 from the cache, 200 tokens in, 20 tokens out"
+    )
     stage.tell({"type": "problem_ended", "problem": "p", "status": "failed", "cause": "gone"})
     assert stage.screen._footer().startswith("0 in flight")
 

@@ -13,8 +13,8 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
+from ..verbs.secrecy import ScrubbedRecord, scrubbed
 from .configuration import ConfigurationError, configure
-from .secrecy import ScrubbedRecord, scrubbed
 
 INTERRUPTED = 130
 

@@ -57,8 +57,17 @@ Model: TypeAlias = Annotated[
     ),
 ]
 MaxAnswers: TypeAlias = Annotated[int, _option(MODEL, "At most so many answers a problem.")]
+ToolCalls: TypeAlias = Annotated[
+    int, _option(MODEL, "At most so many tool calls an answer; 0 offers the model no tools.")
+]
+Feedback: TypeAlias = Annotated[
+    bool | None,
+    _option(MODEL, "Whether the next prompt says where an answer failed (default: where the model"
+            " takes no tools).", "--feedback/--no-feedback"),
+]  # fmt: skip
 AnswerFormat: TypeAlias = Annotated[
-    str | None, _option(MODEL, "What an answer looks like; for programs tuple or fenced_function.")
+    str | None,
+    _option(MODEL, "What an answer looks like; for programs tuple, json or fenced_function."),
 ]
 StrictContract: TypeAlias = Annotated[
     bool,
@@ -133,6 +142,14 @@ MaxFailures: TypeAlias = Annotated[
     int | None, _option(RUNNING, "Stop when so many problems failed; the rest stays open.",
                         metavar="N"),
 ]  # fmt: skip
+
+Cache: TypeAlias = Annotated[
+    bool, _option(RUNNING, "Whether what another session of the store asked of the same model, with"
+                  " the same settings and seed, is answered from there.", "--cache/--no-cache"),
+]  # fmt: skip
+CacheAgain: TypeAlias = Annotated[
+    bool | None, _option(RUNNING, "The same; else as recorded.", "--cache/--no-cache")
+]
 
 SandboxName: TypeAlias = Annotated[str, _option(RUNNING, "Where hypotheses run.")]
 SandboxAgain: TypeAlias = Annotated[

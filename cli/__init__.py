@@ -1,0 +1,45 @@
+"""The command line: parses options, calls `peirce.api`, prints. `peirce --help` has the verbs.
+
+Data goes to stdout, talk to stderr. Heavy imports happen inside the verb that needs them. `main`
+is the boundary: an expected end is one sentence and its exit code, a bug keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from . import reading, running, tasks
+
+app = typer.Typer(
+    name="peirce",
+    help="Agents that discover hypotheses, and a store of all that they did.",
+    epilog="A first session, offline: peirce run list_functions --problems 12",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+for verbs in (running, reading):
+    app.add_typer(verbs.app)
+app.add_typer(tasks.app, name="tasks")
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="The version, and no more.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"peirce {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs one command line and exits: 0 done, 1 failed, 2 usage, 3 budget spent, 4 sandbox
+    unavailable, 130 interrupted."""
+    from .boundary import run_command
+
+    sys.exit(run_command(app, arguments))

@@ -1,0 +1,43 @@
+"""What verbs print: data as JSON on stdout, or what reports/readable.py makes of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import typer
+
+EXIT_CODES = {"done": 0, "failed": 1, "budget": 3, "interrupted": 130}
+
+
+def emit(rows: Iterable[Any]) -> None:
+    """JSON, one value a line, ASCII: whatever a model wrote, any pipe can carry it."""
+    for row in rows:
+        sys.stdout.write(json.dumps(row, allow_nan=False) + "\n")
+        sys.stdout.flush()
+
+
+def end(session: Any, as_json: bool) -> None:
+    from ..reports import readable
+
+    if as_json:
+        emit([session.as_json()])
+    else:
+        readable.print_outcome(readable.console(), session)
+    if session.cause:
+        typer.echo(f"peirce: {readable.one_line(session.cause, 300)}", err=True)
+    elif session.status == "failed":
+        cause = next(iter(session.failed.values()), "no problem could be run")
+        sentence = (
+            f"peirce: all {session.problems} problems failed: {readable.one_line(cause, 300)}"
+        )
+        typer.echo(sentence, err=True)
+    raise typer.Exit(EXIT_CODES[session.status])
+
+
+def written(result: dict[str, Any], as_json: bool) -> None:
+    from ..reports import readable
+
+    emit([result]) if as_json else readable.print_written(readable.console(), result)

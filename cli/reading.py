@@ -1,0 +1,120 @@
+"""The verbs that read a store, and `doctor`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import options as o
+from .printing import emit, written
+
+app = typer.Typer()
+
+
+@app.command("eval", epilog="Examples: peirce eval last | peirce eval t3 4f1c 9a --out tables/")
+def evaluate(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Sessions (default: last), after the name of an evaluation (gear, t3) if wanted.",
+            metavar="[NAME] SESSION...",
+        ),
+    ] = None,
+    by_problem: Annotated[
+        bool, typer.Option("--by-problem", help="Also each problem's values.")
+    ] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Tables as CSV and Markdown: a .csv or .md file, or a folder.",
+                     metavar="DIR|FILE"),
+    ] = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:  # fmt: skip
+    """Metrics and tables from the store; never a model call."""
+    from .. import api
+    from ..reports import evaluations, readable
+
+    words = list(what or [])
+    name = words.pop(0) if words and words[0] in {e.name for e in evaluations()} else None
+    result = api.evaluate(*words, name=name, by_problem=by_problem, store=store, out=out)
+    if as_json:
+        emit([result])
+    else:
+        readable.print_scores(readable.console(), result)
+
+
+@app.command(epilog="Example: peirce sessions --store mine.duckdb")
+def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
+    """The sessions of a store, also while a run owns it."""
+    from .. import api
+    from ..reports import readable
+
+    rows = api.sessions(store=store)
+    if as_json:
+        emit([rows])
+        return
+    told = [{key: value for key, value in row.items() if key != "settings"} for row in rows]
+    readable.print_sessions(readable.console(), told)
+
+
+@app.command(epilog="Examples: peirce show | peirce show last gen0-3")
+def show(
+    session: o.SessionName = "last",
+    problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """The problems of a session, or every hypothesis of one of them."""
+    from .. import api
+    from ..reports import readable
+
+    rows = api.show(session, problem, store=store)
+    draw = readable.print_problems if problem is None else readable.print_hypotheses
+    emit([rows]) if as_json else draw(readable.console(), rows)
+
+
+@app.command(epilog="Examples: peirce bank | peirce bank 4f1c gen0-3 --alpha 0.2")
+def bank(
+    session: o.SessionName = "last",
+    problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
+    alpha: Annotated[float, typer.Option(help="Weight of exploration in the reward.")] = 0.5,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """The hypotheses that a session keeps, best first."""
+    from .. import api
+    from ..reports import readable
+
+    rows = api.bank(session, problem, alpha=alpha, store=store)
+    emit([rows]) if as_json else readable.print_bank(readable.console(), rows)
+
+
+@app.command(epilog="Example: peirce export last --out export --format parquet")
+def export(
+    session: o.SessionName = "last",
+    out: Annotated[str, typer.Option(help="The folder to write.", metavar="DIR")] = "export",
+    format: Annotated[str, typer.Option(help="parquet, jsonl or huggingface.")] = "parquet",
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Write a session as Parquet, JSONL or a Hugging Face dataset folder."""
+    from .. import api
+
+    written(api.export(session, out, format=format, store=store), as_json)
+
+
+@app.command(epilog="Example: peirce doctor --json")
+def doctor(
+    context: typer.Context,
+    clean: o.Clean = False,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """What is here: settings and where each comes from, sandbox layers, models, extras, store."""
+    from .. import api
+    from ..reports import readable
+
+    found = api.doctor(store=store, clean=clean, settings=context.obj.shown())
+    emit([found]) if as_json else readable.print_doctor(readable.console(), found)

@@ -1,0 +1,231 @@
+"""The verbs that run something: run, resume, import, replay, check."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from . import options as o
+from .printing import emit, end
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="Examples: peirce run list_functions --problems 12 --observations 4 | "
+    "peirce run examples --data pairs.jsonl --model http://localhost:8000/v1#NAME"
+)
+def run(
+    context: typer.Context,
+    task: o.Task,
+    data: o.Data = None,
+    problems: o.Problems = None,
+    problem: o.ProblemIds = None,
+    observations: o.Observations = None,
+    space: o.Space = None,
+    seed: o.Seed = 0,
+    method: o.MethodName = "abduce",
+    model: o.Model = "search",
+    max_answers: o.MaxAnswers = 25,
+    tool_calls: o.ToolCalls = 4,
+    feedback: o.Feedback = None,
+    answer_format: o.AnswerFormat = None,
+    history: o.History = "descriptions",
+    strict_contract: o.StrictContract = False,
+    temperature: o.Temperature = None,
+    top_p: o.TopP = None,
+    max_tokens: o.MaxTokens = None,
+    reasoning_effort: o.ReasoningEffort = None,
+    timeout_s: o.TimeoutS = None,
+    retries: o.Retries = None,
+    model_arg: o.ModelArg = None,
+    judge_model: o.JudgeModel = None,
+    scorer_model: o.ScorerModel = None,
+    literature_model: o.LiteratureModel = None,
+    role: o.RoleSettings = None,
+    budget_expansions: o.BudgetExpansions = None,
+    preset: o.Preset = None,
+    budget_tokens: o.BudgetTokens = None,
+    budget_usd: o.BudgetUsd = None,
+    price_in: o.PriceIn = None,
+    price_out: o.PriceOut = None,
+    price_cached: o.PriceCached = None,
+    max_failures: o.MaxFailures = None,
+    cache: o.Cache = True,
+    sandbox: o.SandboxName = "process",
+    strict_sandbox: o.StrictSandbox = False,
+    workers: o.Workers = None,
+    concurrency: o.Concurrency = None,
+    store: o.StoreFile = None,
+    dry_run: o.DryRun = False,
+    quiet: o.Quiet = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Run a session: hypotheses for the problems of a task."""
+    from .. import api
+    from ..reports import readable
+    from ..reports.screen import Screen
+    from ..verbs.roles import role_settings
+
+    models = {"judge": judge_model, "scorer": scorer_model, "literature": literature_model}
+    roles = role_settings(context.obj.roles, models, role or ())
+    options: dict[str, Any] = dict(
+        data=data, problems=problems, problem=problem or (), observations=observations,
+        space=space, seed=seed, method=method, model=model, max_answers=max_answers,
+        tool_calls=tool_calls, feedback=feedback, cache=cache,
+        answer_format=answer_format, history=history, strict_contract=strict_contract,
+        temperature=temperature, top_p=top_p, max_tokens=max_tokens,
+        reasoning_effort=reasoning_effort, timeout_s=timeout_s, retries=retries,
+        model_arg=[*context.obj.model_args, *(model_arg or ())], roles=roles,
+        budget_expansions=budget_expansions, preset=preset, sandbox=sandbox,
+        strict_sandbox=strict_sandbox, workers=workers, concurrency=concurrency, store=store,
+        budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
+        price_out=price_out, price_cached=price_cached, max_failures=max_failures,
+    )  # fmt: skip
+    if dry_run:
+        counted = api.plan(task, **options)
+        emit([counted]) if as_json else readable.print_forecast(readable.console(), counted)
+        return
+    with Screen(quiet=quiet) as screen:
+        session = api.run(task, **options, on_event=screen)
+    end(session, as_json)
+
+
+@app.command(epilog="Examples: peirce resume | peirce resume 4f1c --concurrency 2")
+def resume(
+    session: o.SessionName = "last",
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Also the problems that failed.")
+    ] = False,
+    budget_tokens: o.BudgetTokens = None,
+    budget_usd: o.BudgetUsd = None,
+    price_in: o.PriceIn = None,
+    price_out: o.PriceOut = None,
+    price_cached: o.PriceCached = None,
+    max_failures: o.MaxFailures = None,
+    timeout_s: o.TimeoutS = None,
+    retries: o.Retries = None,
+    cache: o.CacheAgain = None,
+    sandbox: o.SandboxAgain = None,
+    workers: o.Workers = None,
+    concurrency: o.Concurrency = None,
+    store: o.StoreFile = None,
+    quiet: o.Quiet = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Go on where a session stopped, with the settings that it recorded."""
+    from .. import api
+    from ..reports.screen import Screen
+
+    with Screen(quiet=quiet) as screen:
+        resumed = api.resume(
+            session, retry_failed=retry_failed, timeout_s=timeout_s, retries=retries,
+            sandbox=sandbox, workers=workers, cache=cache,
+            budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
+            price_out=price_out, price_cached=price_cached, max_failures=max_failures,
+            concurrency=concurrency, store=store, on_event=screen,
+        )  # fmt: skip
+    end(resumed, as_json)
+
+
+@app.command("import", epilog="Example: peirce import answers.json --data list_function.jsonl")
+def import_(
+    file: Annotated[str, typer.Argument(help="Recorded answers.", metavar="FILE")],
+    data: o.Data = None,
+    task: Annotated[
+        str | None,
+        typer.Option(help="Else guessed from the record's data set.", rich_help_panel=o.DATA),
+    ] = None,
+    observations: o.Observations = None,
+    space: o.Space = None,
+    seed: o.Seed = 0,
+    answer_format: o.AnswerFormat = "fenced_function",
+    strict_contract: o.StrictContract = False,
+    sandbox: o.SandboxName = "process",
+    strict_sandbox: o.StrictSandbox = False,
+    workers: o.Workers = None,
+    concurrency: o.Concurrency = None,
+    store: o.StoreFile = None,
+    quiet: o.Quiet = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Judge recorded answers: a session without a model."""
+    from .. import api
+    from ..reports.screen import Screen
+
+    with Screen(quiet=quiet) as screen:
+        session = api.import_recorded(
+            file, data=data, task=task, observations=observations, space=space, seed=seed,
+            answer_format=answer_format or "fenced_function", strict_contract=strict_contract,
+            sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
+            concurrency=concurrency, store=store, on_event=screen,
+        )  # fmt: skip
+    end(session, as_json)
+
+
+@app.command(epilog="Examples: peirce replay | peirce replay 4f1c 9a --live --json")
+def replay(
+    sessions: Annotated[
+        list[str] | None, typer.Argument(help="Sessions (default: last).", metavar="SESSION")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="Execute the tools again.")] = False,
+    sandbox: o.SandboxName = "process",
+    workers: o.Workers = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Drive the same graph with the journal alone and compare; exit 1 where they differ."""
+    from .. import api
+    from ..reports import readable
+
+    results = []
+    for session in sessions or ["last"]:
+        result = api.replay(session, live=live, sandbox=sandbox, workers=workers, store=store)
+        results.append(result)
+        if not as_json:
+            readable.print_differences(readable.console(), result)
+    if as_json:
+        emit(results if len(results) == 1 else [{"sessions": results}])
+    raise typer.Exit(1 if any(result["differences"] for result in results) else 0)
+
+
+@app.command(
+    epilog='Example: echo \'{"problem": "0", "hypothesis": "def f(x): return x[1:]"}\''
+    " > mine.jsonl; peirce check list_functions --answers mine.jsonl --data list_function.jsonl"
+)
+def check(
+    task: o.Task,
+    answers: Annotated[
+        str, typer.Option(help="JSONL of hypotheses or raw answers.", metavar="FILE")
+    ],
+    data: o.Data = None,
+    problems: o.Problems = None,
+    problem: o.ProblemIds = None,
+    observations: o.Observations = None,
+    space: o.Space = None,
+    seed: o.Seed = 0,
+    answer_format: o.AnswerFormat = None,
+    strict_contract: o.StrictContract = False,
+    sandbox: o.SandboxName = "process",
+    strict_sandbox: o.StrictSandbox = False,
+    workers: o.Workers = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Judge hypotheses that you bring; no model, no session."""
+    from .. import api
+    from ..reports import readable
+
+    out = readable.console()
+    wrong = False
+    for row in api.check(
+        task, answers, data=data, problems=problems, problem=problem or (),
+        observations=observations, space=space, seed=seed, answer_format=answer_format,
+        strict_contract=strict_contract, sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
+    ):  # fmt: skip
+        wrong = wrong or row["verdict"] == "error"
+        if as_json:
+            emit([row])
+        else:
+            readable.print_check(out, row)
+    raise typer.Exit(1 if wrong else 0)

@@ -1,0 +1,81 @@
+"""`peirce tasks`: what there is to run on, as text and as files."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import options as o
+from .printing import emit, written
+
+app = typer.Typer(
+    help="The tasks: list, show, generate, space.",
+    epilog="Example: peirce tasks list",
+    no_args_is_help=True,
+)
+
+
+@app.command("list", epilog="Example: peirce tasks list --json")
+def tasks_list(as_json: o.AsJson = False) -> None:
+    """Every task with its family."""
+    from .. import api
+    from ..reports import readable
+
+    rows = api.tasks_list()
+    emit([rows]) if as_json else readable.print_tasks(readable.console(), rows)
+
+
+@app.command("show", epilog="Example: peirce tasks show list_functions --seed 3")
+def tasks_show(
+    task: o.Task,
+    problem: Annotated[str | None, typer.Argument(metavar="ID")] = None,
+    data: o.Data = None,
+    problems: o.Problems = None,
+    observations: o.Observations = None,
+    seed: o.Seed = 0,
+    as_json: o.AsJson = False,
+) -> None:
+    """Problems drawn readably, their hidden parts too."""
+    from .. import api
+    from ..reports import readable
+
+    rows = api.tasks_show(
+        task, problem, data=data, problems=problems, observations=observations, seed=seed
+    )
+    if as_json:
+        emit([rows])
+        return
+    for row in rows:
+        readable.print_problem(readable.console(), row)
+
+
+@app.command(
+    "generate",
+    epilog="Example: peirce tasks generate list_functions --problems 20 --seed 7 --out mine.jsonl",
+)
+def tasks_generate(
+    task: o.Task,
+    out: Annotated[str, typer.Option(help="JSONL that --data reads back.", metavar="PATH")],
+    problems: Annotated[int, typer.Option(help="How many.", metavar="N")] = 100,
+    seed: o.Seed = 0,
+    as_json: o.AsJson = False,
+) -> None:
+    """New problems from a seed, as a file."""
+    from .. import api
+
+    written(api.tasks_generate(task, out, problems=problems, seed=seed), as_json)
+
+
+@app.command("space", epilog="Example: peirce tasks space list_functions --out space.jsonl")
+def tasks_space(
+    task: o.Task,
+    out: Annotated[str, typer.Option(help="JSONL that --space reads back.", metavar="PATH")],
+    data: o.Data = None,
+    problem: Annotated[str | None, typer.Option(help="Of this problem.", metavar="ID")] = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """The sample space of a task, as a file."""
+    from .. import api
+
+    written(api.tasks_space(task, out, data=data, problem=problem), as_json)

@@ -1,0 +1,44 @@
+"""The cache of answers across sessions: a request that some session of this store has made of the
+same model at the same endpoint is answered by what is recorded there.
+
+A request names model, settings, messages, tools, schema and seed; where it went stands in its
+session. Of several recorded answers (a session that ran without the cache) the latest counts.
+"""
+
+from __future__ import annotations
+
+from ..records import Digest, Outcome
+from .cells import json_of
+from .connection import Reading
+
+
+class AnswerCache:
+    """What the other sessions of one endpoint hold, as far as it is written when this is made or
+    later. Holds no answer in memory."""
+
+    def __init__(self, reading: Reading, session: str) -> None:
+        self._reading = reading
+        rows = reading.query("SELECT session, settings FROM session")
+        endpoints = {name: _endpoint(settings) for name, settings in rows}
+        here = endpoints.pop(session, None)
+        self._sessions = {name for name, there in endpoints.items() if here and there == here}
+
+    def find(self, request: Digest) -> Outcome | None:
+        """The recorded outcome of a model's call by the digest of its request; it took nothing."""
+        if not self._sessions:
+            return None
+        rows = self._reading.query(
+            "SELECT session, response FROM call WHERE request_digest = ? AND kind = 'model' "
+            "AND repeats = '' ORDER BY started DESC",
+            (request,),
+        )
+        for session, response in rows:
+            if session in self._sessions:
+                return Outcome(json_of(response), repeats=session)
+        return None
+
+
+def _endpoint(settings: str) -> str | None:
+    reached = json_of(settings).get("operational", {}).get("reached") or {}
+    endpoint = reached.get("endpoint")
+    return endpoint if isinstance(endpoint, str) else None
