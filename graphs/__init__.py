@@ -16,8 +16,8 @@ from ..records import UsageError
 
 @dataclass(frozen=True)
 class Method:
-    """graph: compiled, takes `steps.State` with a `case.Case` as context, and draws itself:
-    `METHOD.graph.get_graph().draw_mermaid()`. asks: its prompts come from agents/prompts.py;
+    """graph: compiled, takes `steps.START_STATE` with a `case.Case` as context (`memory.case_of`
+    makes one without a store), and draws itself: `METHOD.graph.get_graph().draw_mermaid()`. asks: its prompts come from agents/prompts.py;
     False where answers are only read back (imported)."""
 
     name: str

@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 
 from . import Method
 from .case import Case
-from .steps import State, after_ask, ask, judge, record, use_tools
+from .steps import STEPS_WITHOUT_END, State, after_ask, ask, judge, record, use_tools
 
 
 def after_record(state: State, runtime: Runtime[Case]) -> str:
@@ -44,7 +44,7 @@ def build() -> Any:
     graph.add_edge("judge", "record")
     graph.add_edge("record", "decide")
     graph.add_conditional_edges("decide", after_record, ["ask", END])
-    return graph.compile()
+    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
 
 
 METHOD = Method(

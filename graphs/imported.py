@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 
 from . import Method
 from .case import Case
-from .steps import State, judge, read_recorded, record
+from .steps import STEPS_WITHOUT_END, State, judge, read_recorded, record
 
 
 def after_read(state: State, runtime: Runtime[Case]) -> str:
@@ -37,7 +37,7 @@ def build() -> Any:
     graph.add_conditional_edges("read_recorded", after_read, ["judge", "record"])
     graph.add_conditional_edges("judge", after_judge, ["read_recorded", "record"])
     graph.add_conditional_edges("record", after_record, ["read_recorded", END])
-    return graph.compile()
+    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
 
 
 METHOD = Method(

@@ -25,7 +25,7 @@ from ..records import (
     digest_of,
 )
 from ..store import ProblemRow, SessionJournal, Store
-from .runner import STEPS_WITHOUT_END, Spaces, executor_of, graph_of, make_case
+from .runner import Spaces, executor_of, graph_of, make_case
 from .steps import START_STATE
 
 
@@ -99,9 +99,8 @@ def _kinds(store: Store, session: str, row: ProblemRow) -> dict[str, str]:
 
 async def _replay_problem(graph: Any, case: Any, row: ProblemRow, noted: Differences) -> bool:
     """Whether the problem came to an end, so that all that is recorded must have been met."""
-    config = {"recursion_limit": STEPS_WITHOUT_END}
     try:
-        state = await graph.ainvoke(START_STATE, config=config, context=case)
+        state = await graph.ainvoke(START_STATE, context=case)
     except JournalEnds as end:
         if row.status == "done":
             noted.note(_step_of(end.path), "call", str(end), None)

@@ -29,8 +29,6 @@ from .budget import Budget
 from .case import Case, Event, Settings
 from .steps import START_STATE
 
-STEPS_WITHOUT_END = 1_000_000  # LangGraph's own limit must never be what ends a problem
-
 
 async def run_session(
     store: Store,
@@ -125,7 +123,8 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
     outage fails this problem alone and says why."""
     problem = case.problem.id
     case.emit({"type": "problem_started", "problem": problem})
-    config = {"recursion_limit": STEPS_WITHOUT_END, "callbacks": list(callbacks)}
+    named = {"session": case.session, "problem": problem}
+    config = {"callbacks": list(callbacks), "run_name": f"problem {problem}", "metadata": named}
     try:
         state = await graph.ainvoke(START_STATE, config=config, context=case)
     except (SandboxUnavailable, Refused):

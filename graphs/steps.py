@@ -52,6 +52,7 @@ class State(TypedDict):
     stop: str
 
 
+STEPS_WITHOUT_END = 1_000_000  # LangGraph's own limit must never be what ends a problem
 START_STATE = State(step=1, turn=0, answers=0, bad=0, stop="")
 
 

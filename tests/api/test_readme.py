@@ -13,15 +13,28 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text("utf-8")
 
 
-def test_the_python_example_runs_as_a_script(tmp_path):
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert len([line for line in example.splitlines() if line.strip()]) <= 10
-    (tmp_path / "example.py").write_text(example)
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.S)
+
+
+@pytest.mark.parametrize(("number", "begins"), [(0, "done"), (1, "('exhausted', ")])
+def test_a_python_example_runs_as_a_script(tmp_path, number, begins):
+    (tmp_path / "example.py").write_text(EXAMPLES[number])
     done = subprocess.run(
         [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
-    assert done.stdout.startswith("done")
+    assert done.stdout.startswith(begins)
+
+
+def test_the_first_python_example_is_short():
+    assert len([line for line in EXAMPLES[0].splitlines() if line.strip()]) <= 10
+
+
+def test_the_drawing_of_the_graph_is_the_graph():
+    from peirce.graphs import abduce
+
+    (drawn,) = re.findall(r"```mermaid\n(.*?)```", README, re.S)
+    assert drawn.strip() == abduce.METHOD.graph.get_graph().draw_mermaid(with_styles=False).strip()
 
 
 def named_files() -> list[str]:

@@ -438,7 +438,9 @@ def test_ctrl_c_while_the_command_line_is_loaded_is_no_traceback(folder, module)
 def test_the_installed_command_starts_where_an_early_ctrl_c_is_caught():
     import tomllib
 
-    project = tomllib.loads((Path(cli.__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((Path(cli.__file__).parents[1] / "pyproject.toml").read_text())[
+        "project"
+    ]
     assert project["scripts"] == {"peirce": "peirce.__main__:main"}
 
 

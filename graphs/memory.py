@@ -1,0 +1,88 @@
+"""A method's graph by itself, without a store: for a notebook, a test, a larger graph of your own.
+
+    graph = peirce.graphs.abduce.METHOD.graph
+    case = case_of(problem, proposer, sandbox)
+    await graph.ainvoke(START_STATE, {"callbacks": [tracer]}, context=case)
+    case.ledger.steps      # what it came to, step by step
+
+Journal and ledger live in memory and are gone with it; `runner.py` is what keeps a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+from ..records import (
+    CallKey,
+    InputSet,
+    Json,
+    Outcome,
+    Problem,
+    Proposer,
+    Sandbox,
+    StepRecord,
+)
+from ..tasks import family, task
+from ..tools.execute import executor
+from .case import Case, Settings
+
+
+class MemoryJournal:
+    """`records.Journal`: every outcome by its key. outcomes: in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.outcomes: dict[CallKey, Outcome] = {}
+
+    async def once(
+        self,
+        key: CallKey,
+        kind: Literal["model", "tool"],
+        request: Json,
+        make: Callable[[], Awaitable[Outcome]],
+    ) -> Outcome:
+        if key not in self.outcomes:
+            self.outcomes[key] = await make()
+        return self.outcomes[key]
+
+
+class MemoryLedger:
+    """`records.Ledger`: the finished steps, and how the problem ended if the runner said so."""
+
+    def __init__(self) -> None:
+        self.steps: list[StepRecord] = []
+        self.ended: tuple[str, str] | None = None
+
+    async def step(self, record: StepRecord) -> None:
+        self.steps.append(record)
+
+    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+        self.ended = (status, cause)
+
+
+def case_of(
+    problem: Problem,
+    proposer: Proposer,
+    sandbox: Sandbox | None = None,
+    *,
+    space: InputSet | None = None,
+    settings: Settings | None = None,
+    session: str = "alone",
+    **rest: Any,
+) -> Case:
+    """The context for one run of a method's graph on `problem`, one case a run. space: the sample
+    space; None: the one of the problem's task. rest: other fields of `Case` (emit, budget, …)."""
+    course = settings or Settings()
+    return Case(
+        session=session,
+        problem=problem,
+        space=space or task(problem.task).space(problem, course.seed),
+        family=family(problem.family, strict_contract=course.strict_contract),
+        settings=course,
+        model=proposer.settings(),
+        journal=rest.pop("journal", None) or MemoryJournal(),
+        ledger=rest.pop("ledger", None) or MemoryLedger(),
+        proposer=proposer,
+        execute=None if sandbox is None else executor(sandbox, course.limits),
+        **rest,
+    )

@@ -1,0 +1,90 @@
+"""The cache across sessions: what one session of a store was answered, no other asks again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import peirce
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+from faulty_server import FaultyServer
+
+OPTIONS = {"problems": 6, "max_answers": 4, "workers": 1, "temperature": 0.7}
+
+
+@pytest.fixture
+def run(tmp_path):
+    def again(server, **more):
+        options = {**OPTIONS, "model": f"{server.url}#m", "store": tmp_path / "s.duckdb", **more}
+        return peirce.run("list_functions", **options)
+
+    return again
+
+
+def test_a_second_run_of_the_same_session_makes_no_request(run):
+    with FaultyServer() as server:
+        first = run(server)
+        asked = server.requests
+        assert asked == first.usage["by_kind"]["model"]["calls"] > 12
+        second = run(server)
+        assert server.requests == asked
+    assert second.session != first.session
+    assert second.digest == first.digest
+    assert (second.steps, second.verdicts) == (first.steps, first.verdicts)
+    model = second.usage["by_kind"]["model"]
+    assert model["repeated"] == model["calls"] == first.usage["by_kind"]["model"]["calls"]
+    assert model["tokens_in"] == model["tokens_out"] == 0
+    assert first.usage["by_kind"]["model"]["repeated"] == 0
+
+
+def test_a_third_run_repeats_the_first_and_replays(run, tmp_path):
+    with FaultyServer() as server:
+        first, _, third = run(server), run(server), run(server)
+    trace = peirce.load(third.session, store=tmp_path / "s.duckdb")
+    assert trace.digest == first.digest
+    assert peirce.replay(third.session, store=tmp_path / "s.duckdb")["differences"] == []
+
+
+@pytest.mark.parametrize(
+    "other", [{"cache": False}, {"seed": 5}, {"temperature": 0.8}, {"max_tokens": 9}]
+)
+def test_what_is_asked_otherwise_or_without_the_cache_is_asked(run, other):
+    with FaultyServer() as server:
+        run(server)
+        asked = server.requests
+        second = run(server, **other)
+        assert server.requests > asked
+        assert second.usage["repeated"] == 0
+
+
+def test_another_endpoint_is_asked_though_its_model_has_the_same_name(run):
+    with FaultyServer() as one, FaultyServer() as two:
+        first, second = run(one), run(two)
+        assert two.requests == one.requests > 0
+    assert second.digest == first.digest  # where a model is reached shapes no answer
+
+
+def test_a_longer_run_asks_for_what_is_new_alone(run):
+    with FaultyServer() as server:
+        first = run(server, problems=3)
+        asked = server.requests
+        longer = run(server, problems=6)
+        model = longer.usage["by_kind"]["model"]
+        assert model["repeated"] == first.usage["by_kind"]["model"]["calls"]
+        assert server.requests == asked + model["calls"] - model["repeated"]
+
+
+def test_a_spent_budget_stops_no_answer_from_the_cache(run):
+    with FaultyServer() as server:
+        first = run(server)
+        second = run(server, budget_tokens=1)
+    assert second.status == "done" and second.digest == first.digest
+
+
+def test_a_budget_is_not_charged_for_repeated_answers(run):
+    with FaultyServer() as server:
+        run(server)
+        priced = run(server, price_in=1.0, price_out=2.0)
+    assert priced.usage["cost_usd"] == 0
