@@ -126,16 +126,24 @@ def sessions(*, store: str | Path | None = None) -> list[dict[str, Json]]:
 
 @checked
 def show(
-    session: str = "last", problem: str | None = None, *, store: str | Path | None = None
+    session: str = "last",
+    problem: str | None = None,
+    *,
+    calls: bool = False,
+    store: str | Path | None = None,
 ) -> list[dict[str, Json]]:
-    """One object a problem of the session, or one a hypothesis of the problem."""
-    from .verbs.listing import show_problem, show_session
+    """One object a problem of the session, or one a hypothesis of the problem; with `calls` one a
+    call of either: its tokens, seconds, retries, and its cost where prices are known."""
+    from .verbs.listing import show_calls, show_problem, show_session
 
     with reading(store) as opened:
         found = opened.find(session)
+        if problem is not None:
+            _known_problem(opened, found, problem)
+        if calls:
+            return show_calls(opened, found, problem)
         if problem is None:
             return show_session(opened, found)
-        _known_problem(opened, found, problem)
         return show_problem(opened, found, problem)
 
 

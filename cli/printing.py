@@ -20,24 +20,22 @@ def emit(rows: Iterable[Any]) -> None:
 
 
 def end(session: Any, as_json: bool) -> None:
-    from ..reports import readable
+    from ..reports import endings, text
 
     if as_json:
         emit([session.as_json()])
     else:
-        readable.print_outcome(readable.console(), session)
+        endings.print_outcome(text.console(), session)
     if session.cause:
-        typer.echo(f"peirce: {readable.one_line(session.cause, 300)}", err=True)
+        typer.echo(f"peirce: {text.one_line(session.cause, 300)}", err=True)
     elif session.status == "failed":
         cause = next(iter(session.failed.values()), "no problem could be run")
-        sentence = (
-            f"peirce: all {session.problems} problems failed: {readable.one_line(cause, 300)}"
-        )
+        sentence = f"peirce: all {session.problems} problems failed: {text.one_line(cause, 300)}"
         typer.echo(sentence, err=True)
     raise typer.Exit(EXIT_CODES[session.status])
 
 
 def written(result: dict[str, Any], as_json: bool) -> None:
-    from ..reports import readable
+    from ..reports import endings, text
 
-    emit([result]) if as_json else readable.print_written(readable.console(), result)
+    emit([result]) if as_json else endings.print_written(text.console(), result)

@@ -34,7 +34,7 @@ def evaluate(
 ) -> None:  # fmt: skip
     """Metrics and tables from the store; never a model call."""
     from .. import api
-    from ..reports import evaluations, readable
+    from ..reports import endings, evaluations, text
 
     words = list(what or [])
     name = words.pop(0) if words and words[0] in {e.name for e in evaluations()} else None
@@ -42,37 +42,41 @@ def evaluate(
     if as_json:
         emit([result])
     else:
-        readable.print_scores(readable.console(), result)
+        endings.print_scores(text.console(), result)
 
 
 @app.command(epilog="Example: peirce sessions --store mine.duckdb")
 def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     """The sessions of a store, also while a run owns it."""
     from .. import api
-    from ..reports import readable
+    from ..reports import readable, text
 
     rows = api.sessions(store=store)
     if as_json:
         emit([rows])
         return
     told = [{key: value for key, value in row.items() if key != "settings"} for row in rows]
-    readable.print_sessions(readable.console(), told)
+    readable.print_sessions(text.console(), told)
 
 
-@app.command(epilog="Examples: peirce show | peirce show last gen0-3")
+@app.command(epilog="Examples: peirce show | peirce show last gen0-3 | peirce show last --calls")
 def show(
     session: o.SessionName = "last",
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
+    calls: Annotated[
+        bool, typer.Option("--calls", help="Each model and tool call: tokens, seconds, cost.")
+    ] = False,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
     """The problems of a session, or every hypothesis of one of them."""
     from .. import api
-    from ..reports import readable
+    from ..reports import readable, text
 
-    rows = api.show(session, problem, store=store)
+    rows = api.show(session, problem, calls=calls, store=store)
     draw = readable.print_problems if problem is None else readable.print_hypotheses
-    emit([rows]) if as_json else draw(readable.console(), rows)
+    draw = readable.print_calls if calls else draw
+    emit([rows]) if as_json else draw(text.console(), rows)
 
 
 @app.command(epilog="Examples: peirce bank | peirce bank 4f1c gen0-3 --alpha 0.2")
@@ -85,10 +89,10 @@ def bank(
 ) -> None:
     """The hypotheses that a session keeps, best first."""
     from .. import api
-    from ..reports import readable
+    from ..reports import readable, text
 
     rows = api.bank(session, problem, alpha=alpha, store=store)
-    emit([rows]) if as_json else readable.print_bank(readable.console(), rows)
+    emit([rows]) if as_json else readable.print_bank(text.console(), rows)
 
 
 @app.command(epilog="Example: peirce export last --out export --format parquet")
@@ -114,7 +118,7 @@ def doctor(
 ) -> None:
     """What is here: settings and where each comes from, sandbox layers, models, extras, store."""
     from .. import api
-    from ..reports import readable
+    from ..reports import readable, text
 
     found = api.doctor(store=store, clean=clean, settings=context.obj.shown())
-    emit([found]) if as_json else readable.print_doctor(readable.console(), found)
+    emit([found]) if as_json else readable.print_doctor(text.console(), found)

@@ -64,7 +64,7 @@ def run(
 ) -> None:
     """Run a session: hypotheses for the problems of a task."""
     from .. import api
-    from ..reports import readable
+    from ..reports import endings, text
     from ..reports.screen import Screen
     from ..verbs.roles import role_settings
 
@@ -85,7 +85,7 @@ def run(
     )  # fmt: skip
     if dry_run:
         counted = api.plan(task, **options)
-        emit([counted]) if as_json else readable.print_forecast(readable.console(), counted)
+        emit([counted]) if as_json else endings.print_forecast(text.console(), counted)
         return
     with Screen(quiet=quiet) as screen:
         session = api.run(task, **options, on_event=screen)
@@ -177,14 +177,14 @@ def replay(
 ) -> None:
     """Drive the same graph with the journal alone and compare; exit 1 where they differ."""
     from .. import api
-    from ..reports import readable
+    from ..reports import readable, text
 
     results = []
     for session in sessions or ["last"]:
         result = api.replay(session, live=live, sandbox=sandbox, workers=workers, store=store)
         results.append(result)
         if not as_json:
-            readable.print_differences(readable.console(), result)
+            readable.print_differences(text.console(), result)
     if as_json:
         emit(results if len(results) == 1 else [{"sessions": results}])
     raise typer.Exit(1 if any(result["differences"] for result in results) else 0)
@@ -214,9 +214,9 @@ def check(
 ) -> None:
     """Judge hypotheses that you bring; no model, no session."""
     from .. import api
-    from ..reports import readable
+    from ..reports import readable, text
 
-    out = readable.console()
+    out = text.console()
     wrong = False
     for row in api.check(
         task, answers, data=data, problems=problems, problem=problem or (),

@@ -20,10 +20,10 @@ app = typer.Typer(
 def tasks_list(as_json: o.AsJson = False) -> None:
     """Every task with its family."""
     from .. import api
-    from ..reports import readable
+    from ..reports import readable, text
 
     rows = api.tasks_list()
-    emit([rows]) if as_json else readable.print_tasks(readable.console(), rows)
+    emit([rows]) if as_json else readable.print_tasks(text.console(), rows)
 
 
 @app.command("show", epilog="Example: peirce tasks show list_functions --seed 3")
@@ -38,7 +38,7 @@ def tasks_show(
 ) -> None:
     """Problems drawn readably, their hidden parts too."""
     from .. import api
-    from ..reports import readable
+    from ..reports import readable, text
 
     rows = api.tasks_show(
         task, problem, data=data, problems=problems, observations=observations, seed=seed
@@ -47,7 +47,7 @@ def tasks_show(
         emit([rows])
         return
     for row in rows:
-        readable.print_problem(readable.console(), row)
+        readable.print_problem(text.console(), row)
 
 
 @app.command(

@@ -6,100 +6,23 @@ markup, and `visible` shows control characters as escapes.
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..records import Json
-
-VERDICT_STYLES = {
-    "accepted": "green",
-    "consistent": "green",
-    "redundant": "cyan",
-    "inconsistent": "yellow",
-    "malformed": "magenta",
-    "error": "red",
-}
-DEFAULT_STORE = "peirce.duckdb"
-LISTED = 20  # differences of a replay
-TOLD = (
-    *("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "retries"),
-    "repeated",
+from .text import (
+    VERDICT_STYLES,
+    counts,
+    marks,
+    one_line,
+    table,
+    verdict_text,
+    visible,
 )
 
-
-def console(*, talk: bool = False) -> Console:
-    """A console that prints text as it is: on stdout for data, on stderr for talk."""
-    stream = sys.stderr if talk else sys.stdout
-    width = None if stream.isatty() else 120
-    return Console(
-        file=stream, markup=False, highlight=False, emoji=False, soft_wrap=False, width=width
-    )
-
-
-def visible(text: str, *, lines: bool = False) -> str:
-    """`text` with everything that a terminal would obey shown as an escape: control codes, marks
-    of direction, lone surrogates. With `lines`, line breaks and tabs stay."""
-    keep = "\n\t" if lines else ""
-    return "".join(
-        c if c in keep or c.isprintable() else c.encode("unicode_escape").decode("ascii")
-        for c in text
-    )
-
-
-def one_line(value: object, width: int = 72) -> str:
-    """A value on one line of at most `width` characters."""
-    text = visible(" ".join(value.split()) if isinstance(value, str) else repr(value))
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def duration(seconds: float) -> str:
-    """0.4 s, 12 s, 3:05, 1:02:03."""
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    whole = int(seconds)
-    hours, rest = divmod(whole, 3600)
-    minutes, left = divmod(rest, 60)
-    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
-
-
-def command(verb: str, session: str, store: str) -> str:
-    """A command line to copy; the store is named where it is not the default one."""
-    named = [] if Path(store) == Path(DEFAULT_STORE) else ["--store", store]
-    return shlex.join(["peirce", verb, session, *named])
-
-
-def counts(pairs: Mapping[str, Json]) -> str:
-    return ", ".join(f"{count} {visible(str(name))}" for name, count in pairs.items() if count)
-
-
-def table(*headings: str, numbers: Iterable[int] = ()) -> Table:
-    """A table without lines between cells; columns in `numbers` stand to the right."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    right = set(numbers)
-    for number, heading in enumerate(headings):
-        made.add_column(heading, justify="right" if number in right else "left", overflow="fold")
-    return made
-
-
-def verdict_text(verdict: str) -> Text:
-    return Text(verdict, style=VERDICT_STYLES.get(verdict, ""))
-
-
-def marks(values: Sequence[bool | None]) -> str:
-    """One character an observation: right, wrong, undefined."""
-    return "".join({True: "✓", False: "✗", None: "·"}[value] for value in values)
-
-
-# --- the verbs -----------------------------------------------------------------
+LISTED = 20  # differences of a replay
 
 
 def print_sessions(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
@@ -157,6 +80,19 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         facts += [f"breaches {', '.join(map(visible, row['breaches']))}"] if row["breaches"] else []
         out.print(f"    {'   '.join(facts)}", style="dim")
         out.print()
+
+
+def print_calls(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """What `peirce show --calls` prints: a line a call."""
+    shown = table("problem", "call", "seconds", "tokens and the rest", numbers=[2])
+    for row in rows:
+        told = {name: row[f"tokens_{name}"] for name in ("in", "out", "cached", "reasoning")}
+        facts = [counts(told | {"retries": row["retries"]})]
+        facts += [f"{row['cost_usd']:.6f} dollars"] if row.get("cost_usd") else []
+        facts += [f"repeats session {row['repeats']}"] if row["repeats"] else []
+        cells = (one_line(row["problem"], 20), one_line(row["path"], 48), f"{row['seconds']:.3f}")
+        shown.add_row(*cells, ", ".join(fact for fact in facts if fact))
+    out.print(shown)
 
 
 def _indented(text: str, by: str = "    ") -> str:
@@ -296,102 +232,3 @@ def _store(store: Mapping[str, Json]) -> str:
 
 
 # --- what a session came to ------------------------------------------------------
-
-
-def print_outcome(out: Console, session: Any) -> None:
-    """The end of a run: results with intervals, what failed and how often, cost, paths, and the
-    next command."""
-    from . import find_evaluation, tables
-
-    metrics = find_evaluation(session.evaluation).metrics
-    scored = tables.summary_table([session.as_json()], metrics)
-    out.print(f"{session.task}, {session.method}, {visible(session.model)}: {_coverage(session)}")
-    out.print()
-    out.print(tables.as_text(scored, out.width))
-    out.print()
-    facts = [
-        ("verdicts", counts(session.verdicts) or "none"),
-        *_faults(session.breaches, session.malformed),
-        ("ended", counts(session.ends) or "no problem"),
-        *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
-        *_costs(session.usage),
-        ("time", duration(session.seconds)),
-        ("store", f"{visible(session.store)}, session {session.session}"),
-        ("digest", session.digest),
-        ("next", command("show" if session.status == "done" else "resume",
-                         session.session, session.store)),
-    ]  # fmt: skip
-    for name, said in facts:
-        out.print(f"{name:<9} {said}", soft_wrap=True)
-
-
-def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Where there are any: breaches of the answer contract by kind, malformed answers by reason."""
-    told = (("breaches", counts(breaches)), ("malformed", counts(malformed)))
-    return [(name, said) for name, said in told if said]
-
-
-def _coverage(session: Any) -> str:
-    scored = session.problems - len(session.failed)
-    return f"{session.status}, {session.problems} problems" + (
-        f", of which {len(session.failed)} failed and {scored} are scored" if session.failed else ""
-    )
-
-
-def _failures(failed: Mapping[str, str]) -> list[str]:
-    causes = Counter(failed.values())
-    return [f"{count} x {one_line(cause, 150)}" for cause, count in causes.most_common(5)]
-
-
-def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """Calls and tokens by role, seconds by kind of call (summed over problems side by side)."""
-    lines = []
-    for role, sums in usage.get("by_role", {}).items():
-        told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in TOLD if sums.get(name)]
-        if sums.get("cost_usd"):
-            told.append(f"{sums['cost_usd']:.4f} US dollars")
-        lines.append(("cost", f"{visible(str(role))}: {', '.join(told) or 'nothing'}"))
-    kinds = usage.get("by_kind", {}).items()
-    seconds = ", ".join(f"{duration(sums['seconds'])} {visible(str(k))}" for k, sums in kinds)
-    return [*lines, ("calls", f"took {seconds}, those side by side added up")] if seconds else lines
-
-
-def print_scores(out: Console, result: Mapping[str, Json]) -> None:
-    """What `peirce eval` prints: sessions side by side, then each one's problems if asked for."""
-    from . import find_evaluation, tables
-
-    scored = result["sessions"]
-    metrics = find_evaluation(scored[0]["evaluation"]).metrics
-    out.print(tables.as_text(tables.summary_table(scored, metrics), out.width))
-    for one in scored:
-        left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
-        out.print(
-            f"session {one['session']}: {', '.join([str(one['problems']) + ' problems', *left])}"
-        )
-        for name, said in _faults(one["breaches"], one["malformed"]):
-            out.print(f"  {name:<9} {said}", soft_wrap=True)
-        if "by_problem" in one:
-            out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
-    for path in result.get("files", ()):
-        out.print(f"written   {visible(path)}", soft_wrap=True)
-
-
-def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
-    """What --dry-run tells; roles that nobody asks are left out."""
-    seed = forecast["seed"]
-    out.print(visible(f"{forecast['method']} on {forecast['task']}, seed {seed}"), soft_wrap=True)
-    out.print(visible(f"model     {forecast['model']}"), soft_wrap=True)
-    out.print(f"problems  {forecast['problems']:,}")
-    for role, calls in forecast["calls"].items():
-        if calls["most"] or role == "proposer":
-            out.print(f"{role:<9} {calls['least']:,} to {calls['most']:,} calls, and retries")
-
-
-def print_written(out: Console, result: Mapping[str, Json]) -> None:
-    """What a verb that writes files did, a line a fact."""
-    for name, value in result.items():
-        if isinstance(value, Mapping):
-            said = counts(value)
-        else:
-            said = visible(", ".join(map(str, value)) if isinstance(value, list) else str(value))
-        out.print(f"{visible(str(name)):<9} {said}", soft_wrap=True)

@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..records import Json
-from .readable import VERDICT_STYLES, command, console, counts, duration, one_line, visible
+from .text import VERDICT_STYLES, command, console, counts, duration, one_line, visible
 
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
 LINES = 10  # running problems in the picture

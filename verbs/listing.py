@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ..graphs.budget import Prices
 from ..records import Json, StepRecord
 from ..reports import find_evaluation, tables, tally
 from ..store import Store
@@ -58,6 +59,21 @@ def show_session(store: Store, session: str) -> list[dict[str, Json]]:
 def show_problem(store: Store, session: str, problem: str) -> list[dict[str, Json]]:
     """One object a hypothesis or malformed answer of the problem, in the order of its steps."""
     return _judged(store.steps(session, problem))
+
+
+def show_calls(store: Store, session: str, problem: str | None) -> list[dict[str, Json]]:
+    """One object a model or tool call, without what was asked and answered (`export` has that):
+    tokens, seconds, retries, the session that it repeats, and cost_usd of a model's where prices
+    are known."""
+    prices = Prices.of(store.session(session).get("spending") or {})
+    left_out = ("request", "response", "vectors", "request_digest")
+    listed = []
+    for call in store.calls(session, problem):
+        told = {key: value for key, value in call.items() if key not in left_out}
+        if prices is not None and call["kind"] == "model":
+            told["cost_usd"] = prices.cost_usd(call)
+        listed.append(told)
+    return listed
 
 
 def write_tables(scored: Sequence[Mapping[str, Json]], out: str | Path) -> list[str]:

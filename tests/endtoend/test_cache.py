@@ -88,3 +88,24 @@ def test_a_budget_is_not_charged_for_repeated_answers(run):
         run(server)
         priced = run(server, price_in=1.0, price_out=2.0)
     assert priced.usage["cost_usd"] == 0
+
+
+def test_each_call_is_accounted_for_and_names_the_session_that_it_repeats(run, tmp_path):
+    store = tmp_path / "s.duckdb"
+    with FaultyServer() as server:
+        first = run(server, price_in=1.0, price_out=2.0)
+        second = run(server, price_in=1.0, price_out=2.0)
+    made, again = (
+        [row for row in peirce.show(one.session, calls=True, store=store) if row["kind"] == "model"]
+        for one in (first, second)
+    )
+    assert [row["path"] for row in made] == [row["path"] for row in again]
+    assert {row["repeats"] for row in made} == {""}
+    assert {row["repeats"] for row in again} == {first.session}
+    assert {(row["tokens_in"], row["tokens_out"]) for row in made} == {(11, 7)}
+    assert sum(row["cost_usd"] for row in made) == pytest.approx(first.usage["cost_usd"], abs=1e-5)
+    assert sum(row["cost_usd"] for row in again) == 0
+    assert all(row["seconds"] > 0 for row in made)
+    one = peirce.show(first.session, made[0]["problem"], calls=True, store=store)
+    assert {row["problem"] for row in one} == {made[0]["problem"]}
+    assert {row["kind"] for row in one} == {"model", "tool"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from peirce.reports import readable
+from peirce.reports import readable, text
 from peirce.reports.screen import Screen, banner
 from rich.console import Console
 
@@ -166,9 +166,9 @@ def test_hostile_text_of_problems_and_causes_is_shown_and_not_obeyed(live):
         stage.tell(
             {"type": "problem_ended", "problem": HOSTILE, "status": "failed", "cause": HOSTILE}
         )
-    for text in (stage.out.getvalue(), picture):
-        assert "\x1b[2J" not in text and "\x07" not in text and "\u202e" not in text
-        text.encode("utf-8")
+    for said in (stage.out.getvalue(), picture):
+        assert "\x1b[2J" not in said and "\x07" not in said and "\u202e" not in said
+        said.encode("utf-8")
     assert "[bold red]x[/]" in stage.out.getvalue() and "\\x1b[2J" in stage.out.getvalue()
 
 
@@ -213,7 +213,7 @@ def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
 
 
 def test_a_duration_reads_as_people_say_it():
-    assert [readable.duration(s) for s in (0.44, 12.2, 185, 3723)] == [
+    assert [text.duration(s) for s in (0.44, 12.2, 185, 3723)] == [
         "0.4 s", "12 s", "3:05", "1:02:03",
     ]  # fmt: skip
 

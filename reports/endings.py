@@ -1,0 +1,122 @@
+"""What a verb says at its end: what a session came to and cost, scores, forecasts, files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from ..records import Json
+from .text import (
+    command,
+    counts,
+    duration,
+    one_line,
+    visible,
+)
+
+TOLD = (
+    *("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "retries"),
+    "repeated",
+)
+
+
+def print_outcome(out: Console, session: Any) -> None:
+    """The end of a run: results with intervals, what failed and how often, cost, paths, and the
+    next command."""
+    from . import find_evaluation, tables
+
+    metrics = find_evaluation(session.evaluation).metrics
+    scored = tables.summary_table([session.as_json()], metrics)
+    out.print(f"{session.task}, {session.method}, {visible(session.model)}: {_coverage(session)}")
+    out.print()
+    out.print(tables.as_text(scored, out.width))
+    out.print()
+    facts = [
+        ("verdicts", counts(session.verdicts) or "none"),
+        *_faults(session.breaches, session.malformed),
+        ("ended", counts(session.ends) or "no problem"),
+        *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
+        *_costs(session.usage),
+        ("time", duration(session.seconds)),
+        ("store", f"{visible(session.store)}, session {session.session}"),
+        ("digest", session.digest),
+        ("next", command("show" if session.status == "done" else "resume",
+                         session.session, session.store)),
+    ]  # fmt: skip
+    for name, said in facts:
+        out.print(f"{name:<9} {said}", soft_wrap=True)
+
+
+def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Where there are any: breaches of the answer contract by kind, malformed answers by reason."""
+    told = (("breaches", counts(breaches)), ("malformed", counts(malformed)))
+    return [(name, said) for name, said in told if said]
+
+
+def _coverage(session: Any) -> str:
+    scored = session.problems - len(session.failed)
+    return f"{session.status}, {session.problems} problems" + (
+        f", of which {len(session.failed)} failed and {scored} are scored" if session.failed else ""
+    )
+
+
+def _failures(failed: Mapping[str, str]) -> list[str]:
+    causes = Counter(failed.values())
+    return [f"{count} x {one_line(cause, 150)}" for cause, count in causes.most_common(5)]
+
+
+def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """Calls and tokens by role, seconds by kind of call (summed over problems side by side)."""
+    lines = []
+    for role, sums in usage.get("by_role", {}).items():
+        told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in TOLD if sums.get(name)]
+        if sums.get("cost_usd"):
+            told.append(f"{sums['cost_usd']:.4f} US dollars")
+        lines.append(("cost", f"{visible(str(role))}: {', '.join(told) or 'nothing'}"))
+    kinds = usage.get("by_kind", {}).items()
+    seconds = ", ".join(f"{duration(sums['seconds'])} {visible(str(k))}" for k, sums in kinds)
+    return [*lines, ("calls", f"took {seconds}, those side by side added up")] if seconds else lines
+
+
+def print_scores(out: Console, result: Mapping[str, Json]) -> None:
+    """What `peirce eval` prints: sessions side by side, then each one's problems if asked for."""
+    from . import find_evaluation, tables
+
+    scored = result["sessions"]
+    metrics = find_evaluation(scored[0]["evaluation"]).metrics
+    out.print(tables.as_text(tables.summary_table(scored, metrics), out.width))
+    for one in scored:
+        left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
+        out.print(
+            f"session {one['session']}: {', '.join([str(one['problems']) + ' problems', *left])}"
+        )
+        for name, said in _faults(one["breaches"], one["malformed"]):
+            out.print(f"  {name:<9} {said}", soft_wrap=True)
+        if "by_problem" in one:
+            out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
+    for path in result.get("files", ()):
+        out.print(f"written   {visible(path)}", soft_wrap=True)
+
+
+def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
+    """What --dry-run tells; roles that nobody asks are left out."""
+    seed = forecast["seed"]
+    out.print(visible(f"{forecast['method']} on {forecast['task']}, seed {seed}"), soft_wrap=True)
+    out.print(visible(f"model     {forecast['model']}"), soft_wrap=True)
+    out.print(f"problems  {forecast['problems']:,}")
+    for role, calls in forecast["calls"].items():
+        if calls["most"] or role == "proposer":
+            out.print(f"{role:<9} {calls['least']:,} to {calls['most']:,} calls, and retries")
+
+
+def print_written(out: Console, result: Mapping[str, Json]) -> None:
+    """What a verb that writes files did, a line a fact."""
+    for name, value in result.items():
+        if isinstance(value, Mapping):
+            said = counts(value)
+        else:
+            said = visible(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        out.print(f"{visible(str(name)):<9} {said}", soft_wrap=True)
