@@ -10,6 +10,7 @@ from . import options as o
 from .printing import emit, end
 
 app = typer.Typer()
+STANDING = ("ENVIRONMENT", "DEFAULT_MAP")  # sources of options that were not typed for this run
 
 
 @app.command(
@@ -66,7 +67,7 @@ def run(
     from .. import api
     from ..reports import endings, text
     from ..reports.screen import Screen
-    from ..verbs.roles import role_settings
+    from ..verbs.roles import fitting, role_settings
 
     models = {"judge": judge_model, "scorer": scorer_model, "literature": literature_model}
     roles = role_settings(context.obj.roles, models, role or ())
@@ -77,12 +78,15 @@ def run(
         answer_format=answer_format, history=history, strict_contract=strict_contract,
         temperature=temperature, top_p=top_p, max_tokens=max_tokens,
         reasoning_effort=reasoning_effort, timeout_s=timeout_s, retries=retries,
-        model_arg=[*context.obj.model_args, *(model_arg or ())], roles=roles,
+        roles=roles,
         budget_expansions=budget_expansions, preset=preset, sandbox=sandbox,
         strict_sandbox=strict_sandbox, workers=workers, concurrency=concurrency, store=store,
         budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
         price_out=price_out, price_cached=price_cached, max_failures=max_failures,
     )  # fmt: skip
+    standing = [name for name in options if _source(context, name) in STANDING]
+    options, pairs = fitting(model, options, standing, context.obj.model_args)
+    options["model_arg"] = [*pairs, *(model_arg or ())]
     if dry_run:
         counted = api.plan(task, **options)
         emit([counted]) if as_json else endings.print_forecast(text.console(), counted)
@@ -90,6 +94,11 @@ def run(
     with Screen(quiet=quiet) as screen:
         session = api.run(task, **options, on_event=screen)
     end(session, as_json)
+
+
+def _source(context: typer.Context, name: str) -> str:
+    found = context.get_parameter_source(name)
+    return "" if found is None else found.name
 
 
 @app.command(epilog="Examples: peirce resume | peirce resume 4f1c --concurrency 2")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -46,6 +46,28 @@ def adapter_settings(spec: str) -> frozenset[str]:
 def _settings_of(module: str) -> Sequence[str]:
     room = importlib.import_module(f"..agents.{module}", __package__)
     return tuple(getattr(room, "SETTINGS", ()))
+
+
+def fitting(
+    model: str, options: Mapping[str, Any], standing: Collection[str], pairs: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """`options` and K=V `pairs` of file and environment without those that this kind of model does
+    not take: they were written for another one. standing: the options that come from there; what
+    a flag says is never left out."""
+    taken = adapter_settings(model)
+    fields = taken_fields(model)
+    shaping = role_keys() - {"model", "model_arg", *PRICES} - taken - fields
+    kept = {
+        key: None if key in standing and key in shaping else one for key, one in options.items()
+    }
+    return kept, [pair for pair in pairs if fields or pair.partition("=")[0] in taken]
+
+
+def taken_fields(spec: str) -> frozenset[str]:
+    """The fields of a request with an option of their own, where this kind of model takes any."""
+    from ..agents import scheme_of, schemes
+
+    return frozenset(BODY if "model_args" in _settings_of(schemes()[scheme_of(spec)]) else ())
 
 
 def value_of(text: str) -> Json:

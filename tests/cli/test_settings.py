@@ -71,19 +71,20 @@ SCRIPTED = [
 def test_a_flag_beats_the_environment_and_that_the_file(
     peirce, options, monkeypatch, key, file, variable, flag
 ):
-    assert peirce("run", "examples")[0] == 2
+    named = () if key == "model" else ("--model", "openai:small")
+    assert peirce("run", "examples", *named)[0] == 2
     default = options()[key]
     assert default == ("search" if key == "model" else None)
     for table in ("", "[proposer]\n"):
         Path("peirce.toml").write_text(f"{table}{key.replace('_', '-')} = {json.dumps(file)}\n")
-        peirce("run", "examples")
+        peirce("run", "examples", *named)
         assert options()[key] == file
     for prefix in ("PEIRCE_", "PEIRCE_PROPOSER_"):
         with monkeypatch.context() as here:
             here.setenv(f"{prefix}{key.upper()}", variable)
-            peirce("run", "examples")
+            peirce("run", "examples", *named)
             assert options()[key] == type(file)(variable)
-            peirce("run", "examples", f"--{key.replace('_', '-')}", str(flag))
+            peirce("run", "examples", *named, f"--{key.replace('_', '-')}", str(flag))
             assert options()[key] == flag
 
 
@@ -93,7 +94,7 @@ def test_model_arguments_merge_key_by_key(peirce, options, monkeypatch):
     )
     monkeypatch.setenv("PEIRCE_PROPOSER_MAX_WAIT_S", "8")
     monkeypatch.setenv("PEIRCE_MODEL_ARG", "min_p=0.2 stop=a")
-    peirce("run", "examples", "--model-arg", "stop=b")
+    peirce("run", "examples", "--model", "openai:small", "--model-arg", "stop=b")
     merged = dict(pair.split("=", 1) for pair in options()["model_arg"])
     assert merged == {
         "backoff_s": "2", "max_wait_s": "8", "top_k": "5", "min_p": "0.2", "stop": "b",
@@ -255,3 +256,15 @@ def test_a_dry_run_brackets_what_a_session_then_does(peirce):
     assert not Path("peirce.duckdb").exists()
     asked = json.loads(peirce(*SCRIPTED)[1])["usage"]["by_kind"]["model"]["calls"]
     assert told["least"] <= asked <= told["most"]
+
+
+def test_settings_of_the_files_model_are_left_out_for_a_model_of_another_kind(peirce):
+    Path("peirce.toml").write_text(
+        '[proposer]\nmodel = "openai:small"\ntemperature = 0.5\ntimeout_s = 60\nmax_tokens = 9\n'
+        'reasoning_effort = "low"\nbackoff_s = 0.5\nmodel_arg = { top_k = 5 }\n'
+    )
+    code, _, err = peirce("run", "list_functions", "--problems", "1", "--model", "search",
+                          "--max-answers", "1", "--budget-expansions", "500", "--quiet")  # fmt: skip
+    assert (code, err) == (0, "")
+    code, _, err = peirce("run", "list_functions", "--model", "search", "--temperature", "1")
+    assert code == 2 and "temperature" in err  # what is typed is meant
