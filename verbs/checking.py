@@ -12,6 +12,7 @@ import asyncio
 import queue
 import threading
 import time
+import warnings
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -83,6 +84,11 @@ def check(
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         opened = await open_sandbox(sandbox, workers, strict_sandbox)
         try:
+            if missing := [name for name, on in opened.layers().items() if not on]:
+                warnings.warn(
+                    f"the sandbox {sandbox} runs here without {', '.join(missing)} (README, Safety)",
+                    stacklevel=2,
+                )
             judge = Judge(family, form, Oracles(execute=executor(opened, Limits())), known)
             await judge.lines(lines, give)
         finally:

@@ -118,3 +118,20 @@ def test_a_caller_that_has_seen_enough_leaves(setting):
     rows = peirce.check("examples", path, data=setting.data, space=setting.space, workers=1)
     assert next(rows)["line"] == 1 and next(rows)["line"] == 2
     rows.close()
+
+
+@pytest.mark.parametrize(("missing", "told"), [({"seccomp": False}, 1), ({}, 0)])
+def test_a_sandbox_without_a_wanted_layer_is_one_warning(
+    setting, monkeypatch, recwarn, missing, told
+):
+    from peirce.sandbox.pool import PooledSandbox
+
+    monkeypatch.setattr(PooledSandbox, "layers", lambda self: {"rlimits": True, **missing})
+    line = {"problem": "one", "hypothesis": "def f(x):\n    return x[1:]"}
+    judged(setting, line, line)
+    said = [
+        str(one.message)
+        for one in recwarn
+        if "layers" in str(one.message) or "seccomp" in str(one.message)
+    ]
+    assert len(said) == told and all("runs here without seccomp" in text for text in said)
