@@ -1,0 +1,58 @@
+"""Every command of the README's section on models runs as it stands there, but for what it reaches:
+the test's endpoint in place of hosts and ports, a tiny model in place of a folder, fewer problems."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+from faulty_server import FaultyServer
+from tiny_model import make_adapter, make_model, require
+
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+SECTION = README.partition("## Models\n")[2].partition("\n## ")[0]
+COMMANDS = [line.strip() for line in SECTION.splitlines() if line.startswith("    peirce run")]
+LESS = ("--problems", "2", "--max-answers", "2", "--workers", "1", "--quiet", "--json")
+
+
+def test_the_section_has_a_command_for_each_kind_of_model():
+    models = [re.search(r"--model (\S+)", command)[1] for command in COMMANDS]
+    for begins in ("openai:", "http://localhost:8000/v1#", "http://localhost:11434/v1#", "hf:./"):
+        assert any(model.startswith(begins) for model in models)
+
+
+def run(command, folder, **environment):
+    arguments = [*shlex.split(command)[1:], *LESS]
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "peirce", *arguments], cwd=folder, env={**clean, **environment},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if "hf:" not in c])
+def test_a_command_for_an_endpoint_runs(command, tmp_path):
+    with FaultyServer() as server:
+        here = re.sub(r"http://localhost:\d+/v1", server.url, command)
+        told = run(here, tmp_path, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="a-key-for-tests")
+        assert server.requests == told["usage"]["by_kind"]["model"]["calls"] > 2
+    assert told["status"] == "done" and told["problems"] == 2
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if "hf:" in c])
+def test_a_command_for_a_model_in_a_folder_runs(command, tmp_path):
+    require(*(["bitsandbytes"] if "4bit" in command else []))
+    make_adapter(tmp_path / "adapter", make_model(tmp_path / "model"))
+    told = run(command.replace("--max-tokens 512", "--max-tokens 24"), tmp_path)
+    assert told["status"] == "done" and told["verdicts"]["malformed"] == 4
+    assert told["usage"]["tokens_out"] > 0
