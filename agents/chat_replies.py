@@ -1,5 +1,5 @@
-"""What an OpenAI-compatible endpoint sends back: a chat completion as a `Reply`, what it says
-about waiting, what it says went wrong. Pure functions; `openai_chat` is what asks.
+"""What an OpenAI-compatible endpoint answers: a chat completion as a `Reply`. Pure functions;
+`openai_chat` is what asks, `chat_faults` what goes wrong.
 """
 
 from __future__ import annotations
@@ -8,28 +8,14 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..records import Json, Reply, ToolCall, Usage, canonical_json
+from .chat_faults import Fault
 
 DEEPEST = 100  # levels in an answer; json and the journal fail at some hundred more
 MOST_TOKENS = 2**63 - 1
 REASONING_BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
-
-
-class Fault(Exception):
-    """One request that gave no answer. again: whether asking again may help; refused: whether
-    every other request will fail alike; asked_s: how long the endpoint asked to wait."""
-
-    def __init__(
-        self, text: str, *, again: bool, refused: bool = False, asked_s: float | None = None
-    ) -> None:
-        super().__init__(text)
-        self.again = again
-        self.refused = refused
-        self.asked_s = asked_s
 
 
 def completion_body(response: Any) -> dict[str, Json]:
@@ -172,34 +158,6 @@ def split_reasoning(text: str) -> tuple[str, str]:
         return text, ""
     told = (re.sub(r"</?(think|thinking)>", "", part).strip() for part in parts)
     return text.strip(), "\n\n".join(part for part in told if part)
-
-
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an endpoint asks to wait: `retry-after-ms`, or `retry-after` as seconds or as
-    a date; None where it does not say."""
-    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            return max(0.0, float(value) * unit_s)
-        except ValueError:
-            pass
-        try:
-            until = parsedate_to_datetime(value)
-        except ValueError:
-            continue
-        until = until if until.tzinfo else until.replace(tzinfo=UTC)
-        return max(0.0, (until - datetime.now(UTC)).total_seconds())
-    return None
-
-
-def error_detail(body: Json) -> str:
-    """What an error's body says in words, where it does."""
-    if isinstance(body, dict):
-        inner = body.get("message") or body.get("detail") or body.get("error")
-        return error_detail(inner) if isinstance(inner, dict) else str(inner or "")
-    return body if isinstance(body, str) else ""
 
 
 def without(reply: Reply, key: str) -> Reply:

@@ -13,14 +13,8 @@ nothing is streamed.
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from ..records import (
     Json,
@@ -33,16 +27,10 @@ from ..records import (
     View,
 )
 from . import Refused, given_settings
-from .chat_replies import (
-    Fault,
-    completion_body,
-    error_detail,
-    reply_of,
-    retry_after_s,
-    sendable,
-    with_readable_arguments,
-    without,
-)
+from .chat_client import open_client
+from .chat_faults import Fault, status_fault
+from .chat_replies import reply_of
+from .endpoint import Endpoint, check_secrets, endpoint_of
 from .limits import Pace, Patience, estimated_tokens
 
 if TYPE_CHECKING:
@@ -50,7 +38,6 @@ if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
 SCHEMES = ("openai", "http", "https")
-OPENAI_URL = "https://api.openai.com/v1"
 
 SETTINGS: dict[str, str] = {
     "temperature": "as the endpoint takes it; without it the endpoint's default",
@@ -68,33 +55,6 @@ SETTINGS: dict[str, str] = {
     "context_tokens": "what the model holds; a request estimated above it is not sent",
 }
 OURS = ("model", "messages", "tools", "stream", "n", "seed", *SETTINGS)
-PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
-                             for name in (upper, upper.lower())))  # fmt: skip
-CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-SECRET_NAME = re.compile(r"api_?key|secret|passw|authorization|bearer|access_?token|headers", re.I)
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where requests go. key_env: the variable that the key came from or should come from."""
-
-    url: str
-    model: str
-    key: str
-    key_env: str
-
-    @property
-    def openai(self) -> bool:
-        host = urlsplit(self.url).hostname or ""
-        return host in ("api.openai.com",) or host.endswith(".openai.azure.com")
-
-    def scrubbed(self, text: str) -> str:
-        """What an endpoint says in an error may repeat the key."""
-        return text.replace(self.key, "***") if len(self.key) > 3 else text
-
-    def scrubbed_reply(self, reply: Reply) -> Reply:
-        """An answer may repeat the key too; a dummy key, which a true answer may hold, stays."""
-        return without(reply, self.key) if len(self.key) >= 12 else reply
 
 
 class OpenAIChat:
@@ -188,7 +148,7 @@ class OpenAIChat:
             self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
             return self._endpoint.scrubbed_reply(reply)
         except openai.APIStatusError as error:
-            raise self._status_fault(error) from None
+            raise status_fault(self._endpoint, error) from None
         except (openai.APITimeoutError, TimeoutError):
             raise Fault(f"no answer within {self._patience.timeout_s:g} s", again=True) from None
         except (openai.APIConnectionError, httpx.HTTPError) as error:
@@ -202,35 +162,6 @@ class OpenAIChat:
             RecursionError,
         ):  # no JSON, no UTF-8, too long a number
             raise Fault("the body of the answer is malformed", again=True) from None
-
-    def _status_fault(self, error: Any) -> Fault:
-        status: int = error.status_code
-        try:
-            said = f"{status} {HTTPStatus(status).phrase}"
-        except ValueError:
-            said = str(status)
-        if status == 401:
-            return Fault(
-                f"{said}; is the key in {self._endpoint.key_env} right?", again=False, refused=True
-            )
-        if status == 403:
-            return Fault(
-                f"{said}; has the key in {self._endpoint.key_env} the right to use it?",
-                again=False,
-                refused=True,
-            )
-        if status == 404:
-            return Fault(f"{said}; are URL and model name right?", again=False, refused=True)
-        if getattr(error, "code", None) == "insufficient_quota":
-            return Fault(
-                f"{said}: the quota of the key in {self._endpoint.key_env} is spent",
-                again=False,
-                refused=True,
-            )
-        if status in (408, 409, 425, 429) or status >= 500:
-            return Fault(said, again=True, asked_s=retry_after_s(error.response.headers))
-        detail = " ".join(error_detail(error.body).split())
-        return Fault(f"{said}: {self._endpoint.scrubbed(detail)[:300]}".rstrip(": "), again=False)
 
     def _unavailable(self, fault: Fault, requests: int) -> Unavailable:
         where = f"model {self._endpoint.model!r} at {self._endpoint.url}"
@@ -249,57 +180,12 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     """Nothing is asked of the endpoint yet. Raises UsageError."""
     given = given_settings(spec, settings, SETTINGS)
     _check(spec, given)
-    endpoint = _endpoint(spec, given)
-    _check_secrets(given.get("model_args"), endpoint)
+    endpoint = endpoint_of(spec, given)
+    check_secrets(given.get("model_args"), endpoint)
     patience = Patience(**{k: given[k] for k in Patience.__dataclass_fields__ if k in given})
 
-    import httpx
-    from pydantic import SecretStr
-
-    body = dict(given.get("model_args", {}))
-    arguments: dict[str, Any] = {k: given[k] for k in ("temperature", "top_p") if k in given}
-    if "max_tokens" in given and endpoint.openai:
-        arguments["max_tokens"] = given["max_tokens"]  # sent as max_completion_tokens
-    elif "max_tokens" in given:
-        body["max_tokens"] = given["max_tokens"]  # the name that all other servers know
-    timeout = httpx.Timeout(patience.timeout_s, connect=min(patience.timeout_s, 15.0), pool=None)
-    try:
-        http = httpx.AsyncClient(
-            timeout=timeout,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-            proxy=os.environ.get("OPENAI_PROXY") or None,
-            follow_redirects=True,
-        )
-        model = _model_class()(
-            model=endpoint.model,
-            base_url=endpoint.url,
-            api_key=SecretStr(endpoint.key),
-            max_retries=0,
-            timeout=timeout,
-            http_async_client=http,
-            openai_proxy="",  # given to `http`; langchain-openai refuses both
-            use_responses_api=False,
-            cache=False,
-            extra_body=body or None,
-            **arguments,
-        )
-    except (ValueError, OSError, ImportError, httpx.InvalidURL) as error:
-        raise _client_error(spec, error) from None
+    model, http = open_client(spec, endpoint, given, patience.timeout_s)
     return OpenAIChat(endpoint, patience, given, model, http)
-
-
-def _client_error(spec: str, error: Exception) -> UsageError:
-    """Names the variables that it can come from, not their values: a proxy's may hold a secret."""
-    names: tuple[str, ...] = PROXIES
-    if isinstance(error, OSError):
-        names, cause = CERTIFICATES, error.strerror or type(error).__name__
-    elif isinstance(error, ImportError):
-        cause = "a package is missing (a SOCKS proxy needs httpx[socks])"
-    else:
-        cause = "the URL of a proxy or of the endpoint cannot be used"
-    found = [name for name in names if os.environ.get(name)]
-    look = f"; look at {', '.join(found)} in the environment" if found else ""
-    return UsageError(f"no client for model {spec!r} can be made: {cause}{look}")
 
 
 def _check(spec: str, given: Mapping[str, Json]) -> None:
@@ -320,87 +206,6 @@ def _check(spec: str, given: Mapping[str, Json]) -> None:
     for key in arguments:
         if key in OURS:
             raise UsageError(f"model_args of model {spec!r} must not hold {key!r}: it is set apart")
-
-
-def _check_secrets(arguments: Json, endpoint: Endpoint) -> None:
-    """Settings are recorded in the session, so a secret must not come in by them."""
-    if isinstance(arguments, Mapping):
-        for key, value in arguments.items():
-            if SECRET_NAME.search(str(key)):
-                raise UsageError(
-                    f"model_args must not hold {key!r}: settings are recorded; the key belongs into "
-                    f"the environment variable {endpoint.key_env}"
-                )
-            _check_secrets(value, endpoint)
-    elif isinstance(arguments, list | tuple):
-        for value in arguments:
-            _check_secrets(value, endpoint)
-    elif isinstance(arguments, str) and endpoint.scrubbed(arguments) != arguments:
-        raise UsageError(f"model_args must not hold the key of {endpoint.key_env}: it is recorded")
-
-
-def _endpoint(spec: str, given: Mapping[str, Json]) -> Endpoint:
-    scheme, _, rest = spec.partition(":")
-    if not re.fullmatch(r"[A-Za-z_]\w*", str(given.get("api_key_env", "A"))):
-        raise UsageError(  # without the value: it may be the key itself
-            "api_key_env must be the name of an environment variable, not a key"
-        )
-    if scheme == "openai":
-        source, url, name = "OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, rest
-        key_env = given.get("api_key_env", "OPENAI_API_KEY")
-    else:
-        url, _, name = spec.partition("#")
-        source, key_env = "the model string", given.get("api_key_env", "PEIRCE_API_KEY")
-    try:
-        parts = urlsplit(url)
-        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
-    except ValueError:  # a port that is no number, brackets that do not close
-        wrong = True
-    if wrong:
-        raise UsageError(f"{source} is no URL: write it like http://127.0.0.1:8000/v1")
-    if parts.username or parts.password or parts.query:
-        raise UsageError(  # without the URL: it may hold a secret
-            f"{source} must be a plain URL: the key belongs into the environment variable {key_env}"
-        )
-    if not name:
-        raise UsageError(f"model {spec!r} names no model: write openai:NAME or {url}#NAME")
-    key = os.environ.get(key_env, "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"the key in {key_env} holds characters that no header can: copy it again")
-    if not key and (scheme == "openai" or "api_key_env" in given):
-        raise UsageError(
-            f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
-        )
-    return Endpoint(url.rstrip("/"), name, key or "none", key_env)
-
-
-@cache
-def _model_class() -> type[ChatOpenAI]:
-    """ChatOpenAI that tells bodies it cannot use from bugs, and keeps the first choice as it came
-    (it drops `reasoning_content`, and fails on tool arguments that are JSON but no object)."""
-    from langchain_openai import ChatOpenAI
-
-    class Chat(ChatOpenAI):
-        def _create_chat_result(
-            self, response: Any, generation_info: dict[Any, Any] | None = None
-        ) -> Any:
-            try:
-                body = completion_body(response)
-                choice = body["choices"][0]
-                usage = body.get("usage")
-                usage = usage if isinstance(usage, dict) else None
-                tidy = {**body, "usage": usage, "choices": [with_readable_arguments(choice)]}
-                result = super()._create_chat_result(tidy, generation_info)
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-                raise Fault("the body of the answer is malformed", again=True) from None
-            result.generations[0].message.additional_kwargs["choice"] = choice
-            return result
-
-        def _get_request_payload(self, *args: Any, **more: Any) -> dict[Any, Any]:
-            payload: dict[Any, Any] = sendable(super()._get_request_payload(*args, **more))
-            return payload
-
-    return Chat
 
 
 def _tool(spec: ToolSpec) -> Json:

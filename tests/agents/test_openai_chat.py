@@ -11,7 +11,8 @@ import traceback
 import pytest
 from chat_server import Answer, ChatServer, calls, completion, cut, raw, says, slow, status
 from peirce.agents import Refused, open_model
-from peirce.agents.chat_replies import retry_after_s, split_reasoning
+from peirce.agents.chat_faults import retry_after_s
+from peirce.agents.chat_replies import split_reasoning
 from peirce.agents.limits import Patience
 from peirce.agents.prompts import tool_messages
 from peirce.records import InputSet, ToolSpec, Unavailable, UsageError, View
@@ -254,7 +255,7 @@ def test_a_lone_surrogate_comes_as_it_is_and_goes_back_escaped():
 
 
 def test_a_request_that_cannot_be_written_is_unavailable_at_once(monkeypatch):
-    monkeypatch.setattr("peirce.agents.openai_chat.sendable", lambda payload: payload)
+    monkeypatch.setattr("peirce.agents.chat_client.sendable", lambda payload: payload)
     with ChatServer([says("x")]) as server:
 
         async def call():
