@@ -6,13 +6,13 @@
                               that is set: the key of one provider never travels to another
 
 Settings are in `SETTINGS`. Requests are retried here and not by the libraries below, so that a
-session can count and explain them. Only chat completions are spoken, not the Responses API, and
-nothing is streamed.
+session can count and explain them. Only chat completions are spoken, not the Responses API.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -28,10 +28,11 @@ from ..records import (
 )
 from . import Refused, given_settings
 from .chat_client import open_client
-from .chat_faults import Fault, status_fault
+from .chat_faults import PARTS, ErrorInBody, Fault, status_fault
 from .chat_replies import reply_of
+from .context import Context
 from .endpoint import Endpoint, check_secrets, endpoint_of
-from .limits import Pace, Patience, estimated_tokens
+from .limits import Outage, Pace, Patience, estimated_tokens
 
 if TYPE_CHECKING:
     import httpx
@@ -46,15 +47,22 @@ SETTINGS: dict[str, str] = {
     "model_args": "further fields of the request, as they are (reasoning_effort, top_k, …)",
     "api_key_env": "name of the environment variable that holds the key",
     "send_seed": "send each call's seed (default true); some endpoints refuse the field",
+    "tools": "whether the model is offered tools; default: until the endpoint refuses them",
+    "structured": "whether the answer's JSON schema is sent: auto (where no tools are), always, never",
+    "stream": "take answers in pieces (default false); timeout_s then counts from the last one",
     "timeout_s": "of one request, default 300",
     "retries": "of one call after its first request, default 5",
     "backoff_s": "before the first retry, doubled for each further one, default 1",
     "max_wait_s": "between two requests, default 120; an endpoint that asks for more fails",
     "requests_per_minute": "of all calls together, retries too; default no limit",
     "tokens_per_minute": "in and out, of all calls together; default no limit",
-    "context_tokens": "what the model holds; a request estimated above it is not sent",
+    "context_tokens": "what the model holds; a request estimated above it is not sent; default: "
+    "what the endpoint tells of it, 0: no limit",
+    "outage_s": "with nothing listening there, until the session stops; default 300, 30 at first",
 }
-OURS = ("model", "messages", "tools", "stream", "n", "seed", *SETTINGS)
+OURS = ("model", "messages", "response_format", "stream_options", "n", "seed", *SETTINGS)
+STRUCTURED = ("auto", "always", "never")
+TRANSPORT = (*Patience.__dataclass_fields__, "stream")  # decides no answer
 
 
 class OpenAIChat:
@@ -74,17 +82,25 @@ class OpenAIChat:
         self._model = model
         self._http = http
         self._pace = Pace(patience.requests_per_minute, patience.tokens_per_minute)
+        self._outage = Outage(patience.outage_s)
+        self._context = Context(endpoint, http) if patience.context_tokens is None else None
+        self._taken: set[str] = set()  # optional parts of requests that were answered
+        self._refused: set[str] = set()  # those that the endpoint cannot take
 
     def settings(self) -> Json:
         """What decides the answers, and apart from it (`transport`) what does not."""
-        given = {k: v for k, v in self._given.items() if k not in Patience.__dataclass_fields__}
+        apart = (*TRANSPORT, "model_args", "api_key_env")
         return {
             "scheme": "openai",
             "model": self._endpoint.model,
             "endpoint": self._endpoint.url,
-            **{k: v for k, v in given.items() if k not in ("model_args", "api_key_env")},
-            "model_args": given.get("model_args", {}),
-            "transport": {**vars(self._patience), "api_key_env": self._endpoint.key_env},
+            **{key: value for key, value in self._given.items() if key not in apart},
+            "model_args": self._given.get("model_args", {}),
+            "transport": {
+                **vars(self._patience),
+                "stream": self._given.get("stream", False),
+                "api_key_env": self._endpoint.key_env,
+            },
         }
 
     async def propose(
@@ -97,36 +113,85 @@ class OpenAIChat:
     ) -> Reply:
         """Raises Refused where every request would fail alike, Unavailable where this one has
         failed for good."""
+        if tools and (self._given.get("tools") is False or "tools" in self._refused):
+            return Reply(finish="no_tools")
+        extra = self._extra(tools, seed, schema)
+        await self._check_context(messages, extra)
+        attempt = 0
+        for requests in itertools.count(1):
+            answers = self._outage.answers
+            try:
+                reply = await self._request(messages, extra, requests - 1)
+                break
+            except Fault as error:
+                fault = error
+            if fault.part and self._do_without(fault, extra):
+                if fault.part == "tools":
+                    return Reply(finish="no_tools", retries=requests - 1)
+                continue
+            lost = fault.unreachable and self._outage.answers == answers  # for all calls alike
+            if self._is_final(fault, lost, attempt):
+                raise self._unavailable(fault, requests)
+            if lost:  # no retry is spent on it
+                await asyncio.sleep(self._patience.probe_s(requests, seed))
+                continue
+            if fault.asked_s is not None:
+                self._pace.pause(fault.asked_s)
+            await asyncio.sleep(self._patience.wait_s(attempt, seed, fault.asked_s))
+            attempt += 1
+        self._taken |= {_as_sent(part, extra) for part in PARTS if part in extra}
+        if self._context is not None:
+            await self._context.check_answer(reply.usage)
+        return reply
+
+    def _extra(
+        self, tools: Sequence[ToolSpec], seed: int, schema: Mapping[str, Json] | None
+    ) -> dict[str, Json]:
+        """The fields of one request, of the optional parts those that the endpoint may take."""
         extra: dict[str, Json] = {}
         if tools:
             extra["tools"] = [_tool(spec) for spec in tools]
+        wanted = ("always",) if tools else ("always", "auto")
+        if schema is not None and self._given.get("structured", "auto") in wanted:
+            form = {"name": "answer", "schema": dict(schema), "strict": True}
+            extra["response_format"] = {"type": "json_schema", "json_schema": form}
+        if self._given.get("stream"):
+            extra["stream_options"] = {"include_usage": True}
+        for part in PARTS:
+            if _as_sent(part, extra) in self._refused:
+                extra.pop(part, None)
         if self._given.get("send_seed", True):
             extra["seed"] = seed & 0x7FFFFFFF  # what every server's integer holds
-        self._check_context(messages, extra)
-        for attempt in range(self._patience.retries + 1):
-            try:
-                return await self._request(messages, extra, attempt)
-            except Fault as error:
-                fault = error
-            if not fault.again:
-                break
-            wait_s = self._patience.wait_s(attempt, seed, fault.asked_s)
-            if fault.asked_s is not None:
-                if fault.asked_s > self._patience.max_wait_s:
-                    break
-                self._pace.pause(fault.asked_s)
-            if attempt < self._patience.retries:
-                await asyncio.sleep(wait_s)
-        raise self._unavailable(fault, attempt + 1)
+        return extra
 
-    def _check_context(self, messages: Sequence[Message], extra: Mapping[str, Json]) -> None:
+    def _do_without(self, fault: Fault, extra: dict[str, Json]) -> bool:
+        """Whether the call can go on without the part that the endpoint does not take. It is
+        remembered, unless the endpoint has taken it before: then this request is what it minds."""
+        part = _as_sent(fault.part, extra)
+        if fault.part == "tools" and (self._given.get("tools") or part in self._taken):
+            fault.again, fault.refused = part in self._taken, True
+            return False
+        if part not in self._taken:
+            self._refused.add(part)
+        del extra[fault.part]
+        return True
+
+    def _is_final(self, fault: Fault, lost: bool, attempt: int) -> bool:
+        if lost and self._patience.retries:
+            return self._outage.over_patience
+        asked_s = fault.asked_s or 0.0
+        used = attempt >= self._patience.retries
+        return not fault.again or used or asked_s > self._patience.max_wait_s
+
+    async def _check_context(self, messages: Sequence[Message], extra: Mapping[str, Json]) -> None:
+        if self._context is not None:
+            await self._context.check(messages)
         most, answer = self._patience.context_tokens, self._given.get("max_tokens", 0)
         size = estimated_tokens(messages, extra, answer)
-        if most is not None and size > most:
+        if most and size > most:
             raise Unavailable(
-                f"model {self._endpoint.model!r} at {self._endpoint.url} was not asked: the request"
-                f" and an answer of {answer:,} tokens are about {size:,} tokens, more than"
-                f" context_tokens {most:,}"
+                f"{self._endpoint} was not asked: the request and an answer of {answer:,} tokens "
+                f"are about {size:,} tokens, more than context_tokens {most:,}"
             )
 
     async def close(self) -> None:
@@ -142,18 +207,23 @@ class OpenAIChat:
         size = estimated_tokens(messages, extra, self._given.get("max_tokens", 0))
         admitted = await self._pace.admit(size)
         try:
-            async with asyncio.timeout(self._patience.timeout_s):
-                message = await self._model.ainvoke([dict(m) for m in messages], **extra)
+            message = await self._model.ainvoke([dict(m) for m in messages], **extra)
+            self._outage.answered()
             reply = reply_of(message, retries)
             self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
             return self._endpoint.scrubbed_reply(reply)
         except openai.APIStatusError as error:
-            raise status_fault(self._endpoint, error) from None
-        except (openai.APITimeoutError, TimeoutError):
+            self._outage.answered()
+            headers = error.response.headers
+            raise status_fault(
+                self._endpoint, error.status_code, error.body, headers, extra.keys()
+            ) from None
+        except ErrorInBody as error:
+            raise error.fault(self._endpoint, extra.keys()) from None
+        except (openai.APITimeoutError, httpx.ReadTimeout, TimeoutError):
             raise Fault(f"no answer within {self._patience.timeout_s:g} s", again=True) from None
         except (openai.APIConnectionError, httpx.HTTPError) as error:
-            cause = type(error.__cause__ or error).__name__
-            raise Fault(f"the connection failed ({cause})", again=True) from None
+            raise self._connection_fault(error.__cause__ or error) from None
         except UnicodeEncodeError:
             raise Fault("nothing: the request cannot be written as UTF-8", again=False) from None
         except (
@@ -163,14 +233,32 @@ class OpenAIChat:
         ):  # no JSON, no UTF-8, too long a number
             raise Fault("the body of the answer is malformed", again=True) from None
 
+    def _connection_fault(self, error: BaseException) -> Fault:
+        import httpx
+
+        name = type(error).__name__
+        if not isinstance(error, httpx.ConnectError):
+            return Fault(f"the connection failed ({name})", again=True)
+        here = httpx.URL(self._endpoint.url)
+        if (error.request.url.host, error.request.url.port) != (here.host, here.port):
+            return Fault("the connection failed (of a redirection)", again=True)
+        self._outage.missed()
+        said = self._endpoint.scrubbed(str(error)) or name
+        return Fault(f"the connection failed ({said:.200})", again=True, unreachable=True)
+
     def _unavailable(self, fault: Fault, requests: int) -> Unavailable:
-        where = f"model {self._endpoint.model!r} at {self._endpoint.url}"
+        where = self._endpoint
         if not fault.again:
             return (Refused if fault.refused else Unavailable)(f"{where} answered {fault}")
         if fault.asked_s is not None and fault.asked_s > self._patience.max_wait_s:
             return Unavailable(
                 f"{where} asks to wait {fault.asked_s:g} s, longer than max_wait_s "
                 f"{self._patience.max_wait_s:g}: {fault}"
+            )
+        if fault.unreachable and self._outage.over_patience:
+            return Refused(
+                f"{where} could not be reached for {self._outage.lasted_s:.0f} s: {fault}; is it "
+                "running there?"
             )
         times = "1 request" if requests == 1 else f"{requests} requests"
         return Unavailable(f"{where} gave no answer in {times}; the last: {fault}")
@@ -183,29 +271,44 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     endpoint = endpoint_of(spec, given)
     check_secrets(given.get("model_args"), endpoint)
     patience = Patience(**{k: given[k] for k in Patience.__dataclass_fields__ if k in given})
-
     model, http = open_client(spec, endpoint, given, patience.timeout_s)
     return OpenAIChat(endpoint, patience, given, model, http)
 
 
+LOWEST = {"temperature": 0, "top_p": 0, "max_tokens": 1, "retries": 0, "backoff_s": 0, "timeout_s": 0,
+          "max_wait_s": 0, "requests_per_minute": 1, "tokens_per_minute": 1, "context_tokens": 0,
+          "outage_s": 0}  # fmt: skip
+WHOLE = ("max_tokens", "retries", "requests_per_minute", "tokens_per_minute", "context_tokens")
+
+
 def _check(spec: str, given: Mapping[str, Json]) -> None:
-    lowest = {"temperature": 0, "top_p": 0, "max_tokens": 1, "retries": 0, "backoff_s": 0,
-              "timeout_s": 0, "max_wait_s": 0, "requests_per_minute": 1, "tokens_per_minute": 1, "context_tokens": 1}  # fmt: skip
-    whole = ("max_tokens", "retries", "requests_per_minute", "tokens_per_minute", "context_tokens")
-    for key, low in lowest.items():
+    for key, low in LOWEST.items():
         value = given.get(key, low)
-        kind = int if key in whole else int | float
+        kind = int if key in WHOLE else int | float
         if isinstance(value, bool) or not isinstance(value, kind) or not value >= low:
             noun = "whole number" if kind is int else "number"
             raise UsageError(
                 f"{key} {value!r} of model {spec!r} must be a {noun} of at least {low}"
             )
+    for key in ("send_seed", "tools", "stream"):
+        if not isinstance(given.get(key, True), bool):
+            raise UsageError(f"{key} {given[key]!r} of model {spec!r} must be true or false")
+    if given.get("structured", "auto") not in STRUCTURED:
+        valid = ", ".join(STRUCTURED)
+        raise UsageError(
+            f"structured {given['structured']!r} of model {spec!r} must be one of {valid}"
+        )
     arguments = given.get("model_args", {})
     if not isinstance(arguments, Mapping):
         raise UsageError(f"model_args of model {spec!r} must be a mapping, not {arguments!r:.60}")
     for key in arguments:
         if key in OURS:
             raise UsageError(f"model_args of model {spec!r} must not hold {key!r}: it is set apart")
+
+
+def _as_sent(part: str, extra: Mapping[str, Json]) -> str:
+    """What is remembered of a part: some endpoints take a response_format only without tools."""
+    return f"{part} with tools" if part == "response_format" and "tools" in extra else part
 
 
 def _tool(spec: ToolSpec) -> Json:

@@ -1,6 +1,7 @@
 """Checks the proposer behind an OpenAI-compatible endpoint over real HTTP on the loopback: what
 it sends, what it makes of answers, each fault an endpoint can have, and that no secret gets out.
-Not covered: streaming and the Responses API, which it does not speak."""
+Not covered: the Responses API, which it does not speak. Streams: test_chat_streams.py; optional
+parts of requests: test_chat_parts.py; the size of contexts: test_context.py."""
 
 import asyncio
 import email.utils
@@ -9,63 +10,14 @@ import time
 import traceback
 
 import pytest
+from asking import ASK, EXECUTE, QUICK, SCHEMA, SECRET, VIEW, ask, fails
 from chat_server import Answer, ChatServer, calls, completion, cut, raw, says, slow, status
 from peirce.agents import Refused, open_model
 from peirce.agents.chat_faults import retry_after_s
 from peirce.agents.chat_replies import split_reasoning
 from peirce.agents.limits import Patience
 from peirce.agents.prompts import tool_messages
-from peirce.records import InputSet, ToolSpec, Unavailable, UsageError, View
-
-SECRET = "sk-planted-4711-secret"
-VIEW = View("p", "t", "f", (), {}, InputSet("S", ()))
-ASK = [{"role": "user", "content": "a question"}]
-SCHEMA = {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}
-EXECUTE = ToolSpec("execute", "runs code", SCHEMA)
-QUICK = {"backoff_s": 0.001}
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    """No variable of the machine's own reaches a test."""
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_API_KEY", "PEIRCE_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("OPENAI_PROXY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LANGSMITH_TRACING", "false")
-
-
-def ask(*behaviours, messages=ASK, tools=(), seed=5, **settings):
-    """(the reply, the server) of one call to a server that behaves so."""
-    with ChatServer(behaviours) as server:
-
-        async def call():
-            proposer = await open_model(f"{server.url}#m", {**QUICK, **settings})
-            try:
-                return await proposer.propose(VIEW, messages, tools, seed)
-            finally:
-                await proposer.close()
-
-        return asyncio.run(call()), server
-
-
-def fails(*behaviours, **settings):
-    """(the error, the server) of one call that must end in Unavailable."""
-    with ChatServer(behaviours) as server:
-
-        async def call():
-            proposer = await open_model(f"{server.url}#m", {**QUICK, **settings})
-            try:
-                return await proposer.propose(VIEW, ASK, (), 5)
-            finally:
-                await proposer.close()
-
-        with pytest.raises(Unavailable) as caught:
-            asyncio.run(call())
-        assert "\n" not in str(caught.value) and server.url in str(caught.value)
-        return caught.value, server
+from peirce.records import ToolSpec, Unavailable, UsageError
 
 
 def nested(depth):
@@ -346,10 +298,10 @@ def test_a_server_that_is_not_there_is_unavailable():
         url = server.url
 
     async def call():
-        proposer = await open_model(f"{url}#m", {**QUICK, "retries": 1})
+        proposer = await open_model(f"{url}#m", {**QUICK, "retries": 0})
         await proposer.propose(VIEW, ASK, (), 5)
 
-    with pytest.raises(Unavailable, match=r"2 requests.*the connection failed"):
+    with pytest.raises(Unavailable, match=r"1 request.*the connection failed"):
         asyncio.run(call())
 
 
