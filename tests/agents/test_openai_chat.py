@@ -126,6 +126,35 @@ def test_reasoning_blocks_are_split_off_the_text():
     assert reply.text == "answer" and reply.meta["reasoning"] == "or ('wrong', 'x')?"
 
 
+NO_COUNT = {"prompt_tokens": 11, "completion_tokens": 100, "total_tokens": 111}
+
+
+@pytest.mark.parametrize(
+    ("message", "reasoning"),
+    [
+        ({"content": "<think>" + "x" * 30 + "</think>" + "y" * 10}, 75),
+        ({"content": "y" * 10, "reasoning_content": "x" * 30}, 75),
+        ({"content": "y" * 10}, 0),
+        ({"content": "<think>cut"}, 100),
+        ({"content": ""}, 0),
+    ],
+)
+def test_reasoning_that_the_endpoint_does_not_count_is_counted_by_its_share(message, reasoning):
+    reply, _ = ask(lambda request: completion(message, usage=NO_COUNT))
+    assert (reply.usage.tokens_out, reply.usage.tokens_reasoning) == (100, reasoning)
+    none = {**NO_COUNT, "completion_tokens_details": {"reasoning_tokens": 0}}
+    assert ask(lambda request: completion(message, usage=none))[0].usage == reply.usage
+
+
+def test_reasoning_before_a_call_is_counted_and_the_endpoint_s_own_count_stays():
+    function = {"name": "execute", "arguments": '{"code": "x"}'}
+    message = {"reasoning": "x" * 12, "tool_calls": [{"id": "a", "function": function}]}
+    reply, _ = ask(lambda request: completion(message, "tool_calls", usage=NO_COUNT))
+    assert reply.usage.tokens_reasoning == 50
+    told = {**NO_COUNT, "completion_tokens_details": {"reasoning_tokens": 7}}
+    assert ask(lambda request: completion(message, usage=told))[0].usage.tokens_reasoning == 7
+
+
 def test_content_in_typed_blocks_is_joined_and_its_thinking_split_off():
     blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "answer"}]
     reply, _ = ask(lambda request: completion({"content": blocks}))
@@ -311,8 +340,9 @@ def test_a_refusal_of_every_request_ends_at_once(code):
     assert isinstance(error, Refused) and len(server.requests) == 1 and str(code) in str(error)
 
 
-def test_a_spent_quota_ends_at_once():
-    error, server = fails(status(429, code="insufficient_quota"))
+@pytest.mark.parametrize("fault", [status(429, code="insufficient_quota"), status(402)])
+def test_a_spent_quota_ends_at_once(fault):
+    error, server = fails(fault)
     assert isinstance(error, Refused) and len(server.requests) == 1
 
 
@@ -321,6 +351,11 @@ def test_a_bad_request_ends_at_once_with_the_endpoint_s_words():
     assert "context of 4096 tokens is too short for 9000" in str(error)
     assert len(server.requests) == 1 and not isinstance(error, Refused)
     assert "400" in str(fails(raw(b"plain words", "text/plain", 400))[0])
+
+
+def test_what_is_not_found_is_told_in_the_endpoint_s_words():
+    error, _ = fails(status(404, "The model `m` does not exist."))
+    assert "The model `m` does not exist.; are URL and model name right?" in str(error)
 
 
 def test_the_wait_that_an_endpoint_asks_for_is_kept():

@@ -93,7 +93,7 @@ def test_a_session_that_is_refused_ends_in_seconds_with_one_sentence(tmp_path, c
         session_over(server, tmp_path / "store.duckdb", 200, 32, **settings)
     assert time.monotonic() - begin < 15 and server.requests <= 32
     assert "\n" not in str(caught.value) and server.url in str(caught.value)
-    with Store.open(tmp_path / "store.duckdb") as store:
+    with Store.open(tmp_path / "store.duckdb", write=False) as store:
         (session,) = store.sessions()
         assert {row.status for row in store.problems(session["session"])} == {"open"}
 
@@ -105,7 +105,7 @@ def test_an_endpoint_where_nothing_listens_ends_the_session_with_one_sentence(tm
     with pytest.raises(Refused, match="could not be reached for") as caught:
         session_over(gone, tmp_path / "store.duckdb", 200, 32, outage_s=2, backoff_s=0.1)
     assert 2 <= time.monotonic() - begin < 15 and server.url in str(caught.value)
-    with Store.open(tmp_path / "store.duckdb") as store:
+    with Store.open(tmp_path / "store.duckdb", write=False) as store:
         (session,) = store.sessions()
         assert {row.status for row in store.problems(session["session"])} == {"open"}
 
@@ -145,8 +145,8 @@ def test_a_session_goes_on_without_what_its_endpoint_does_not_take(tmp_path, ref
             server, tmp_path / "store.duckdb", 40, 8, answer_format="json", stream=stream
         )
     assert outcome["done"] == 40 and outcome["failed"] == {}
-    assert ("accepted" in verdicts) is ("response_format" not in refuses)  # prose is malformed
-    assert usage["tokens_out"] > 0
+    assert "accepted" in verdicts
+    assert (usage["tokens_out"] == 0) is stream  # it is told with stream_options alone
     assert server.refusals <= 8 * (len(refuses) + stream)  # what was under way at the start
 
 
