@@ -1,6 +1,6 @@
 """What goes wrong with one request to a chat endpoint, and what asking again would help.
 
-Some parts of a request are optional: tools, response_format, stream_options. An endpoint that
+Some parts of a request are optional: tools, response_format, stream_options, seed. An endpoint that
 cannot take one says so in words of its own, with a status that means other things too; the words
 that are known (of OpenAI, OpenRouter, vLLM, Ollama, llama.cpp, Groq, DeepSeek, Mistral, Gemini,
 transformers) stand here as patterns. What no pattern fits is an error like any other.
@@ -36,7 +36,10 @@ PARTS = {  # in the order in which they are given up
         re.IGNORECASE,
     ),
     "tools": re.compile(r"\btools?\b|tool.?(choice|call|use)|function.?call", re.IGNORECASE),
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
 }
+NAMED_OFTEN = ("tools", "seed")  # the complaint must also say that they cannot be had
+LOADING = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp, while it starts
 ANSWER_FAILED = ("tool_use_failed", "json_validate_failed", "output_parse_failed")  # Groq
 CONTEXT = re.compile(r"context.{0,20}(length|size|window|shift|limit|tokens)", re.IGNORECASE)
 
@@ -44,8 +47,8 @@ CONTEXT = re.compile(r"context.{0,20}(length|size|window|shift|limit|tokens)", r
 class Fault(Exception):
     """One request that gave no answer. again: whether asking again may help; refused: whether
     every other request will fail alike; asked_s: how long the endpoint asked to wait; part: which
-    optional part of the request it was that the endpoint cannot take; unreachable: nothing
-    listens there."""
+    optional part of the request it was that the endpoint cannot take; unreachable: no model is
+    there, for this request as for any other."""
 
     def __init__(
         self,
@@ -111,16 +114,18 @@ def status_fault(
         return Fault(told, again=False, part=part)
     if status == 404:
         return Fault(f"{told}; are URL and model name right?", again=False, refused=True)
+    if status == 503 and LOADING.search(detail):
+        return Fault(told, again=True, unreachable=True)
     if status in PASSING or status >= 500:
         return Fault(said, again=True, asked_s=retry_after_s(headers))
     return Fault(told, again=False)
 
 
 def refused_part(detail: str, sent: Collection[str]) -> str:
-    """The part, of those in `sent`, that the words of an error are about; "" for none. Tools are
-    named in many complaints, so for them it must also say that they cannot be had."""
+    """The part, of those in `sent`, that the words of an error are about; "" for none."""
     for part, speaks in PARTS.items():
-        if part in sent and speaks.search(detail) and (part != "tools" or CANNOT.search(detail)):
+        clear = part not in NAMED_OFTEN or CANNOT.search(detail)
+        if part in sent and clear and speaks.search(detail):
             return part
     return ""
 

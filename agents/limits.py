@@ -131,15 +131,18 @@ class Outage:
         self._clock = clock
         self._since: float | None = None
         self._last = 0.0
+        self._known = False  # that there is a server
         self.answers = 0  # of any kind, an error's too
 
     def answered(self) -> None:
         self.answers += 1
         self._since = None
 
-    def missed(self) -> None:
-        """A request found nothing there. After a minute in which none tried, it is a new outage."""
+    def missed(self, *, starting: bool = False) -> None:
+        """A request found nothing there, or a server that is `starting`. After a minute in which
+        none tried, it is a new outage."""
         now = self._clock()
+        self._known = self._known or starting
         if self._since is None or now - self._last > 60:
             self._since = now
         self._last = now
@@ -150,7 +153,7 @@ class Outage:
 
     @property
     def over_patience(self) -> bool:
-        usual = OUTAGE_S if self.answers else NEVER_REACHED_S
+        usual = OUTAGE_S if self.answers or self._known else NEVER_REACHED_S
         patience_s = usual if self._patience_s is None else self._patience_s
         return self._since is not None and self.lasted_s >= patience_s
 

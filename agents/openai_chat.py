@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..records import (
@@ -36,6 +36,7 @@ from .limits import Outage, Pace, Patience, estimated_tokens
 
 if TYPE_CHECKING:
     import httpx
+    import openai
     from langchain_openai import ChatOpenAI
 
 SCHEMES = ("openai", "http", "https")
@@ -46,7 +47,7 @@ SETTINGS: dict[str, str] = {
     "max_tokens": "of one answer; what is cut there finishes with 'length'",
     "model_args": "further fields of the request, as they are (reasoning_effort, top_k, …)",
     "api_key_env": "name of the environment variable that holds the key",
-    "send_seed": "send each call's seed (default true); some endpoints refuse the field",
+    "send_seed": "whether a call's seed is sent; default: until the endpoint refuses the field",
     "tools": "whether the model is offered tools; default: until the endpoint refuses them",
     "structured": "whether the answer's JSON schema is sent: auto (where no tools are), always, never",
     "stream": "take answers in pieces (default false); timeout_s then counts from the last one",
@@ -58,9 +59,9 @@ SETTINGS: dict[str, str] = {
     "tokens_per_minute": "in and out, of all calls together; default no limit",
     "context_tokens": "what the model holds; a request estimated above it is not sent; default: "
     "what the endpoint tells of it, 0: no limit",
-    "outage_s": "with nothing listening there, until the session stops; default 300, 30 at first",
+    "outage_s": "without an endpoint, until the session stops; default 300, 30 where none ever was",
 }
-OURS = ("model", "messages", "response_format", "stream_options", "n", "seed", *SETTINGS)
+OURS = ("model", "messages", "stream_options", "n", "seed", *SETTINGS)
 STRUCTURED = ("auto", "always", "never")
 TRANSPORT = (*Patience.__dataclass_fields__, "stream")  # decides no answer
 
@@ -152,23 +153,25 @@ class OpenAIChat:
         if tools:
             extra["tools"] = [_tool(spec) for spec in tools]
         wanted = ("always",) if tools else ("always", "auto")
-        if schema is not None and self._given.get("structured", "auto") in wanted:
+        own = "response_format" in self._given.get("model_args", {})
+        if schema is not None and self._given.get("structured", "auto") in wanted and not own:
             form = {"name": "answer", "schema": dict(schema), "strict": True}
             extra["response_format"] = {"type": "json_schema", "json_schema": form}
         if self._given.get("stream"):
             extra["stream_options"] = {"include_usage": True}
+        if self._given.get("send_seed", True):
+            extra["seed"] = seed & 0x7FFFFFFF  # what every server's integer holds
         for part in PARTS:
             if _as_sent(part, extra) in self._refused:
                 extra.pop(part, None)
-        if self._given.get("send_seed", True):
-            extra["seed"] = seed & 0x7FFFFFFF  # what every server's integer holds
         return extra
 
     def _do_without(self, fault: Fault, extra: dict[str, Json]) -> bool:
         """Whether the call can go on without the part that the endpoint does not take. It is
         remembered, unless the endpoint has taken it before: then this request is what it minds."""
         part = _as_sent(fault.part, extra)
-        if fault.part == "tools" and (self._given.get("tools") or part in self._taken):
+        wanted = {"tools": self._given.get("tools"), "seed": self._given.get("send_seed")}
+        if wanted.get(part) or (part in wanted and part in self._taken):
             fault.again, fault.refused = part in self._taken, True
             return False
         if part not in self._taken:
@@ -213,11 +216,7 @@ class OpenAIChat:
             self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
             return self._endpoint.scrubbed_reply(reply)
         except openai.APIStatusError as error:
-            self._outage.answered()
-            headers = error.response.headers
-            raise status_fault(
-                self._endpoint, error.status_code, error.body, headers, extra.keys()
-            ) from None
+            raise self._status_fault(error, extra.keys()) from None
         except ErrorInBody as error:
             raise error.fault(self._endpoint, extra.keys()) from None
         except (openai.APITimeoutError, httpx.ReadTimeout, TimeoutError):
@@ -232,6 +231,15 @@ class OpenAIChat:
             RecursionError,
         ):  # no JSON, no UTF-8, too long a number
             raise Fault("the body of the answer is malformed", again=True) from None
+
+    def _status_fault(self, error: openai.APIStatusError, sent: Collection[str]) -> Fault:
+        headers = error.response.headers
+        fault = status_fault(self._endpoint, error.status_code, error.body, headers, sent)
+        if fault.unreachable:
+            self._outage.missed(starting=True)
+        else:
+            self._outage.answered()
+        return fault
 
     def _connection_fault(self, error: BaseException) -> Fault:
         import httpx

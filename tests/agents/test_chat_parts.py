@@ -215,6 +215,31 @@ def test_tools_and_schema_refused_together_cost_two_requests():
     assert len(server.requests) == 4  # both, tools alone, the schema alone, neither
 
 
+def test_a_response_format_of_one_s_own_is_sent_as_it_is():
+    own = {"response_format": {"type": "json_object"}}
+    _, server = ask(says("{}"), schema=SCHEMA, model_args=own)
+    assert server.requests[0]["response_format"] == {"type": "json_object"}
+
+
+# --- seed --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Unrecognized request argument supplied: seed", "body.seed: Extra inputs are not permitted"],
+)
+def test_an_endpoint_that_refuses_a_seed_is_asked_without(message):
+    with ChatServer([refuses("seed", 422, message)]) as server:
+        told = ask_all(server, [(ASK, (), n) for n in range(3)])
+    assert [reply.text for reply in told] == ["an answer"] * 3
+    assert ["seed" in request for request in server.requests] == [True, False, False, False]
+
+
+def test_a_seed_that_is_asked_for_ends_the_session_where_it_is_refused():
+    error, server = fails(refuses("seed"), send_seed=True)
+    assert isinstance(error, Refused) and len(server.requests) == 1
+
+
 # --- stream_options, words, settings -----------------------------------------
 
 

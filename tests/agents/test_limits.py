@@ -209,6 +209,26 @@ def test_a_call_waits_for_an_endpoint_that_is_away_without_spending_its_retries(
     assert got == ["/v1/models"]  # the next call looks it up
 
 
+def test_a_server_that_is_loading_its_model_is_waited_for():
+    """llama.cpp says so from its start; it is not given up after the time of a wrong URL."""
+    loading = status(503, "Loading model", type="unavailable_error")
+    with ChatServer([loading] * 9 + [says("x")]) as server:
+
+        async def call():
+            proposer = await open_model(f"{server.url}#m", {"backoff_s": 0.001, "retries": 1})
+            try:
+                return await proposer.propose(VIEW, ASK, (), 1)
+            finally:
+                await proposer.close()
+
+        assert asyncio.run(call()).retries == 9
+    clock = Clock()
+    outage = Outage(None, clock=clock)
+    outage.missed(starting=True)
+    clock.now = OUTAGE_S - 1
+    assert not outage.over_patience
+
+
 def test_an_endpoint_that_never_comes_ends_the_session_with_one_sentence():
     begin = time.monotonic()
     with pytest.raises(
