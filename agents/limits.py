@@ -121,7 +121,8 @@ class Outage:
 
     A request that finds nothing there costs neither side anything, so a call goes on trying until
     the outage has lasted `patience_s` (None: `NEVER_REACHED_S` before the first answer, `OUTAGE_S`
-    after it) and then tells that the session should stop. clock: for tests.
+    after it) and then tells that the session should stop. Not covered: an address that swallows
+    what is sent there, which is a timeout like that of a busy server. clock: for tests.
     """
 
     def __init__(
