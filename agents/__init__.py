@@ -35,8 +35,8 @@ FORMS = {
 
 
 class Refused(Unavailable):
-    """An endpoint that refuses every request alike (key, rights or name are wrong): a session
-    need not try its other problems."""
+    """An endpoint that refuses every request alike (key, rights or name are wrong), or that has not
+    been there for long: a session need not try its other problems."""
 
 
 @cache

@@ -1,5 +1,5 @@
-"""What an OpenAI-compatible endpoint sends back: a chat completion as a `Reply`, what it says
-about waiting, what it says went wrong. Pure functions; `openai_chat` is what asks.
+"""What an OpenAI-compatible endpoint answers: a chat completion as a `Reply`. Pure functions;
+`openai_chat` is what asks, `chat_faults` what goes wrong.
 """
 
 from __future__ import annotations
@@ -8,37 +8,23 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..records import Json, Reply, ToolCall, Usage, canonical_json
+from .chat_faults import ErrorInBody, Fault
 
 DEEPEST = 100  # levels in an answer; json and the journal fail at some hundred more
 MOST_TOKENS = 2**63 - 1
+THOUGHT = ("thinking", "reasoning")  # types of blocks
 REASONING_BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
 
 
-class Fault(Exception):
-    """One request that gave no answer. again: whether asking again may help; refused: whether
-    every other request will fail alike; asked_s: how long the endpoint asked to wait."""
-
-    def __init__(
-        self, text: str, *, again: bool, refused: bool = False, asked_s: float | None = None
-    ) -> None:
-        super().__init__(text)
-        self.again = again
-        self.refused = refused
-        self.asked_s = asked_s
-
-
-def completion_body(response: Any) -> dict[str, Json]:
-    """The body of a chat completion that has a choice. Raises Fault for any other body."""
-    body = response.model_dump(warnings=False) if hasattr(response, "model_dump") else response
+def completion_body(body: Json) -> dict[str, Json]:
+    """The body of a chat completion that has a choice. Raises Fault, ErrorInBody for any other."""
     if not isinstance(body, dict):
         raise Fault("the body of the answer is malformed", again=True)
     if body.get("error"):
-        raise Fault("the body of the answer holds an error", again=True)
+        raise ErrorInBody(body)
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise Fault("the answer holds no choices", again=True)
@@ -88,7 +74,8 @@ def with_readable_arguments(choice: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def reply_of(message: Any, retries: int) -> Reply:
-    """The reply in a LangChain message that keeps its first choice in `additional_kwargs`."""
+    """The reply in a LangChain message that keeps its first choice in `additional_kwargs`. Where
+    the endpoint counts no tokens of reasoning, they are its share of the characters."""
     choice: dict[str, Json] = message.additional_kwargs["choice"]
     said: dict[str, Json] = choice["message"]
     content, told = _content(said.get("content"))
@@ -107,7 +94,12 @@ def reply_of(message: Any, retries: int) -> Reply:
     if finish == "length":  # the last call was cut; its arguments say so by being a text
         calls = tuple(call for call in calls if not isinstance(call.arguments, str))
     ended = "length" if finish == "length" else "tool_calls" if calls else "stop"
-    return Reply(text, calls, ended, _usage(message), retries, meta)
+    usage = _usage(message)
+    if reasoning and not usage.tokens_reasoning:
+        answer = len(text) + sum(len(canonical_json(call.arguments)) for call in calls)
+        share = len(reasoning) / (len(reasoning) + answer)
+        usage = replace(usage, tokens_reasoning=round(usage.tokens_out * share))
+    return Reply(text, calls, ended, usage, retries, meta)
 
 
 def _content(content: Json) -> tuple[str, str]:
@@ -115,10 +107,17 @@ def _content(content: Json) -> tuple[str, str]:
     if content is None or isinstance(content, str):
         return content or "", ""
     blocks = [block for block in content if isinstance(block, dict)]
-    text = "".join(str(b.get("text") or "") for b in blocks if b.get("type") == "text")
-    thought = [str(b.get("thinking") or b.get("reasoning") or b.get("text") or "")
-               for b in blocks if b.get("type") in ("thinking", "reasoning")]  # fmt: skip
+    text = "".join(block_text(block) for block in blocks if block.get("type") == "text")
+    thought = [block_text(block) for block in blocks if block.get("type") in THOUGHT]
     return text, "\n\n".join(thought)
+
+
+def block_text(block: Mapping[str, Json]) -> str:
+    """The text of a block of content, which for thoughts may stand in blocks of its own."""
+    told = block.get("thinking") or block.get("reasoning") or block.get("text") or ""
+    if isinstance(told, list):
+        return "".join(block_text(inner) for inner in told if isinstance(inner, dict))
+    return str(told)
 
 
 def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
@@ -172,34 +171,6 @@ def split_reasoning(text: str) -> tuple[str, str]:
         return text, ""
     told = (re.sub(r"</?(think|thinking)>", "", part).strip() for part in parts)
     return text.strip(), "\n\n".join(part for part in told if part)
-
-
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an endpoint asks to wait: `retry-after-ms`, or `retry-after` as seconds or as
-    a date; None where it does not say."""
-    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            return max(0.0, float(value) * unit_s)
-        except ValueError:
-            pass
-        try:
-            until = parsedate_to_datetime(value)
-        except ValueError:
-            continue
-        until = until if until.tzinfo else until.replace(tzinfo=UTC)
-        return max(0.0, (until - datetime.now(UTC)).total_seconds())
-    return None
-
-
-def error_detail(body: Json) -> str:
-    """What an error's body says in words, where it does."""
-    if isinstance(body, dict):
-        inner = body.get("message") or body.get("detail") or body.get("error")
-        return error_detail(inner) if isinstance(inner, dict) else str(inner or "")
-    return body if isinstance(body, str) else ""
 
 
 def without(reply: Reply, key: str) -> Reply:

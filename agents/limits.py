@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from ..records import Json, Message
 
 WINDOW_S = 60.0
+NEVER_REACHED_S = 30.0  # a wrong URL, or a server that was not started
+OUTAGE_S = 300.0  # a server that starts again loads its model first
+PROBE_S = 10.0
 CHARACTERS_A_TOKEN = 4  # a rough count, corrected by what the endpoint says it was
 
 
@@ -31,6 +34,7 @@ class Patience:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     context_tokens: int | None = None
+    outage_s: float | None = None
 
     def wait_s(self, attempt: int, seed: int, asked_s: float | None) -> float:
         """Before retry number `attempt` (from 0): what the endpoint asked for, at least, else
@@ -39,6 +43,10 @@ class Patience:
         if asked_s is not None:
             return asked_s + self.backoff_s * jitter
         return min(self.backoff_s * 2.0**attempt * (0.5 + jitter), self.max_wait_s)
+
+    def probe_s(self, attempt: int, seed: int) -> float:
+        """Before the next try at an endpoint where nothing listens."""
+        return min(self.wait_s(min(attempt, 10), seed, None), PROBE_S)
 
 
 class Admitted:
@@ -106,6 +114,49 @@ class Pace:
         used = sum(one.tokens for one in self._begun) if self._tokens is not None else 0
         full = full or (self._tokens is not None and used + tokens > self._tokens)
         return max(self._begun[0].at + WINDOW_S - now, 0.001) if full else 0.0
+
+
+class Outage:
+    """Whether anything listens at the endpoint, as all calls of a proposer have found it.
+
+    A request that finds nothing there costs neither side anything, so a call goes on trying until
+    the outage has lasted `patience_s` (None: `NEVER_REACHED_S` before the first answer, `OUTAGE_S`
+    after it) and then tells that the session should stop. Not covered: an address that swallows
+    what is sent there, which is a timeout like that of a busy server. clock: for tests.
+    """
+
+    def __init__(
+        self, patience_s: float | None = None, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._patience_s = patience_s
+        self._clock = clock
+        self._since: float | None = None
+        self._last = 0.0
+        self._known = False  # that there is a server
+        self.answers = 0  # of any kind, an error's too
+
+    def answered(self) -> None:
+        self.answers += 1
+        self._since = None
+
+    def missed(self, *, starting: bool = False) -> None:
+        """A request found nothing there, or a server that is `starting`. After a minute in which
+        none tried, it is a new outage."""
+        now = self._clock()
+        self._known = self._known or starting
+        if self._since is None or now - self._last > 60:
+            self._since = now
+        self._last = now
+
+    @property
+    def lasted_s(self) -> float:
+        return 0.0 if self._since is None else self._clock() - self._since
+
+    @property
+    def over_patience(self) -> bool:
+        usual = OUTAGE_S if self.answers or self._known else NEVER_REACHED_S
+        patience_s = usual if self._patience_s is None else self._patience_s
+        return self._since is not None and self.lasted_s >= patience_s
 
 
 def estimated_tokens(messages: Sequence[Message], extra: Mapping[str, Json], answer: int) -> int:

@@ -6,21 +6,15 @@
                               that is set: the key of one provider never travels to another
 
 Settings are in `SETTINGS`. Requests are retried here and not by the libraries below, so that a
-session can count and explain them. Only chat completions are spoken, not the Responses API, and
-nothing is streamed.
+session can count and explain them. Only chat completions are spoken, not the Responses API.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ..records import (
     Json,
@@ -33,24 +27,19 @@ from ..records import (
     View,
 )
 from . import Refused, given_settings
-from .chat_replies import (
-    Fault,
-    completion_body,
-    error_detail,
-    reply_of,
-    retry_after_s,
-    sendable,
-    with_readable_arguments,
-    without,
-)
-from .limits import Pace, Patience, estimated_tokens
+from .chat_client import open_client
+from .chat_faults import PARTS, ErrorInBody, Fault, status_fault
+from .chat_replies import reply_of
+from .context import Context
+from .endpoint import Endpoint, check_secrets, endpoint_of
+from .limits import Outage, Pace, Patience, estimated_tokens
 
 if TYPE_CHECKING:
     import httpx
+    import openai
     from langchain_openai import ChatOpenAI
 
 SCHEMES = ("openai", "http", "https")
-OPENAI_URL = "https://api.openai.com/v1"
 
 SETTINGS: dict[str, str] = {
     "temperature": "as the endpoint takes it; without it the endpoint's default",
@@ -58,43 +47,23 @@ SETTINGS: dict[str, str] = {
     "max_tokens": "of one answer; what is cut there finishes with 'length'",
     "model_args": "further fields of the request, as they are (reasoning_effort, top_k, …)",
     "api_key_env": "name of the environment variable that holds the key",
-    "send_seed": "send each call's seed (default true); some endpoints refuse the field",
+    "send_seed": "whether a call's seed is sent; default: until the endpoint refuses the field",
+    "tools": "whether the model is offered tools; default: until the endpoint refuses them",
+    "structured": "whether the answer's JSON schema is sent: auto (where no tools are), always, never",
+    "stream": "take answers in pieces (default false); timeout_s then counts from the last one",
     "timeout_s": "of one request, default 300",
     "retries": "of one call after its first request, default 5",
     "backoff_s": "before the first retry, doubled for each further one, default 1",
     "max_wait_s": "between two requests, default 120; an endpoint that asks for more fails",
     "requests_per_minute": "of all calls together, retries too; default no limit",
     "tokens_per_minute": "in and out, of all calls together; default no limit",
-    "context_tokens": "what the model holds; a request estimated above it is not sent",
+    "context_tokens": "what the model holds; a request estimated above it is not sent; default: "
+    "what the endpoint tells of it, 0: no limit",
+    "outage_s": "without an endpoint, until the session stops; default 300, 30 where none ever was",
 }
-OURS = ("model", "messages", "tools", "stream", "n", "seed", *SETTINGS)
-PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
-                             for name in (upper, upper.lower())))  # fmt: skip
-CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-SECRET_NAME = re.compile(r"api_?key|secret|passw|authorization|bearer|access_?token|headers", re.I)
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where requests go. key_env: the variable that the key came from or should come from."""
-
-    url: str
-    model: str
-    key: str
-    key_env: str
-
-    @property
-    def openai(self) -> bool:
-        host = urlsplit(self.url).hostname or ""
-        return host in ("api.openai.com",) or host.endswith(".openai.azure.com")
-
-    def scrubbed(self, text: str) -> str:
-        """What an endpoint says in an error may repeat the key."""
-        return text.replace(self.key, "***") if len(self.key) > 3 else text
-
-    def scrubbed_reply(self, reply: Reply) -> Reply:
-        """An answer may repeat the key too; a dummy key, which a true answer may hold, stays."""
-        return without(reply, self.key) if len(self.key) >= 12 else reply
+OURS = ("model", "messages", "stream_options", "n", "seed", *SETTINGS)
+STRUCTURED = ("auto", "always", "never")
+TRANSPORT = (*Patience.__dataclass_fields__, "stream")  # decides no answer
 
 
 class OpenAIChat:
@@ -114,17 +83,25 @@ class OpenAIChat:
         self._model = model
         self._http = http
         self._pace = Pace(patience.requests_per_minute, patience.tokens_per_minute)
+        self._outage = Outage(patience.outage_s)
+        self._context = Context(endpoint, http) if patience.context_tokens is None else None
+        self._taken: set[str] = set()  # optional parts of requests that were answered
+        self._refused: set[str] = set()  # those that the endpoint cannot take
 
     def settings(self) -> Json:
         """What decides the answers, and apart from it (`transport`) what does not."""
-        given = {k: v for k, v in self._given.items() if k not in Patience.__dataclass_fields__}
+        apart = (*TRANSPORT, "model_args", "api_key_env")
         return {
             "scheme": "openai",
             "model": self._endpoint.model,
             "endpoint": self._endpoint.url,
-            **{k: v for k, v in given.items() if k not in ("model_args", "api_key_env")},
-            "model_args": given.get("model_args", {}),
-            "transport": {**vars(self._patience), "api_key_env": self._endpoint.key_env},
+            **{key: value for key, value in self._given.items() if key not in apart},
+            "model_args": self._given.get("model_args", {}),
+            "transport": {
+                **vars(self._patience),
+                "stream": self._given.get("stream", False),
+                "api_key_env": self._endpoint.key_env,
+            },
         }
 
     async def propose(
@@ -137,36 +114,87 @@ class OpenAIChat:
     ) -> Reply:
         """Raises Refused where every request would fail alike, Unavailable where this one has
         failed for good."""
+        if tools and (self._given.get("tools") is False or "tools" in self._refused):
+            return Reply(finish="no_tools")
+        extra = self._extra(tools, seed, schema)
+        await self._check_context(messages, extra)
+        attempt = 0
+        for requests in itertools.count(1):
+            answers = self._outage.answers
+            try:
+                reply = await self._request(messages, extra, requests - 1)
+                break
+            except Fault as error:
+                fault = error
+            if fault.part and self._do_without(fault, extra):
+                if fault.part == "tools":
+                    return Reply(finish="no_tools", retries=requests - 1)
+                continue
+            lost = fault.unreachable and self._outage.answers == answers  # for all calls alike
+            if self._is_final(fault, lost, attempt):
+                raise self._unavailable(fault, requests)
+            if lost:  # no retry is spent on it
+                await asyncio.sleep(self._patience.probe_s(requests, seed))
+                continue
+            if fault.asked_s is not None:
+                self._pace.pause(fault.asked_s)
+            await asyncio.sleep(self._patience.wait_s(attempt, seed, fault.asked_s))
+            attempt += 1
+        self._taken |= {_as_sent(part, extra) for part in PARTS if part in extra}
+        if self._context is not None:
+            await self._context.check_answer(reply.usage)
+        return reply
+
+    def _extra(
+        self, tools: Sequence[ToolSpec], seed: int, schema: Mapping[str, Json] | None
+    ) -> dict[str, Json]:
+        """The fields of one request, of the optional parts those that the endpoint may take."""
         extra: dict[str, Json] = {}
         if tools:
             extra["tools"] = [_tool(spec) for spec in tools]
+        wanted = ("always",) if tools else ("always", "auto")
+        own = "response_format" in self._given.get("model_args", {})
+        if schema is not None and self._given.get("structured", "auto") in wanted and not own:
+            form = {"name": "answer", "schema": dict(schema), "strict": True}
+            extra["response_format"] = {"type": "json_schema", "json_schema": form}
+        if self._given.get("stream"):
+            extra["stream_options"] = {"include_usage": True}
         if self._given.get("send_seed", True):
             extra["seed"] = seed & 0x7FFFFFFF  # what every server's integer holds
-        self._check_context(messages, extra)
-        for attempt in range(self._patience.retries + 1):
-            try:
-                return await self._request(messages, extra, attempt)
-            except Fault as error:
-                fault = error
-            if not fault.again:
-                break
-            wait_s = self._patience.wait_s(attempt, seed, fault.asked_s)
-            if fault.asked_s is not None:
-                if fault.asked_s > self._patience.max_wait_s:
-                    break
-                self._pace.pause(fault.asked_s)
-            if attempt < self._patience.retries:
-                await asyncio.sleep(wait_s)
-        raise self._unavailable(fault, attempt + 1)
+        for part in PARTS:
+            if _as_sent(part, extra) in self._refused:
+                extra.pop(part, None)
+        return extra
 
-    def _check_context(self, messages: Sequence[Message], extra: Mapping[str, Json]) -> None:
+    def _do_without(self, fault: Fault, extra: dict[str, Json]) -> bool:
+        """Whether the call can go on without the part that the endpoint does not take. It is
+        remembered, unless the endpoint has taken it before: then this request is what it minds."""
+        part = _as_sent(fault.part, extra)
+        wanted = {"tools": self._given.get("tools"), "seed": self._given.get("send_seed")}
+        if wanted.get(part) or (part in wanted and part in self._taken):
+            fault.again, fault.refused = part in self._taken, True
+            return False
+        if part not in self._taken:
+            self._refused.add(part)
+        del extra[fault.part]
+        return True
+
+    def _is_final(self, fault: Fault, lost: bool, attempt: int) -> bool:
+        if lost and self._patience.retries:
+            return self._outage.over_patience
+        asked_s = fault.asked_s or 0.0
+        used = attempt >= self._patience.retries
+        return not fault.again or used or asked_s > self._patience.max_wait_s
+
+    async def _check_context(self, messages: Sequence[Message], extra: Mapping[str, Json]) -> None:
+        if self._context is not None:
+            await self._context.check(messages)
         most, answer = self._patience.context_tokens, self._given.get("max_tokens", 0)
         size = estimated_tokens(messages, extra, answer)
-        if most is not None and size > most:
+        if most and size > most:
             raise Unavailable(
-                f"model {self._endpoint.model!r} at {self._endpoint.url} was not asked: the request"
-                f" and an answer of {answer:,} tokens are about {size:,} tokens, more than"
-                f" context_tokens {most:,}"
+                f"{self._endpoint} was not asked: the request and an answer of {answer:,} tokens "
+                f"are about {size:,} tokens, more than context_tokens {most:,}"
             )
 
     async def close(self) -> None:
@@ -182,18 +210,19 @@ class OpenAIChat:
         size = estimated_tokens(messages, extra, self._given.get("max_tokens", 0))
         admitted = await self._pace.admit(size)
         try:
-            async with asyncio.timeout(self._patience.timeout_s):
-                message = await self._model.ainvoke([dict(m) for m in messages], **extra)
+            message = await self._model.ainvoke([dict(m) for m in messages], **extra)
+            self._outage.answered()
             reply = reply_of(message, retries)
             self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
             return self._endpoint.scrubbed_reply(reply)
         except openai.APIStatusError as error:
-            raise self._status_fault(error) from None
-        except (openai.APITimeoutError, TimeoutError):
+            raise self._status_fault(error, extra.keys()) from None
+        except ErrorInBody as error:
+            raise error.fault(self._endpoint, extra.keys()) from None
+        except (openai.APITimeoutError, httpx.ReadTimeout, TimeoutError):
             raise Fault(f"no answer within {self._patience.timeout_s:g} s", again=True) from None
         except (openai.APIConnectionError, httpx.HTTPError) as error:
-            cause = type(error.__cause__ or error).__name__
-            raise Fault(f"the connection failed ({cause})", again=True) from None
+            raise self._connection_fault(error.__cause__ or error) from None
         except UnicodeEncodeError:
             raise Fault("nothing: the request cannot be written as UTF-8", again=False) from None
         except (
@@ -203,43 +232,41 @@ class OpenAIChat:
         ):  # no JSON, no UTF-8, too long a number
             raise Fault("the body of the answer is malformed", again=True) from None
 
-    def _status_fault(self, error: Any) -> Fault:
-        status: int = error.status_code
-        try:
-            said = f"{status} {HTTPStatus(status).phrase}"
-        except ValueError:
-            said = str(status)
-        if status == 401:
-            return Fault(
-                f"{said}; is the key in {self._endpoint.key_env} right?", again=False, refused=True
-            )
-        if status == 403:
-            return Fault(
-                f"{said}; has the key in {self._endpoint.key_env} the right to use it?",
-                again=False,
-                refused=True,
-            )
-        if status == 404:
-            return Fault(f"{said}; are URL and model name right?", again=False, refused=True)
-        if getattr(error, "code", None) == "insufficient_quota":
-            return Fault(
-                f"{said}: the quota of the key in {self._endpoint.key_env} is spent",
-                again=False,
-                refused=True,
-            )
-        if status in (408, 409, 425, 429) or status >= 500:
-            return Fault(said, again=True, asked_s=retry_after_s(error.response.headers))
-        detail = " ".join(error_detail(error.body).split())
-        return Fault(f"{said}: {self._endpoint.scrubbed(detail)[:300]}".rstrip(": "), again=False)
+    def _status_fault(self, error: openai.APIStatusError, sent: Collection[str]) -> Fault:
+        headers = error.response.headers
+        fault = status_fault(self._endpoint, error.status_code, error.body, headers, sent)
+        if fault.unreachable:
+            self._outage.missed(starting=True)
+        else:
+            self._outage.answered()
+        return fault
+
+    def _connection_fault(self, error: BaseException) -> Fault:
+        import httpx
+
+        name = type(error).__name__
+        if not isinstance(error, httpx.ConnectError):
+            return Fault(f"the connection failed ({name})", again=True)
+        here = httpx.URL(self._endpoint.url)
+        if (error.request.url.host, error.request.url.port) != (here.host, here.port):
+            return Fault("the connection failed (of a redirection)", again=True)
+        self._outage.missed()
+        said = self._endpoint.scrubbed(str(error)) or name
+        return Fault(f"the connection failed ({said:.200})", again=True, unreachable=True)
 
     def _unavailable(self, fault: Fault, requests: int) -> Unavailable:
-        where = f"model {self._endpoint.model!r} at {self._endpoint.url}"
+        where = self._endpoint
         if not fault.again:
             return (Refused if fault.refused else Unavailable)(f"{where} answered {fault}")
         if fault.asked_s is not None and fault.asked_s > self._patience.max_wait_s:
             return Unavailable(
                 f"{where} asks to wait {fault.asked_s:g} s, longer than max_wait_s "
                 f"{self._patience.max_wait_s:g}: {fault}"
+            )
+        if fault.unreachable and self._outage.over_patience:
+            return Refused(
+                f"{where} could not be reached for {self._outage.lasted_s:.0f} s: {fault}; is it "
+                "running there?"
             )
         times = "1 request" if requests == 1 else f"{requests} requests"
         return Unavailable(f"{where} gave no answer in {times}; the last: {fault}")
@@ -249,71 +276,36 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     """Nothing is asked of the endpoint yet. Raises UsageError."""
     given = given_settings(spec, settings, SETTINGS)
     _check(spec, given)
-    endpoint = _endpoint(spec, given)
-    _check_secrets(given.get("model_args"), endpoint)
+    endpoint = endpoint_of(spec, given)
+    check_secrets(given.get("model_args"), endpoint)
     patience = Patience(**{k: given[k] for k in Patience.__dataclass_fields__ if k in given})
-
-    import httpx
-    from pydantic import SecretStr
-
-    body = dict(given.get("model_args", {}))
-    arguments: dict[str, Any] = {k: given[k] for k in ("temperature", "top_p") if k in given}
-    if "max_tokens" in given and endpoint.openai:
-        arguments["max_tokens"] = given["max_tokens"]  # sent as max_completion_tokens
-    elif "max_tokens" in given:
-        body["max_tokens"] = given["max_tokens"]  # the name that all other servers know
-    timeout = httpx.Timeout(patience.timeout_s, connect=min(patience.timeout_s, 15.0), pool=None)
-    try:
-        http = httpx.AsyncClient(
-            timeout=timeout,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-            proxy=os.environ.get("OPENAI_PROXY") or None,
-            follow_redirects=True,
-        )
-        model = _model_class()(
-            model=endpoint.model,
-            base_url=endpoint.url,
-            api_key=SecretStr(endpoint.key),
-            max_retries=0,
-            timeout=timeout,
-            http_async_client=http,
-            openai_proxy="",  # given to `http`; langchain-openai refuses both
-            use_responses_api=False,
-            cache=False,
-            extra_body=body or None,
-            **arguments,
-        )
-    except (ValueError, OSError, ImportError, httpx.InvalidURL) as error:
-        raise _client_error(spec, error) from None
+    model, http = open_client(spec, endpoint, given, patience.timeout_s)
     return OpenAIChat(endpoint, patience, given, model, http)
 
 
-def _client_error(spec: str, error: Exception) -> UsageError:
-    """Names the variables that it can come from, not their values: a proxy's may hold a secret."""
-    names: tuple[str, ...] = PROXIES
-    if isinstance(error, OSError):
-        names, cause = CERTIFICATES, error.strerror or type(error).__name__
-    elif isinstance(error, ImportError):
-        cause = "a package is missing (a SOCKS proxy needs httpx[socks])"
-    else:
-        cause = "the URL of a proxy or of the endpoint cannot be used"
-    found = [name for name in names if os.environ.get(name)]
-    look = f"; look at {', '.join(found)} in the environment" if found else ""
-    return UsageError(f"no client for model {spec!r} can be made: {cause}{look}")
+LOWEST = {"temperature": 0, "top_p": 0, "max_tokens": 1, "retries": 0, "backoff_s": 0, "timeout_s": 0,
+          "max_wait_s": 0, "requests_per_minute": 1, "tokens_per_minute": 1, "context_tokens": 0,
+          "outage_s": 0}  # fmt: skip
+WHOLE = ("max_tokens", "retries", "requests_per_minute", "tokens_per_minute", "context_tokens")
 
 
 def _check(spec: str, given: Mapping[str, Json]) -> None:
-    lowest = {"temperature": 0, "top_p": 0, "max_tokens": 1, "retries": 0, "backoff_s": 0,
-              "timeout_s": 0, "max_wait_s": 0, "requests_per_minute": 1, "tokens_per_minute": 1, "context_tokens": 1}  # fmt: skip
-    whole = ("max_tokens", "retries", "requests_per_minute", "tokens_per_minute", "context_tokens")
-    for key, low in lowest.items():
+    for key, low in LOWEST.items():
         value = given.get(key, low)
-        kind = int if key in whole else int | float
+        kind = int if key in WHOLE else int | float
         if isinstance(value, bool) or not isinstance(value, kind) or not value >= low:
             noun = "whole number" if kind is int else "number"
             raise UsageError(
                 f"{key} {value!r} of model {spec!r} must be a {noun} of at least {low}"
             )
+    for key in ("send_seed", "tools", "stream"):
+        if not isinstance(given.get(key, True), bool):
+            raise UsageError(f"{key} {given[key]!r} of model {spec!r} must be true or false")
+    if given.get("structured", "auto") not in STRUCTURED:
+        valid = ", ".join(STRUCTURED)
+        raise UsageError(
+            f"structured {given['structured']!r} of model {spec!r} must be one of {valid}"
+        )
     arguments = given.get("model_args", {})
     if not isinstance(arguments, Mapping):
         raise UsageError(f"model_args of model {spec!r} must be a mapping, not {arguments!r:.60}")
@@ -322,85 +314,9 @@ def _check(spec: str, given: Mapping[str, Json]) -> None:
             raise UsageError(f"model_args of model {spec!r} must not hold {key!r}: it is set apart")
 
 
-def _check_secrets(arguments: Json, endpoint: Endpoint) -> None:
-    """Settings are recorded in the session, so a secret must not come in by them."""
-    if isinstance(arguments, Mapping):
-        for key, value in arguments.items():
-            if SECRET_NAME.search(str(key)):
-                raise UsageError(
-                    f"model_args must not hold {key!r}: settings are recorded; the key belongs into "
-                    f"the environment variable {endpoint.key_env}"
-                )
-            _check_secrets(value, endpoint)
-    elif isinstance(arguments, list | tuple):
-        for value in arguments:
-            _check_secrets(value, endpoint)
-    elif isinstance(arguments, str) and endpoint.scrubbed(arguments) != arguments:
-        raise UsageError(f"model_args must not hold the key of {endpoint.key_env}: it is recorded")
-
-
-def _endpoint(spec: str, given: Mapping[str, Json]) -> Endpoint:
-    scheme, _, rest = spec.partition(":")
-    if not re.fullmatch(r"[A-Za-z_]\w*", str(given.get("api_key_env", "A"))):
-        raise UsageError(  # without the value: it may be the key itself
-            "api_key_env must be the name of an environment variable, not a key"
-        )
-    if scheme == "openai":
-        source, url, name = "OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, rest
-        key_env = given.get("api_key_env", "OPENAI_API_KEY")
-    else:
-        url, _, name = spec.partition("#")
-        source, key_env = "the model string", given.get("api_key_env", "PEIRCE_API_KEY")
-    try:
-        parts = urlsplit(url)
-        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
-    except ValueError:  # a port that is no number, brackets that do not close
-        wrong = True
-    if wrong:
-        raise UsageError(f"{source} is no URL: write it like http://127.0.0.1:8000/v1")
-    if parts.username or parts.password or parts.query:
-        raise UsageError(  # without the URL: it may hold a secret
-            f"{source} must be a plain URL: the key belongs into the environment variable {key_env}"
-        )
-    if not name:
-        raise UsageError(f"model {spec!r} names no model: write openai:NAME or {url}#NAME")
-    key = os.environ.get(key_env, "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"the key in {key_env} holds characters that no header can: copy it again")
-    if not key and (scheme == "openai" or "api_key_env" in given):
-        raise UsageError(
-            f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
-        )
-    return Endpoint(url.rstrip("/"), name, key or "none", key_env)
-
-
-@cache
-def _model_class() -> type[ChatOpenAI]:
-    """ChatOpenAI that tells bodies it cannot use from bugs, and keeps the first choice as it came
-    (it drops `reasoning_content`, and fails on tool arguments that are JSON but no object)."""
-    from langchain_openai import ChatOpenAI
-
-    class Chat(ChatOpenAI):
-        def _create_chat_result(
-            self, response: Any, generation_info: dict[Any, Any] | None = None
-        ) -> Any:
-            try:
-                body = completion_body(response)
-                choice = body["choices"][0]
-                usage = body.get("usage")
-                usage = usage if isinstance(usage, dict) else None
-                tidy = {**body, "usage": usage, "choices": [with_readable_arguments(choice)]}
-                result = super()._create_chat_result(tidy, generation_info)
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-                raise Fault("the body of the answer is malformed", again=True) from None
-            result.generations[0].message.additional_kwargs["choice"] = choice
-            return result
-
-        def _get_request_payload(self, *args: Any, **more: Any) -> dict[Any, Any]:
-            payload: dict[Any, Any] = sendable(super()._get_request_payload(*args, **more))
-            return payload
-
-    return Chat
+def _as_sent(part: str, extra: Mapping[str, Json]) -> str:
+    """What is remembered of a part: some endpoints take a response_format only without tools."""
+    return f"{part} with tools" if part == "response_format" and "tools" in extra else part
 
 
 def _tool(spec: ToolSpec) -> Json:

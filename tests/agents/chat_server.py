@@ -1,4 +1,5 @@
-"""A server for tests that speaks the OpenAI chat protocol over real HTTP, tool calls included.
+"""A server for tests that speaks the OpenAI chat protocol over real HTTP, tool calls and streams
+included.
 
     with ChatServer([status(429, retry_after="0"), says("hello")]) as server:
         ... server.url, server.requests
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,7 +22,8 @@ from typing import Any
 @dataclass(frozen=True)
 class Answer:
     """What goes back: a status and a body as it is written. cut: bytes sent of it before the
-    connection breaks; delay_s: before anything is sent."""
+    connection breaks; delay_s: before anything is sent; pieces: sent instead of the body, chunked,
+    each after pause_s; with cut, the connection breaks after so many of them."""
 
     body: bytes = b""
     status: int = 200
@@ -29,6 +31,8 @@ class Answer:
     kind: str = "application/json"
     cut: int | None = None
     delay_s: float = 0.0
+    pieces: tuple[bytes, ...] = ()
+    pause_s: float = 0.0
 
 
 Behaviour = Callable[[dict[str, Any]], Answer]
@@ -71,6 +75,50 @@ def calls(name: str, arguments: str, finish: str = "tool_calls", content: str = 
     return lambda request: completion({"content": content, "tool_calls": [call]}, finish)
 
 
+def event(data: Any) -> bytes:
+    return b"data: " + (data if isinstance(data, bytes) else json.dumps(data).encode()) + b"\n\n"
+
+
+def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
+            "choices": [choice], **more}  # fmt: skip
+
+
+def streams(*chunks: Any, done: bool = True, **more: Any) -> Behaviour:
+    """Server-sent events: chunks as JSON, or as they are where they are bytes."""
+    pieces = [event(one) if isinstance(one, dict) else one for one in chunks]
+    pieces += [event(b"[DONE]")] if done else []
+    return lambda request: Answer(kind="text/event-stream", pieces=tuple(pieces), **more)
+
+
+def in_pieces(behaviour: Behaviour, length: int = 3) -> Behaviour:
+    """The same answer as a stream: texts and tool arguments in pieces of so many characters, the
+    usage after the end."""
+
+    def behave(request: dict[str, Any]) -> Answer:
+        body = json.loads(behaviour(request).body)
+        (choice,) = body["choices"]
+        said = choice["message"]
+        deltas: list[dict[str, Any]] = [{"role": said.get("role"), "content": ""}]
+        for name in ("reasoning_content", "reasoning", "content", "refusal"):
+            text = said.get(name) or ""
+            deltas += [{name: text[at : at + length]} for at in range(0, len(text), length)]
+        for index, call in enumerate(said.get("tool_calls") or ()):
+            function = call["function"]
+            begun = {"index": index, "id": call["id"], "type": "function",
+                     "function": {"name": function["name"], "arguments": ""}}  # fmt: skip
+            deltas.append({"tool_calls": [begun]})
+            for at in range(0, len(function["arguments"]), length):
+                more = {"arguments": function["arguments"][at : at + length]}
+                deltas.append({"tool_calls": [{"index": index, "function": more}]})
+        chunks = [*map(chunk, deltas), chunk({}, choice["finish_reason"])]
+        usage = {**chunk({}), "choices": [], "usage": body["usage"]}
+        return streams(*chunks, *([usage] if request.get("stream_options") else []))(request)
+
+    return behave
+
+
 def status(number: int, message: str = "no", retry_after: str = "", **error: Any) -> Behaviour:
     headers = {"Retry-After": retry_after} if retry_after else {}
     body = json.dumps({"error": {"message": message, "type": "t", **error}}).encode()
@@ -101,13 +149,20 @@ class ChatServer:
     """Listens on a free port of the loopback while the context is open.
 
     requests: the bodies in the order of arrival, with "headers" (lower-case names) and "path" added.
+    gets: what a GET of a path tells, as JSON or as an Answer (404 for any other); got: the paths
+    asked for. port: 0 for any free one; connections: how many were made.
     """
 
-    def __init__(self, behaviours: Sequence[Behaviour]) -> None:
+    def __init__(
+        self, behaviours: Sequence[Behaviour], gets: Mapping[str, Any] | None = None, port: int = 0
+    ) -> None:
         self._behaviours = list(behaviours)
+        self._gets = dict(gets or {})
+        self.got: list[str] = []
+        self.connections = 0
         self._lock = threading.Lock()
         self.requests: list[dict[str, Any]] = []
-        self._server = _Server(("127.0.0.1", 0), self._handler())
+        self._server = _Server(("127.0.0.1", port), self._handler())
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
         )
@@ -138,6 +193,19 @@ class ChatServer:
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
 
+            def setup(self) -> None:
+                super().setup()
+                server.connections += 1
+
+            def do_GET(self) -> None:
+                server.got.append(self.path)
+                told = server._gets.get(self.path)
+                if told is None:
+                    told = Answer(b"{}", 404)
+                elif not isinstance(told, Answer):
+                    told = Answer(json.dumps(told).encode())
+                self._send(told)
+
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 request = {
@@ -145,19 +213,33 @@ class ChatServer:
                     "headers": {name.lower(): value for name, value in self.headers.items()},
                     "path": self.path,
                 }
-                answer = server._answer(request)
+                self._send(server._answer(request))
+
+            def _send(self, answer: Answer) -> None:
                 time.sleep(answer.delay_s)
                 if answer.cut == 0:
                     self.close_connection = True
                     return
                 self.send_response(answer.status)
                 self.send_header("Content-Type", answer.kind)
-                self.send_header("Content-Length", str(len(answer.body)))
+                if answer.pieces:
+                    self.send_header("Transfer-Encoding", "chunked")
+                else:
+                    self.send_header("Content-Length", str(len(answer.body)))
                 for name, value in answer.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(answer.body[: answer.cut])
                 self.close_connection = answer.cut is not None
+                try:
+                    if not answer.pieces:
+                        self.wfile.write(answer.body[: answer.cut])
+                        return
+                    for piece in answer.pieces[: answer.cut]:
+                        time.sleep(answer.pause_s)
+                        self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                    self.wfile.write(b"0\r\n\r\n" if answer.cut is None else b"")
+                except OSError:  # who asked has gone
+                    self.close_connection = True
 
             def log_message(self, *_: object) -> None:
                 return None

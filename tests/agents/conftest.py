@@ -1,6 +1,21 @@
-"""Lets the tests of this room import `chat_server`, which lies beside them."""
+"""Lets the tests of this room import what lies beside them, and keeps the machine's own variables
+from them."""
 
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """No variable of the machine's own reaches a test."""
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_API_KEY", "PEIRCE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("OPENAI_PROXY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANGSMITH_TRACING", "false")

@@ -5,8 +5,17 @@ import time
 
 import pytest
 from chat_server import ChatServer, says, status
-from peirce.agents import open_model
-from peirce.agents.limits import WINDOW_S, Pace, estimated_tokens
+from peirce.agents import Refused, open_model
+from peirce.agents.limits import (
+    NEVER_REACHED_S,
+    OUTAGE_S,
+    PROBE_S,
+    WINDOW_S,
+    Outage,
+    Pace,
+    Patience,
+    estimated_tokens,
+)
 from peirce.records import InputSet, Unavailable, UsageError, View
 
 VIEW = View("p", "t", "f", (), {}, InputSet("S", ()))
@@ -123,9 +132,160 @@ def test_a_wait_that_one_call_is_asked_for_is_kept_by_all():
     assert 0.3 < waited < 5 and len(server.requests) == 3
 
 
-@pytest.mark.parametrize("key", ["requests_per_minute", "tokens_per_minute", "context_tokens"])
+# --- an endpoint where nothing listens ----------------------------------------
+
+
+def test_an_outage_is_over_patience_sooner_where_nothing_ever_answered():
+    clock = Clock()
+    never, once, given = (
+        Outage(None, clock=clock),
+        Outage(None, clock=clock),
+        Outage(5, clock=clock),
+    )
+    once.answered()
+    for outage in (never, once, given):
+        assert not outage.over_patience
+        outage.missed()
+        assert not outage.over_patience
+    lasted = []
+    for outage in (given, never, once):
+        while not outage.over_patience:
+            clock.now += 1
+            for other in (never, once, given):
+                other.missed()
+        lasted.append(clock.now)
+    assert lasted == [5, NEVER_REACHED_S, OUTAGE_S]
+
+
+def test_an_answer_ends_an_outage_and_a_pause_without_requests_is_none():
+    clock = Clock()
+    outage = Outage(30, clock=clock)
+    outage.missed()
+    clock.now = 29
+    outage.answered()
+    outage.missed()
+    clock.now = 58
+    assert not outage.over_patience and outage.lasted_s == 29
+    clock.now = 1000  # nobody asked for a long time
+    outage.missed()
+    assert not outage.over_patience
+    clock.now = 1030
+    assert outage.over_patience
+
+
+def test_the_endpoint_is_probed_often_enough_to_be_found_again():
+    patience = Patience(backoff_s=1.0)
+    waits = [patience.probe_s(attempt, 7) for attempt in range(1, 100)]
+    assert waits[0] < 4 and max(waits) == PROBE_S == waits[-1]
+
+
+def gone_and_back(away_s, **settings):
+    """What a call comes to at an endpoint that begins to listen after so long; None: never."""
+    with ChatServer([says("x")]) as server:
+        url = server.url
+    told = []
+
+    async def call():
+        proposer = await open_model(f"{url}#m", {"backoff_s": 0.02, **settings})
+        asked = asyncio.create_task(proposer.propose(VIEW, ASK, (), 1))
+        try:
+            if away_s is None:
+                return await asked
+            await asyncio.sleep(away_s)
+            with ChatServer([says("x")], port=int(url.split(":")[2].split("/")[0])) as back:
+                reply = await asked
+                await proposer.propose(VIEW, ASK, (), 2)
+                told.extend(back.got)
+                return reply
+        finally:
+            await proposer.close()
+
+    return asyncio.run(call()), told
+
+
+def test_a_call_waits_for_an_endpoint_that_is_away_without_spending_its_retries():
+    reply, got = gone_and_back(1.0, retries=1)
+    assert reply.text == "x" and reply.retries > 1
+    assert got == ["/v1/models"]  # the next call looks it up
+
+
+def test_a_server_that_is_loading_its_model_is_waited_for():
+    """llama.cpp says so from its start; it is not given up after the time of a wrong URL."""
+    loading = status(503, "Loading model", type="unavailable_error")
+    with ChatServer([loading] * 9 + [says("x")]) as server:
+
+        async def call():
+            proposer = await open_model(f"{server.url}#m", {"backoff_s": 0.001, "retries": 1})
+            try:
+                return await proposer.propose(VIEW, ASK, (), 1)
+            finally:
+                await proposer.close()
+
+        assert asyncio.run(call()).retries == 9
+    clock = Clock()
+    outage = Outage(None, clock=clock)
+    outage.missed(starting=True)
+    clock.now = OUTAGE_S - 1
+    assert not outage.over_patience
+
+
+def test_an_endpoint_that_never_comes_ends_the_session_with_one_sentence():
+    begin = time.monotonic()
+    with pytest.raises(
+        Refused, match=r"could not be reached for .* s: the connection failed"
+    ) as told:
+        gone_and_back(None, outage_s=0.5)
+    assert 0.5 <= time.monotonic() - begin < 5 and "\n" not in str(told.value)
+
+
+def test_a_host_that_does_not_exist_ends_the_session_too():
+    async def call():
+        proposer = await open_model(
+            "http://nowhere.invalid/v1#m", {"outage_s": 0.2, "backoff_s": 0.02}
+        )
+        try:
+            await proposer.propose(VIEW, ASK, (), 1)
+        finally:
+            await proposer.close()
+
+    with pytest.raises(Refused, match=r"nowhere\.invalid"):
+        asyncio.run(call())
+
+
+def test_without_retries_none_are_made_for_an_outage_either():
+    with pytest.raises(Unavailable, match="1 request") as told:
+        gone_and_back(None, retries=0)
+    assert not isinstance(told.value, Refused)
+
+
+def test_a_redirection_to_where_nothing_listens_is_no_outage():
+    from chat_server import Answer
+
+    with ChatServer([says("x")]) as server:
+        gone = server.url
+    away = Answer(b"", 307, {"Location": f"{gone}/chat/completions"})
+    with ChatServer([lambda request: away]) as server:
+
+        async def call():
+            proposer = await open_model(f"{server.url}#m", {"backoff_s": 0.01, "retries": 1})
+            try:
+                await proposer.propose(VIEW, ASK, (), 1)
+            finally:
+                await proposer.close()
+
+        with pytest.raises(Unavailable, match="2 requests") as told:
+            asyncio.run(call())
+    assert not isinstance(told.value, Refused)
+
+
+LIMITS = ["requests_per_minute", "tokens_per_minute", "context_tokens", "outage_s"]
+
+
+@pytest.mark.parametrize("key", LIMITS)
 @pytest.mark.parametrize("value", [0, -1, 1.5, "10", True])
 def test_a_limit_that_cannot_be_is_refused_by_name(key, value):
+    if (key, value) in (("context_tokens", 0), ("outage_s", 0), ("outage_s", 1.5)):
+        return  # these can be
     with pytest.raises(UsageError, match=key):
         asyncio.run(open_model("http://127.0.0.1:9/v1#m", {key: value}))
 

@@ -1,6 +1,7 @@
 """Checks the proposer behind an OpenAI-compatible endpoint over real HTTP on the loopback: what
 it sends, what it makes of answers, each fault an endpoint can have, and that no secret gets out.
-Not covered: streaming and the Responses API, which it does not speak."""
+Not covered: the Responses API, which it does not speak. Streams: test_chat_streams.py; optional
+parts of requests: test_chat_parts.py; the size of contexts: test_context.py."""
 
 import asyncio
 import email.utils
@@ -9,62 +10,14 @@ import time
 import traceback
 
 import pytest
+from asking import ASK, EXECUTE, QUICK, SCHEMA, SECRET, VIEW, ask, fails
 from chat_server import Answer, ChatServer, calls, completion, cut, raw, says, slow, status
 from peirce.agents import Refused, open_model
-from peirce.agents.chat_replies import retry_after_s, split_reasoning
+from peirce.agents.chat_faults import retry_after_s
+from peirce.agents.chat_replies import split_reasoning
 from peirce.agents.limits import Patience
 from peirce.agents.prompts import tool_messages
-from peirce.records import InputSet, ToolSpec, Unavailable, UsageError, View
-
-SECRET = "sk-planted-4711-secret"
-VIEW = View("p", "t", "f", (), {}, InputSet("S", ()))
-ASK = [{"role": "user", "content": "a question"}]
-SCHEMA = {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}
-EXECUTE = ToolSpec("execute", "runs code", SCHEMA)
-QUICK = {"backoff_s": 0.001}
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    """No variable of the machine's own reaches a test."""
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_API_KEY", "PEIRCE_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("OPENAI_PROXY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LANGSMITH_TRACING", "false")
-
-
-def ask(*behaviours, messages=ASK, tools=(), seed=5, **settings):
-    """(the reply, the server) of one call to a server that behaves so."""
-    with ChatServer(behaviours) as server:
-
-        async def call():
-            proposer = await open_model(f"{server.url}#m", {**QUICK, **settings})
-            try:
-                return await proposer.propose(VIEW, messages, tools, seed)
-            finally:
-                await proposer.close()
-
-        return asyncio.run(call()), server
-
-
-def fails(*behaviours, **settings):
-    """(the error, the server) of one call that must end in Unavailable."""
-    with ChatServer(behaviours) as server:
-
-        async def call():
-            proposer = await open_model(f"{server.url}#m", {**QUICK, **settings})
-            try:
-                return await proposer.propose(VIEW, ASK, (), 5)
-            finally:
-                await proposer.close()
-
-        with pytest.raises(Unavailable) as caught:
-            asyncio.run(call())
-        assert "\n" not in str(caught.value) and server.url in str(caught.value)
-        return caught.value, server
+from peirce.records import ToolSpec, Unavailable, UsageError
 
 
 def nested(depth):
@@ -173,6 +126,35 @@ def test_reasoning_blocks_are_split_off_the_text():
     assert reply.text == "answer" and reply.meta["reasoning"] == "or ('wrong', 'x')?"
 
 
+NO_COUNT = {"prompt_tokens": 11, "completion_tokens": 100, "total_tokens": 111}
+
+
+@pytest.mark.parametrize(
+    ("message", "reasoning"),
+    [
+        ({"content": "<think>" + "x" * 30 + "</think>" + "y" * 10}, 75),
+        ({"content": "y" * 10, "reasoning_content": "x" * 30}, 75),
+        ({"content": "y" * 10}, 0),
+        ({"content": "<think>cut"}, 100),
+        ({"content": ""}, 0),
+    ],
+)
+def test_reasoning_that_the_endpoint_does_not_count_is_counted_by_its_share(message, reasoning):
+    reply, _ = ask(lambda request: completion(message, usage=NO_COUNT))
+    assert (reply.usage.tokens_out, reply.usage.tokens_reasoning) == (100, reasoning)
+    none = {**NO_COUNT, "completion_tokens_details": {"reasoning_tokens": 0}}
+    assert ask(lambda request: completion(message, usage=none))[0].usage == reply.usage
+
+
+def test_reasoning_before_a_call_is_counted_and_the_endpoint_s_own_count_stays():
+    function = {"name": "execute", "arguments": '{"code": "x"}'}
+    message = {"reasoning": "x" * 12, "tool_calls": [{"id": "a", "function": function}]}
+    reply, _ = ask(lambda request: completion(message, "tool_calls", usage=NO_COUNT))
+    assert reply.usage.tokens_reasoning == 50
+    told = {**NO_COUNT, "completion_tokens_details": {"reasoning_tokens": 7}}
+    assert ask(lambda request: completion(message, usage=told))[0].usage.tokens_reasoning == 7
+
+
 def test_content_in_typed_blocks_is_joined_and_its_thinking_split_off():
     blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "answer"}]
     reply, _ = ask(lambda request: completion({"content": blocks}))
@@ -254,7 +236,7 @@ def test_a_lone_surrogate_comes_as_it_is_and_goes_back_escaped():
 
 
 def test_a_request_that_cannot_be_written_is_unavailable_at_once(monkeypatch):
-    monkeypatch.setattr("peirce.agents.openai_chat.sendable", lambda payload: payload)
+    monkeypatch.setattr("peirce.agents.chat_client.sendable", lambda payload: payload)
     with ChatServer([says("x")]) as server:
 
         async def call():
@@ -345,10 +327,10 @@ def test_a_server_that_is_not_there_is_unavailable():
         url = server.url
 
     async def call():
-        proposer = await open_model(f"{url}#m", {**QUICK, "retries": 1})
+        proposer = await open_model(f"{url}#m", {**QUICK, "retries": 0})
         await proposer.propose(VIEW, ASK, (), 5)
 
-    with pytest.raises(Unavailable, match=r"2 requests.*the connection failed"):
+    with pytest.raises(Unavailable, match=r"1 request.*the connection failed"):
         asyncio.run(call())
 
 
@@ -358,8 +340,9 @@ def test_a_refusal_of_every_request_ends_at_once(code):
     assert isinstance(error, Refused) and len(server.requests) == 1 and str(code) in str(error)
 
 
-def test_a_spent_quota_ends_at_once():
-    error, server = fails(status(429, code="insufficient_quota"))
+@pytest.mark.parametrize("fault", [status(429, code="insufficient_quota"), status(402)])
+def test_a_spent_quota_ends_at_once(fault):
+    error, server = fails(fault)
     assert isinstance(error, Refused) and len(server.requests) == 1
 
 
@@ -368,6 +351,11 @@ def test_a_bad_request_ends_at_once_with_the_endpoint_s_words():
     assert "context of 4096 tokens is too short for 9000" in str(error)
     assert len(server.requests) == 1 and not isinstance(error, Refused)
     assert "400" in str(fails(raw(b"plain words", "text/plain", 400))[0])
+
+
+def test_what_is_not_found_is_told_in_the_endpoint_s_words():
+    error, _ = fails(status(404, "The model `m` does not exist."))
+    assert "The model `m` does not exist.; are URL and model name right?" in str(error)
 
 
 def test_the_wait_that_an_endpoint_asks_for_is_kept():

@@ -1,0 +1,175 @@
+"""The client of a chat endpoint: LangChain's ChatOpenAI, which sends what it is given once, puts a
+streamed answer together, and keeps the first choice of an answer as it came. Callbacks of whoever
+calls it (LangChain passes them on by context) hear of the start, of pieces and of the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..records import Json, UsageError
+from .chat_faults import Fault
+from .chat_replies import completion_body, sendable, with_readable_arguments
+from .chat_streams import Pieces, events
+from .endpoint import Endpoint
+
+if TYPE_CHECKING:
+    import httpx
+    from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+    from langchain_openai import ChatOpenAI
+
+PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
+                             for name in (upper, upper.lower())))  # fmt: skip
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def open_client(
+    spec: str, endpoint: Endpoint, given: Mapping[str, Json], timeout_s: float
+) -> tuple[ChatOpenAI, httpx.AsyncClient]:
+    """The client, and the connections under it, which are the caller's to close. Raises UsageError
+    where the environment's proxies or certificates cannot be used."""
+    import httpx
+    from pydantic import SecretStr
+
+    body = dict(given.get("model_args", {}))
+    arguments: dict[str, Any] = {k: given[k] for k in ("temperature", "top_p") if k in given}
+    if "max_tokens" in given and endpoint.openai:
+        arguments["max_tokens"] = given["max_tokens"]  # sent as max_completion_tokens
+    elif "max_tokens" in given:
+        body["max_tokens"] = given["max_tokens"]  # the name that all other servers know
+    timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, 15.0), pool=None)
+    try:
+        http = httpx.AsyncClient(
+            timeout=timeout,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
+            proxy=os.environ.get("OPENAI_PROXY") or None,
+            follow_redirects=True,
+        )
+        model = _client_class()(
+            model=endpoint.model,
+            base_url=endpoint.url,
+            api_key=SecretStr(endpoint.key),
+            max_retries=0,
+            timeout=timeout,
+            http_async_client=http,
+            openai_proxy="",  # given to `http`; langchain-openai refuses both
+            use_responses_api=False,
+            cache=False,
+            streaming=bool(given.get("stream")),
+            disable_streaming=True,  # a listener's wish to stream: `_agenerate` tells it of pieces
+            extra_body=body or None,
+            **arguments,
+        )
+    except (ValueError, OSError, ImportError, httpx.InvalidURL) as error:
+        raise _client_error(spec, error) from None
+    return model, http
+
+
+def _client_error(spec: str, error: Exception) -> UsageError:
+    """Names the variables that it can come from, not their values: a proxy's may hold a secret."""
+    names: tuple[str, ...] = PROXIES
+    if isinstance(error, OSError):
+        names, cause = CERTIFICATES, error.strerror or type(error).__name__
+    elif isinstance(error, ImportError):
+        cause = "a package is missing (a SOCKS proxy needs httpx[socks])"
+    else:
+        cause = "the URL of a proxy or of the endpoint cannot be used"
+    found = [name for name in names if os.environ.get(name)]
+    look = f"; look at {', '.join(found)} in the environment" if found else ""
+    return UsageError(f"no client for model {spec!r} can be made: {cause}{look}")
+
+
+@cache
+def _client_class() -> type[ChatOpenAI]:
+    """ChatOpenAI that reads bodies itself, streamed or whole: it tells those that it cannot use
+    from bugs, and keeps the first choice as it came (its parent drops `reasoning_content`, fails
+    on tool arguments that are JSON but no object, and on any cut answer that has a schema)."""
+    from langchain_core.messages import AIMessageChunk
+    from langchain_core.outputs import ChatGenerationChunk, ChatResult
+    from langchain_openai import ChatOpenAI
+
+    class Chat(ChatOpenAI):
+        async def _agenerate(
+            self,
+            messages: list[Any],
+            stop: list[str] | None = None,
+            run_manager: AsyncCallbackManagerForLLMRun | None = None,
+            **kwargs: Any,
+        ) -> ChatResult:
+            payload = self._get_request_payload(messages, stop=stop, **kwargs)
+            payload.pop("stream", None)
+            limit_s: float = self.request_timeout.read  # type: ignore[union-attr]
+            async with asyncio.timeout(limit_s) as limit:
+                if self.streaming:
+                    body = await self._streamed(payload, limit, limit_s, run_manager)
+                else:
+                    raw = await self.async_client.with_raw_response.create(**payload)
+                    body = json.loads(raw.content)
+            result = self._create_chat_result(body)
+            if run_manager is not None and self.streaming:
+                result.generations[0].message.id = _message_id(run_manager)
+            return result
+
+        async def _streamed(
+            self,
+            payload: dict[str, Any],
+            limit: asyncio.Timeout,
+            limit_s: float,
+            run_manager: AsyncCallbackManagerForLLMRun | None,
+        ) -> Json:
+            """The whole body. The time limit begins again with each event that brings something."""
+            clock = asyncio.get_running_loop().time
+            make = self.async_client.with_streaming_response.create
+            async with make(**payload, stream=True) as response:
+                if "json" in response.headers.get("content-type", ""):
+                    return json.loads(await response.read())  # it does not stream
+                pieces = Pieces()
+                told = events(response.iter_bytes())
+                async for data in told:
+                    before = pieces.size
+                    text = pieces.add(data)
+                    if pieces.size > before:
+                        limit.reschedule(clock() + limit_s)
+                    if text and run_manager is not None and run_manager.handlers:
+                        message = AIMessageChunk(content=text, id=_message_id(run_manager))
+                        chunk = ChatGenerationChunk(message=message)
+                        await run_manager.on_llm_new_token(text, chunk=chunk)
+                    if pieces.ended:
+                        break
+                with suppress(TimeoutError):  # read to its end, the connection can be used again
+                    async with asyncio.timeout(1):
+                        async for _ in told:
+                            pass
+            return pieces.completion()
+
+        def _create_chat_result(
+            self, response: Any, generation_info: dict[Any, Any] | None = None
+        ) -> ChatResult:
+            try:
+                body = completion_body(response)
+                choice = body["choices"][0]
+                usage = body.get("usage")
+                usage = usage if isinstance(usage, dict) else None
+                tidy = {**body, "usage": usage, "choices": [with_readable_arguments(choice)]}
+                result = super()._create_chat_result(tidy, generation_info)
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
+                raise Fault("the body of the answer is malformed", again=True) from None
+            result.generations[0].message.additional_kwargs["choice"] = choice
+            return result
+
+        def _get_request_payload(self, *args: Any, **more: Any) -> dict[Any, Any]:
+            payload: dict[Any, Any] = sendable(super()._get_request_payload(*args, **more))
+            return payload
+
+    return Chat
+
+
+def _message_id(run_manager: AsyncCallbackManagerForLLMRun) -> str:
+    """One for the pieces and the whole, so that a listener knows that they are the same message."""
+    return f"lc_run--{run_manager.run_id}"

@@ -1,0 +1,169 @@
+"""How many tokens the model of an endpoint holds, as the endpoint tells it.
+
+`GET {url}/models` tells it on vLLM, SGLang, llama.cpp, LM Studio, OpenRouter, Groq, Mistral and
+Together. Ollama tells it of a model that is loaded (`GET {root}/api/ps`), and it matters most
+there, since Ollama cuts what is too long in silence.
+
+A size that was looked up refuses a request only where it cannot fit: at `MOST_CHARACTERS` a token,
+without the answer. What is between that and the true count is left to the endpoint, which refuses
+it in words of its own; where it cuts instead, it counts as many tokens as the model holds, and the
+answer is refused then. Not used: the length that a model was trained with (`n_ctx_train`), which a
+server may exceed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ..records import Json, Message, Unavailable, Usage
+from .endpoint import Endpoint
+
+if TYPE_CHECKING:
+    import httpx
+
+FIELDS = (
+    "max_model_len",
+    "loaded_context_length",
+    "context_length",
+    "max_context_length",
+    "context_window",
+    "n_ctx",
+)
+MOST_CHARACTERS = 6  # a token; prose has some 4.5, code and lists of numbers fewer
+TIMEOUT_S = 5.0
+LONGEST = 16_000_000  # bytes of a list of models
+ASKED_AGAIN = 3  # times that Ollama's loaded models are looked at
+
+
+@dataclass(frozen=True)
+class Size:
+    """tokens: what the model holds; source: who says so."""
+
+    tokens: int
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.tokens:,} tokens that the model holds ({self.source})"
+
+
+class Context:
+    """The size of one endpoint's model, looked up when it is first needed. A look-up that fails is
+    no error: then nothing is refused."""
+
+    def __init__(self, endpoint: Endpoint, http: httpx.AsyncClient) -> None:
+        self._endpoint = endpoint
+        self._http = http
+        self._turn = asyncio.Lock()
+        self._looked_up = False
+        self._loaded_left = 0  # looks at what Ollama has loaded
+        self.size: Size | None = None
+
+    async def check(self, messages: Sequence[Message]) -> None:
+        """Before a request. Raises Unavailable for messages that cannot fit."""
+        if not self._looked_up:
+            async with self._turn:
+                if not self._looked_up:
+                    self._looked_up = await self._look_up()
+        least = least_tokens(messages)
+        if self.size is not None and least > self.size.tokens:
+            raise Unavailable(
+                f"{self._endpoint} was not asked: the request is at least {least:,} tokens, more "
+                f"than the {self.size}"
+            )
+
+    async def check_answer(self, usage: Usage) -> None:
+        """After an answer. Raises Unavailable where the request was cut."""
+        if self.size is None and self._loaded_left:
+            async with self._turn:
+                if self._loaded_left and self.size is None:
+                    await self._look_at_loaded()
+        if self.size is not None and usage.tokens_in >= self.size.tokens:
+            raise Unavailable(
+                f"{self._endpoint} cut the request without a word: it filled all of the {self.size}"
+            )
+
+    async def _look_up(self) -> bool:
+        """Whether that is done with; it is not where nothing listens yet."""
+        import httpx
+
+        url = f"{self._endpoint.url}/models"
+        try:
+            told = await self._get(url)
+        except httpx.ConnectError:
+            return False
+        entry = _entry(told, "data", "id", self._endpoint.model)
+        self.size = _size(entry, url)
+        if self.size is None and entry is not None and not self._endpoint.openai:
+            self._loaded_left = ASKED_AGAIN
+        return True
+
+    async def _look_at_loaded(self) -> None:
+        import httpx
+
+        parts = urlsplit(self._endpoint.url)
+        url = f"{parts.scheme}://{parts.netloc}{parts.path.removesuffix('/v1')}/api/ps"
+        try:
+            told = await self._get(url)
+        except httpx.ConnectError:
+            told = None
+        self._loaded_left = self._loaded_left - 1 if told is not None else 0
+        self.size = _size(_entry(told, "models", "name", self._endpoint.model), url)
+
+    async def _get(self, url: str) -> Json:
+        """The JSON there; None for anything else. Raises httpx.ConnectError."""
+        import httpx
+
+        key = self._endpoint.key
+        headers = {"Authorization": f"Bearer {key}"}
+        body = bytearray()
+        try:
+            async with (
+                asyncio.timeout(TIMEOUT_S),
+                self._http.stream("GET", url, headers=headers) as response,
+            ):
+                async for piece in response.aiter_bytes():
+                    body += piece
+                    if len(body) > LONGEST:
+                        return None
+            return json.loads(body) if response.status_code == 200 else None
+        except httpx.ConnectError:
+            raise
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError, RecursionError):
+            return None
+
+
+def least_tokens(messages: Sequence[Message]) -> int:
+    """What the messages are at the least, whatever the model's tokenizer."""
+    characters = 0
+    for message in messages:
+        characters += len(str(message.get("content") or ""))
+        for call in message.get("tool_calls") or ():
+            characters += len(str(call.get("function", {}).get("arguments", "")))
+    return characters // MOST_CHARACTERS
+
+
+def _entry(body: Json, under: str, name: str, model: str) -> Mapping[str, Json] | None:
+    """The entry of this model in a list of models; the only one, where there is only one."""
+    found = body.get(under) if isinstance(body, Mapping) else body
+    entries = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    for one in entries:
+        if one.get(name) in (model, f"{model}:latest"):
+            return one
+    return entries[0] if len(entries) == 1 else None
+
+
+def _size(entry: Mapping[str, Json] | None, source: str) -> Size | None:
+    if entry is None:
+        return None
+    meta = entry.get("meta")
+    for place in (entry, meta if isinstance(meta, Mapping) else {}):
+        for field in FIELDS:
+            told = place.get(field)
+            if isinstance(told, int) and not isinstance(told, bool) and told > 0:
+                return Size(told, f"{field} of {source}")
+    return None

@@ -1,0 +1,97 @@
+"""Where the requests of a chat model go, what key goes with them, and what settings must not hold:
+a key belongs into the environment, and the key of one provider never travels to another.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from ..records import Json, Reply, UsageError
+from .chat_replies import without
+
+OPENAI_URL = "https://api.openai.com/v1"
+SECRET_NAME = re.compile(r"api_?key|secret|passw|authorization|bearer|access_?token|headers", re.I)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where requests go. key_env: the variable that the key came from or should come from."""
+
+    url: str
+    model: str
+    key: str
+    key_env: str
+
+    def __str__(self) -> str:
+        return f"model {self.model!r} at {self.url}"
+
+    @property
+    def openai(self) -> bool:
+        host = urlsplit(self.url).hostname or ""
+        return host in ("api.openai.com",) or host.endswith(".openai.azure.com")
+
+    def scrubbed(self, text: str) -> str:
+        """What an endpoint says in an error may repeat the key."""
+        return text.replace(self.key, "***") if len(self.key) > 3 else text
+
+    def scrubbed_reply(self, reply: Reply) -> Reply:
+        """An answer may repeat the key too; a dummy key, which a true answer may hold, stays."""
+        return without(reply, self.key) if len(self.key) >= 12 else reply
+
+
+def endpoint_of(spec: str, given: Mapping[str, Json]) -> Endpoint:
+    """The endpoint that a model string names. Raises UsageError, which repeats no secret."""
+    scheme, _, rest = spec.partition(":")
+    if not re.fullmatch(r"[A-Za-z_]\w*", str(given.get("api_key_env", "A"))):
+        raise UsageError(  # without the value: it may be the key itself
+            "api_key_env must be the name of an environment variable, not a key"
+        )
+    if scheme == "openai":
+        source, url, name = "OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, rest
+        key_env = given.get("api_key_env", "OPENAI_API_KEY")
+    else:
+        url, _, name = spec.partition("#")
+        source, key_env = "the model string", given.get("api_key_env", "PEIRCE_API_KEY")
+    try:
+        parts = urlsplit(url)
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:  # a port that is no number, brackets that do not close
+        wrong = True
+    if wrong:
+        raise UsageError(f"{source} is no URL: write it like http://127.0.0.1:8000/v1")
+    if parts.username or parts.password or parts.query:
+        raise UsageError(  # without the URL: it may hold a secret
+            f"{source} must be a plain URL: the key belongs into the environment variable {key_env}"
+        )
+    if not name:
+        raise UsageError(f"model {spec!r} names no model: write openai:NAME or {url}#NAME")
+    key = os.environ.get(key_env, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"the key in {key_env} holds characters that no header can: copy it again")
+    if not key and (scheme == "openai" or "api_key_env" in given):
+        raise UsageError(
+            f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
+        )
+    return Endpoint(url.rstrip("/"), name, key or "none", key_env)
+
+
+def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
+    """Settings are recorded in the session, so a secret must not come in by them. Raises
+    UsageError."""
+    if isinstance(arguments, Mapping):
+        for key, value in arguments.items():
+            if SECRET_NAME.search(str(key)):
+                raise UsageError(
+                    f"model_args must not hold {key!r}: settings are recorded; the key belongs into "
+                    f"the environment variable {endpoint.key_env}"
+                )
+            check_secrets(value, endpoint)
+    elif isinstance(arguments, list | tuple):
+        for value in arguments:
+            check_secrets(value, endpoint)
+    elif isinstance(arguments, str) and endpoint.scrubbed(arguments) != arguments:
+        raise UsageError(f"model_args must not hold the key of {endpoint.key_env}: it is recorded")
