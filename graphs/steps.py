@@ -113,6 +113,7 @@ async def _ask(
     if case.reply.finish == "no_tools":
         case.tools_refused = True
         case.tool_turns.clear()
+        case.emit({"type": "no_tools", "problem": case.problem.id})
         if not tools:  # it would be asked the same for ever
             case.reply = replace(case.reply, finish="stop")
     return {"turn": state["turn"] + 1, "stop": stop}

@@ -25,6 +25,10 @@ from .text import VERDICT_STYLES, command, console, counts, duration, one_line, 
 
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
 LINES = 10  # running problems in the picture
+WITHOUT_TOOLS = (
+    "The model takes no tools here: it is asked without, and told in its next prompt where an answer"
+    " failed (--model-arg tools=true fails with what the endpoint says)."
+)
 PLAIN_EVERY_S = (1.0, 30.0)  # plain lines become rarer as a session grows long
 
 
@@ -62,6 +66,7 @@ class Screen:
         self._running: dict[str, Running] = {}
         self._sums: Counter[str] = Counter()
         self._stopping = False
+        self._without_tools = False
         self._status = ""
         self._picture = (
             Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
@@ -144,6 +149,11 @@ class Screen:
                 self._say(self._ended_line(event, running))
                 return
         self._plain(lambda: self._ended_line(event, running), always=self._ended == self._total)
+
+    def _on_no_tools(self, event: Mapping[str, Json]) -> None:
+        if not self._without_tools and not self._quiet:
+            self._without_tools = True
+            self._say(WITHOUT_TOOLS)
 
     def _on_stopping(self, event: Mapping[str, Json]) -> None:
         if not self._stopping:

@@ -119,6 +119,12 @@ def test_the_footer_counts_requests_in_flight_retries_cache_hits_and_tokens():
     assert stage.screen._footer().startswith("0 in flight")
 
 
+def test_a_model_that_takes_no_tools_is_told_of_once():
+    stage = Stage()
+    stage.tell(started(3), *({"type": "no_tools", "problem": name} for name in "abc"))
+    assert stage.out.getvalue().count("takes no tools here") == 1
+
+
 def test_the_live_picture_has_bar_verdicts_problems_and_footer():
     stage = Stage(live=True)
     with stage.screen:
