@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..records import Batch, Execute, InputSet, Json, Keep, Limits, Observation, Sandbox
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
+    from pydantic import BaseModel
 
 FAILING_SHOWN = 3
 VALUE_CHARACTERS = 400  # of an input or output that a model is shown
@@ -84,16 +86,23 @@ def _trim(value: Json) -> Json:
     return value if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
 
 
-def execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
-    """The LangChain tool `execute(code)`; `attempt` runs code on the shown observations and
-    answers with JSON text. Raises what `attempt` raises: an outage is no answer."""
-    from langchain_core.tools import StructuredTool
+@cache
+def _arguments() -> type[BaseModel]:
+    """Made once: pydantic takes two milliseconds for it."""
     from pydantic import BaseModel, Field
 
     class ExecuteArguments(BaseModel):
         code: str = Field(
             description="Complete Python source of one top-level function of one argument."
         )
+
+    return ExecuteArguments
+
+
+def execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
+    """The LangChain tool `execute(code)`; `attempt` runs code on the shown observations and
+    answers with JSON text. Raises what `attempt` raises: an outage is no answer."""
+    from langchain_core.tools import StructuredTool
 
     async def execute(code: str) -> str:
         return await attempt(code)
@@ -106,6 +115,6 @@ def execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
             " Returns JSON: consistent (bool), passed, of, and the first failing pairs with"
             " input, expected and got. Use it before you answer; mend the function while it fails."
         ),
-        args_schema=ExecuteArguments,
+        args_schema=_arguments(),
     )
     return tool  # type: ignore[no-any-return]
