@@ -6,7 +6,6 @@ of the same name, by which a model tries its code on the shown observations befo
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -25,22 +24,15 @@ class _Executor:
     def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
         self._sandbox = sandbox
         self._limits = limits
-        self._put: dict[str, str] = {}
-        self._putting = asyncio.Lock()
 
     async def __call__(self, source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
-        digest = self._put.get(inputs.digest)
-        if digest is None:
-            async with self._putting:  # side by side, problems would send one S many times
-                digest = self._put.get(inputs.digest)
-                if digest is None:
-                    digest = await self._sandbox.put(inputs)
-                    self._put[inputs.digest] = digest
+        digest = await self._sandbox.put(inputs)
         return await self._sandbox.run(source, entry, digest, keep, self._limits)
 
 
 def executor(sandbox: Sandbox, limits: Limits) -> Execute:
-    """The execute oracle: sends each input set to the sandbox once, by digest afterwards.
+    """The execute oracle: puts the input set into the sandbox, which knows whether it has it still,
+    and runs.
 
     What it returns raises Unavailable where the sandbox gives no answer.
     """
