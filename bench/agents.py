@@ -58,7 +58,9 @@ class Here:
         await asyncio.sleep(0)
         answer = said(messages, tools, drawn(messages, seed) // 1_000)
         calls = tuple(
-            ToolCall(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"]))
+            ToolCall(
+                call["id"], call["function"]["name"], json.loads(call["function"]["arguments"])
+            )
             for call in answer.get("tool_calls", ())
         )
         return Reply(answer["content"] or "", calls, "tool_calls" if calls else "stop")
@@ -245,7 +247,9 @@ def main() -> None:
         client = runner.run(bare(model, calls, given.concurrency)) / len(whole.cpu_ms)
     line("work of the loop's thread, HTTP client included", whole.work_ms())
     line("  with the proposer in this process", ours.work_ms())
-    print(f"  {whole.calls / len(whole.cpu_ms):.2f} bare ChatOpenAI calls{'':27s} mean {client:.1f}")
+    print(
+        f"  {whole.calls / len(whole.cpu_ms):.2f} bare ChatOpenAI calls{'':27s} mean {client:.1f}"
+    )
     print(f"work of the store's writer{'':31s}mean {written:.1f}, {alone:.1f}")
 
     with served(1.0, 3.0) as model:

@@ -1,5 +1,5 @@
 """The memory of many problems in flight: `python bench/flight.py [--flights 1 100 1000]
-[--problems 3000]`.
+[--problems 2000]`.
 
 A session at each concurrency, in a process of its own: real HTTP to an endpoint (another process)
 that takes 3 seconds, the real sandbox (its children are not counted either), a store on disk, the
@@ -92,7 +92,7 @@ def measured(problems: int, flight: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--flights", type=int, nargs="+", default=[1, 100, 1000])
-    parser.add_argument("--problems", type=int, default=3000, help="of the last one")
+    parser.add_argument("--problems", type=int, default=2000, help="of the last one")
     parser.add_argument("--one", type=int, nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:

@@ -13,7 +13,16 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, Literal
 
-from ..records import CallKey, Digest, Json, Outcome, StoreError, Usage, canonical_json, digest_of_text
+from ..records import (
+    CallKey,
+    Digest,
+    Json,
+    Outcome,
+    StoreError,
+    Usage,
+    canonical_json,
+    digest_of_text,
+)
 from .cells import canonical_cell, json_cell, json_of, text_cell, text_of
 from .connection import Reading, Row
 from .vectors import Vector, decode

@@ -1,5 +1,6 @@
 """An endpoint of the OpenAI chat protocol for benches, in a process of its own, so that its time
-and memory are not counted: `python bench/endpoint.py LEAST_S MOST_S`.
+and memory are not counted:
+`python bench/endpoint/__init__.py LEAST_S MOST_S`.
 
 Prints its URL, answers until it is ended. What the model says, and how long it takes (between
 LEAST_S and MOST_S), depend on the messages and the seed of a request alone. The milliseconds that
