@@ -31,7 +31,12 @@ def canonical_json(value: Json) -> str:
 
 def digest_of(value: Json) -> Digest:
     """SHA-256 (hex) of `canonical_json(value)`; how requests, problems and inputs are named."""
-    return hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of_text(canonical_json(value))
+
+
+def digest_of_text(text: str) -> Digest:
+    """`digest_of` of a value whose canonical JSON is at hand."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 # --- ends that are expected --------------------------------------------------

@@ -18,7 +18,7 @@ from .case import Case
 from .steps import STEPS_WITHOUT_END, State, after_ask, ask, judge, record, use_tools
 
 
-def after_record(state: State, runtime: Runtime[Case]) -> str:
+async def after_record(state: State, runtime: Runtime[Case]) -> str:
     return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
 
 

@@ -16,15 +16,15 @@ from .case import Case
 from .steps import STEPS_WITHOUT_END, State, judge, read_recorded, record
 
 
-def after_read(state: State, runtime: Runtime[Case]) -> str:
+async def after_read(state: State, runtime: Runtime[Case]) -> str:
     return "record" if state["stop"] else "judge"
 
 
-def after_judge(state: State, runtime: Runtime[Case]) -> str:
+async def after_judge(state: State, runtime: Runtime[Case]) -> str:
     return "record" if runtime.context.reply.meta.get("last_of_turn", True) else "read_recorded"
 
 
-def after_record(state: State, runtime: Runtime[Case]) -> str:
+async def after_record(state: State, runtime: Runtime[Case]) -> str:
     return END if state["stop"] or runtime.context.stopping.is_set() else "read_recorded"
 
 

@@ -68,6 +68,7 @@ async def run_session(
     execute = executor_of(settings, sandbox)
     waiting: Iterator[ProblemRow] = iter(todo)
     spaces = Spaces(store)
+    journal, ledger = store.journal(session), store.ledger(session)
     budget = budget or Budget()
     answers = store.cache(session) if cache else None
     failures = 0
@@ -85,6 +86,7 @@ async def run_session(
             case = make_case(
                 store, session, settings, row, spaces, proposer=proposer, execute=execute,
                 budget=budget, stopping=stopping, emit=emit, cache=answers,
+                journal=journal, ledger=ledger,
             )  # fmt: skip
             try:
                 failures += await _run_problem(graph, case, callbacks) == "failed"

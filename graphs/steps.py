@@ -7,6 +7,8 @@ or replay, gives the same step.
     step/3/propose/0             the model is asked
     step/3/propose/0/tool/1      the second tool that it called in that turn
     step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on what was shown
+
+Edges are coroutines too: LangGraph hands a plain function to a pool of threads.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from typing import Any, Literal, TypedDict
 
 from langgraph.runtime import Runtime
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ..agents import prompts
 from ..records import (
@@ -119,7 +122,7 @@ async def _ask(
     return {"turn": state["turn"] + 1, "stop": stop}
 
 
-def after_ask(
+async def after_ask(
     state: State, runtime: Runtime[Case]
 ) -> Literal["ask", "use_tools", "judge", "record"]:
     case = runtime.context
@@ -137,11 +140,15 @@ def _calls_left(case: Case) -> int:
 
 def tool_specs(case: Case, view: View) -> list[ToolSpec]:
     """The family's LangChain tools as the proposer is told of them."""
-    specs = []
-    for tool in case.family.tools(view, case.oracles()):
-        schema = tool.get_input_jsonschema()
-        specs.append(ToolSpec(tool.name, tool.description, schema))
-    return specs
+    tools = case.family.tools(view, case.oracles())
+    return [ToolSpec(tool.name, tool.description, _parameters(tool.args_schema)) for tool in tools]
+
+
+@cache
+def _parameters(arguments: type[BaseModel]) -> Mapping[str, Json]:
+    """The JSON schema of a tool's arguments: each takes a millisecond."""
+    schema: dict[str, Json] = arguments.model_json_schema()
+    return schema
 
 
 async def use_tools(state: State, runtime: Runtime[Case]) -> dict[str, Json]:

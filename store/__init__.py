@@ -145,7 +145,7 @@ class Store:
         return AnswerCache(self._reading, session)
 
     def ledger(self, session: str) -> SessionLedger:
-        return SessionLedger(session, self._reading, self._writing())
+        return SessionLedger(session, self._reading, self._writing(), self.journal(session))
 
     def calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
         return _journal.calls(self._reading, session, problem)

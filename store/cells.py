@@ -35,10 +35,14 @@ def text_of(cell: str) -> str:
 
 
 def json_cell(value: Json) -> str:
-    text = canonical_json(value)
+    return canonical_cell(canonical_json(value))
+
+
+def canonical_cell(text: str) -> str:
+    """As `json_cell`, of what is canonical JSON already."""
     if _is_utf8(text):
         return text
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
 
 
 def json_of(cell: str) -> Json:

@@ -13,8 +13,17 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, Literal
 
-from ..records import CallKey, Digest, Json, Outcome, StoreError, Usage, digest_of
-from .cells import json_cell, json_of, text_cell, text_of
+from ..records import (
+    CallKey,
+    Digest,
+    Json,
+    Outcome,
+    StoreError,
+    Usage,
+    canonical_json,
+    digest_of_text,
+)
+from .cells import canonical_cell, json_cell, json_of, text_cell, text_of
 from .connection import Reading, Row
 from .vectors import Vector, decode
 from .writing import Change, Writer
@@ -49,9 +58,9 @@ class SessionJournal:
         self._reading = reading
         self._writer = writer
         self._lock = threading.Lock()
-        self._problems: set[str] | None = None  # those that had calls when this was made
-        self._paths: dict[str, dict[str, Digest]] = {}  # of each problem seen: path, request
-        self._rows: dict[tuple[str, str], Row] = {}  # read ahead; each is asked for once, mostly
+        self._problems: set[str] | None = None  # those whose calls are in the file alone
+        self._paths: dict[str, dict[str, Digest]] = {}  # of problems under way: path, request
+        self._rows: dict[str, dict[str, Row]] = {}  # read ahead; each is asked for once, mostly
         self._making: dict[tuple[str, str], Future[None]] = {}
 
     async def once(
@@ -65,7 +74,8 @@ class SessionJournal:
 
         Raises JournalMismatch, StoreError, and what `make` raises (then nothing is written).
         """
-        digest = digest_of(request)
+        text = canonical_json(request)
+        digest = digest_of_text(text)
         place = (key.problem, key.path)
         while True:
             found = self._recorded(key, digest)
@@ -79,11 +89,18 @@ class SessionJournal:
                     break
             await asyncio.wrap_future(other)
         try:
-            return await self._make(key, kind, request, digest, make)
+            return await self._make(key, kind, text, digest, make)
         finally:
             with self._lock:
                 del self._making[place]
             mine.set_result(None)
+
+    def forget(self, problem: str) -> None:
+        """Drops what is held of a problem that has ended; asked again, it is read from the file."""
+        with self._lock:
+            self._rows.pop(problem, None)
+            if self._paths.pop(problem, None) and self._problems is not None:
+                self._problems.add(problem)
 
     def entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
         """The digest of the request and the outcome recorded for `key`, whatever was asked."""
@@ -94,7 +111,7 @@ class SessionJournal:
         self,
         key: CallKey,
         kind: Literal["model", "tool"],
-        request: Json,
+        request: str,
         digest: Digest,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
@@ -110,7 +127,7 @@ class SessionJournal:
         names = dict(zip(outcome.vectors, digests, strict=True))
         row = (
             *(self._session, text_cell(key.problem), text_cell(key.path), kind),
-            *(digest, json_cell(request), json_cell(outcome.response), json_cell(names)),
+            *(digest, canonical_cell(request), json_cell(outcome.response), json_cell(names)),
             *(outcome.usage.tokens_in, outcome.usage.tokens_out),
             *(outcome.usage.tokens_cached, outcome.usage.tokens_reasoning),
             *(outcome.seconds, outcome.retries, started, outcome.repeats),
@@ -137,14 +154,14 @@ class SessionJournal:
                     (self._session, text_cell(problem)),
                 ):
                     known[text_of(path)] = digest
-                    self._rows[problem, text_of(path)] = tuple(cells)
+                    self._rows.setdefault(problem, {})[text_of(path)] = tuple(cells)
         return known
 
     def _look_up(self, key: CallKey) -> tuple[Digest | None, Row | None]:
         """The request's digest, None where there is no such call; its row if it was read ahead."""
         with self._lock:
             known = self._known(key.problem).get(key.path)
-            return known, self._rows.pop((key.problem, key.path), None)
+            return known, self._rows.get(key.problem, {}).pop(key.path, None)
 
     def _recorded(self, key: CallKey, digest: Digest) -> Outcome | None:
         known, row = self._look_up(key)

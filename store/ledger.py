@@ -19,7 +19,7 @@ from ..records import (
 )
 from .cells import json_cell, json_of, text_cell, text_of
 from .connection import Reading, Row, by_problem
-from .journal import vectors_of
+from .journal import SessionJournal, vectors_of
 from .writing import Change, Writer
 
 Place = tuple[int, int, int]  # step, answer, ordinal
@@ -45,8 +45,11 @@ SELECTS = {
 class SessionLedger:
     """`records.Ledger` of one session; a step that is there already is left as it is."""
 
-    def __init__(self, session: str, reading: Reading, writer: Writer) -> None:
+    def __init__(
+        self, session: str, reading: Reading, writer: Writer, journal: SessionJournal
+    ) -> None:
         self._session = session
+        self._journal = journal
         self._reading = reading
         self._writer = writer
         self._lock = threading.Lock()
@@ -68,6 +71,10 @@ class SessionLedger:
         sql = "UPDATE problem SET status = ?, cause = ? WHERE session = ? AND problem = ?"
         params = (status, text_cell(cause), self._session, text_cell(problem))
         await self._writer.write(Change({}, [(sql, params)]))
+        self._journal.forget(problem)
+        with self._lock:
+            if self._there is not None:
+                self._there.pop(problem, None)
 
     def _steps(self, problem: str) -> set[int]:
         """Of the steps that are there, those of the problem; the lock is held."""

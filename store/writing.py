@@ -147,16 +147,18 @@ class Writer:
         )
 
     def _write(self, changes: Sequence[Change], conflict: str) -> None:
-        """Durable, all or nothing. Vectors go first and on their own: one that nothing refers to
-        yet harms nobody, and statements on their own cost half of what a transaction does."""
+        """Durable, all or nothing. Vectors before a single statement go on their own: one that
+        nothing refers to yet harms nobody, and two statements cost less than a transaction."""
         rows = self._merged(changes)
         new = rows.pop("vector", [])
-        self._execute(_inserts("vector", new, conflict))
+        vectors = _inserts("vector", new, conflict)
+        inserts = [one for table, some in rows.items() for one in _inserts(table, some, conflict)]
+        rest = [*inserts, *(one for change in changes for one in change.statements)]
+        for together in [vectors, rest] if len(rest) == 1 else [[*vectors, *rest]]:
+            self._execute(together)
         if len(self._known) > KNOWN_VECTORS:
             self._known.clear()
         self._known.update(bytes.fromhex(digest) for digest, _ in new)
-        inserts = [one for table, some in rows.items() for one in _inserts(table, some, conflict)]
-        self._execute([*inserts, *(one for change in changes for one in change.statements)])
 
     def _merged(self, changes: Sequence[Change]) -> dict[str, list[Row]]:
         """The rows of all changes by table, without vectors that are there already."""

@@ -6,14 +6,15 @@ of the same name, by which a model tries its code on the shown observations befo
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..records import Batch, Execute, InputSet, Json, Keep, Limits, Observation, Sandbox
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
+    from pydantic import BaseModel
 
 FAILING_SHOWN = 3
 VALUE_CHARACTERS = 400  # of an input or output that a model is shown
@@ -23,22 +24,15 @@ class _Executor:
     def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
         self._sandbox = sandbox
         self._limits = limits
-        self._put: dict[str, str] = {}
-        self._putting = asyncio.Lock()
 
     async def __call__(self, source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
-        digest = self._put.get(inputs.digest)
-        if digest is None:
-            async with self._putting:  # side by side, problems would send one S many times
-                digest = self._put.get(inputs.digest)
-                if digest is None:
-                    digest = await self._sandbox.put(inputs)
-                    self._put[inputs.digest] = digest
+        digest = await self._sandbox.put(inputs)
         return await self._sandbox.run(source, entry, digest, keep, self._limits)
 
 
 def executor(sandbox: Sandbox, limits: Limits) -> Execute:
-    """The execute oracle: sends each input set to the sandbox once, by digest afterwards.
+    """The execute oracle: puts the input set into the sandbox, which knows whether it has it still,
+    and runs.
 
     What it returns raises Unavailable where the sandbox gives no answer.
     """
@@ -84,16 +78,23 @@ def _trim(value: Json) -> Json:
     return value if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
 
 
-def execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
-    """The LangChain tool `execute(code)`; `attempt` runs code on the shown observations and
-    answers with JSON text. Raises what `attempt` raises: an outage is no answer."""
-    from langchain_core.tools import StructuredTool
+@cache
+def _arguments() -> type[BaseModel]:
+    """Made once: pydantic takes two milliseconds for it."""
     from pydantic import BaseModel, Field
 
     class ExecuteArguments(BaseModel):
         code: str = Field(
             description="Complete Python source of one top-level function of one argument."
         )
+
+    return ExecuteArguments
+
+
+def execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
+    """The LangChain tool `execute(code)`; `attempt` runs code on the shown observations and
+    answers with JSON text. Raises what `attempt` raises: an outage is no answer."""
+    from langchain_core.tools import StructuredTool
 
     async def execute(code: str) -> str:
         return await attempt(code)
@@ -106,6 +107,6 @@ def execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
             " Returns JSON: consistent (bool), passed, of, and the first failing pairs with"
             " input, expected and got. Use it before you answer; mend the function while it fails."
         ),
-        args_schema=ExecuteArguments,
+        args_schema=_arguments(),
     )
     return tool  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The execute oracle sends an input set once, and what a model is told of a trial is short."""
+"""The execute oracle finds its input set in the sandbox, and what a model is told of a trial is short."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from peirce.records import Batch, Digest, InputSet, Keep, Limits, Observation
 from peirce.tools.execute import FAILING_SHOWN, executor, trial
 
 
-class Remembers:
-    """A sandbox that takes its time to store inputs and answers nothing."""
+class Forgets:
+    """A sandbox that keeps one input set, and answers nothing."""
 
     def __init__(self) -> None:
-        self.put_digests: list[str] = []
+        self.kept: Digest = ""
         self.runs: list[tuple[str, str, str, str, Limits]] = []
 
     async def put(self, inputs: InputSet) -> Digest:
-        await asyncio.sleep(0.01)
-        self.put_digests.append(inputs.digest)
-        return f"stored {inputs.digest}"
+        self.kept = f"stored {inputs.digest}"
+        return self.kept
 
     async def run(
         self, source: str, entry: str, inputs: Digest, keep: Keep, limits: Limits
     ) -> Batch:
+        assert inputs == self.kept
+        await asyncio.sleep(0.01)
         self.runs.append((source, entry, inputs, keep, limits))
         return Batch("ok", np.zeros(0, np.int64), np.zeros(0, np.uint8))
 
@@ -35,18 +36,18 @@ class Remembers:
         return None
 
 
-def test_an_input_set_is_sent_once_however_many_ask_for_it() -> None:
-    sandbox, limits = Remembers(), Limits(loop_steps=7)
+def test_an_input_set_that_the_sandbox_has_forgotten_is_put_again() -> None:
+    sandbox, limits = Forgets(), Limits(loop_steps=7)
     execute = executor(sandbox, limits)
+    first, second = InputSet("a", ([1], [2])), InputSet("b", ([3],))
 
     async def ask() -> None:
-        spaces = [InputSet(name, ([1], [2])) for name in "abcd"] + [InputSet("e", ([3],))]
-        await asyncio.gather(*(execute("src", "f", space, "codes") for space in spaces))
+        await asyncio.gather(*(execute("src", "f", one, "codes") for one in (first, second, first)))
 
     asyncio.run(ask())
-    assert len(sandbox.put_digests) == len(set(sandbox.put_digests)) == 2
-    assert len(sandbox.runs) == 5
-    assert all(run[2].startswith("stored ") and run[4] is limits for run in sandbox.runs)
+    found = [run[2] for run in sandbox.runs]
+    assert found == [f"stored {one.digest}" for one in (first, second, first)]
+    assert all(run[4] is limits for run in sandbox.runs)
 
 
 PAIRS = [Observation([i], [i]) for i in range(5)]

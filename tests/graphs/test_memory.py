@@ -1,0 +1,73 @@
+"""Memory follows the problems under way, not those that have ended."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import tracemalloc
+from collections import Counter
+
+from peirce.agents.scripted import Scripted
+from peirce.graphs.case import Case
+from peirce.graphs.runner import run_session
+from peirce.records import InputSet, Predictions, Reply, StepRecord
+from peirce.sandbox import open_sandbox
+from peirce.store import Store
+
+SPACE = InputSet("singletons", tuple([n] for n in range(10)))
+SHOWN = [([3], [3]), ([5, 5], [5, 5])]
+CONCURRENCY = 4
+PROBLEMS = 60
+AT = (20, 52)  # ended problems when memory is looked at: as many are under way each time
+
+
+class Watch:
+    """Counts what lives, and the bytes that Python holds, at certain numbers of ended problems."""
+
+    def __init__(self) -> None:
+        self.ended = 0
+        self.live: list[Counter[str]] = []
+        self.bytes: list[int] = []
+
+    def __call__(self, event) -> None:
+        if event["type"] != "problem_ended":
+            return
+        self.ended += 1
+        if self.ended in AT:
+            gc.collect()
+            kinds = (Case, Predictions, Reply, StepRecord, asyncio.Task)
+            self.live.append(Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, kinds)))  # fmt: skip
+            self.bytes.append(tracemalloc.get_traced_memory()[0])
+
+
+def test_problems_that_have_ended_leave_nothing_in_memory(
+    tmp_path, make_problem, make_answer
+) -> None:
+    sources = [f"def f(x):\n    return x if len(x) > 1 else [v * {n} + 3 - 3 * {n} for v in x]" for n in range(1, 9)]  # fmt: skip
+    proposer = Scripted([make_answer(source) for source in sources])
+    settings = {"task": "examples", "method": "abduce", "model": "m", "seed": 0,
+                "model_settings": {"scheme": "scripted"}}  # fmt: skip
+    problems = [(make_problem(str(n), SHOWN), SPACE) for n in range(PROBLEMS)]
+    watch = Watch()
+
+    async def whole(store: Store, session: str) -> None:
+        sandbox = await open_sandbox("process", workers=1)
+        try:
+            await run_session(store, session, proposer=proposer, sandbox=sandbox,
+                              concurrency=CONCURRENCY, on_event=watch)  # fmt: skip
+        finally:
+            await sandbox.close()
+
+    with Store.open(tmp_path / "store.duckdb", write=True) as store:
+        session = store.create_session(settings, problems)
+        tracemalloc.start()
+        try:
+            asyncio.run(whole(store, session))
+        finally:
+            tracemalloc.stop()
+    assert watch.ended == PROBLEMS
+    for live in watch.live:
+        assert live["Case"] <= CONCURRENCY
+        assert all(count <= 8 * CONCURRENCY for count in live.values()), live
+    a_problem = (watch.bytes[1] - watch.bytes[0]) / (AT[1] - AT[0])
+    assert a_problem < 3_500, f"each problem that ended leaves {a_problem:.0f} bytes behind"
