@@ -20,7 +20,7 @@ from .chat_streams import Pieces, events
 from .endpoint import Endpoint
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
     from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
     from langchain_openai import ChatOpenAI
 
@@ -31,10 +31,10 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 def open_client(
     spec: str, endpoint: Endpoint, given: Mapping[str, Json], timeout_s: float
-) -> tuple[ChatOpenAI, httpx.AsyncClient]:
+) -> tuple[ChatOpenAI, httpx2.AsyncClient]:
     """The client, and the connections under it, which are the caller's to close. Raises UsageError
     where the environment's proxies or certificates cannot be used."""
-    import httpx
+    import httpx2
     from pydantic import SecretStr
 
     body = dict(given.get("model_args", {}))
@@ -43,11 +43,11 @@ def open_client(
         arguments["max_tokens"] = given["max_tokens"]  # sent as max_completion_tokens
     elif "max_tokens" in given:
         body["max_tokens"] = given["max_tokens"]  # the name that all other servers know
-    timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, 15.0), pool=None)
+    timeout = httpx2.Timeout(timeout_s, connect=min(timeout_s, 15.0), pool=None)
     try:
-        http = httpx.AsyncClient(
+        http = httpx2.AsyncClient(
             timeout=timeout,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
             proxy=os.environ.get("OPENAI_PROXY") or None,
             follow_redirects=True,
         )
@@ -66,7 +66,7 @@ def open_client(
             extra_body=body or None,
             **arguments,
         )
-    except (ValueError, OSError, ImportError, httpx.InvalidURL) as error:
+    except (ValueError, OSError, ImportError, httpx2.InvalidURL) as error:
         raise _client_error(spec, error) from None
     return model, http
 
@@ -77,7 +77,7 @@ def _client_error(spec: str, error: Exception) -> UsageError:
     if isinstance(error, OSError):
         names, cause = CERTIFICATES, error.strerror or type(error).__name__
     elif isinstance(error, ImportError):
-        cause = "a package is missing (a SOCKS proxy needs httpx[socks])"
+        cause = "a package is missing (a SOCKS proxy needs httpx2[socks])"
     else:
         cause = "the URL of a proxy or of the endpoint cannot be used"
     found = [name for name in names if os.environ.get(name)]

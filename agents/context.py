@@ -24,7 +24,7 @@ from ..records import Json, Message, Unavailable, Usage
 from .endpoint import Endpoint
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
 FIELDS = (
     "max_model_len",
@@ -55,7 +55,7 @@ class Context:
     """The size of one endpoint's model, looked up when it is first needed. A look-up that fails is
     no error: then nothing is refused."""
 
-    def __init__(self, endpoint: Endpoint, http: httpx.AsyncClient) -> None:
+    def __init__(self, endpoint: Endpoint, http: httpx2.AsyncClient) -> None:
         self._endpoint = endpoint
         self._http = http
         self._turn = asyncio.Lock()
@@ -89,12 +89,12 @@ class Context:
 
     async def _look_up(self) -> bool:
         """Whether that is done with; it is not where nothing listens yet."""
-        import httpx
+        import httpx2
 
         url = f"{self._endpoint.url}/models"
         try:
             told = await self._get(url)
-        except httpx.ConnectError:
+        except httpx2.ConnectError:
             return False
         entry = _entry(told, "data", "id", self._endpoint.model)
         self.size = _size(entry, url)
@@ -103,20 +103,20 @@ class Context:
         return True
 
     async def _look_at_loaded(self) -> None:
-        import httpx
+        import httpx2
 
         parts = urlsplit(self._endpoint.url)
         url = f"{parts.scheme}://{parts.netloc}{parts.path.removesuffix('/v1')}/api/ps"
         try:
             told = await self._get(url)
-        except httpx.ConnectError:
+        except httpx2.ConnectError:
             told = None
         self._loaded_left = self._loaded_left - 1 if told is not None else 0
         self.size = _size(_entry(told, "models", "name", self._endpoint.model), url)
 
     async def _get(self, url: str) -> Json:
-        """The JSON there; None for anything else. Raises httpx.ConnectError."""
-        import httpx
+        """The JSON there; None for anything else. Raises httpx2.ConnectError."""
+        import httpx2
 
         key = self._endpoint.key
         headers = {"Authorization": f"Bearer {key}"}
@@ -131,9 +131,9 @@ class Context:
                     if len(body) > LONGEST:
                         return None
             return json.loads(body) if response.status_code == 200 else None
-        except httpx.ConnectError:
+        except httpx2.ConnectError:
             raise
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError, RecursionError):
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError, RecursionError):
             return None
 
 

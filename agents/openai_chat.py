@@ -35,7 +35,7 @@ from .endpoint import Endpoint, check_secrets, endpoint_of
 from .limits import Outage, Pace, Patience, estimated_tokens
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
     import openai
     from langchain_openai import ChatOpenAI
 
@@ -75,7 +75,7 @@ class OpenAIChat:
         patience: Patience,
         given: Mapping[str, Json],
         model: ChatOpenAI,
-        http: httpx.AsyncClient,
+        http: httpx2.AsyncClient,
     ) -> None:
         self._endpoint = endpoint
         self._patience = patience
@@ -204,7 +204,7 @@ class OpenAIChat:
         self, messages: Sequence[Message], extra: Mapping[str, Json], retries: int
     ) -> Reply:
         """One request, after `retries` others. Raises Fault."""
-        import httpx
+        import httpx2
         import openai
 
         size = estimated_tokens(messages, extra, self._given.get("max_tokens", 0))
@@ -219,9 +219,9 @@ class OpenAIChat:
             raise self._status_fault(error, extra.keys()) from None
         except ErrorInBody as error:
             raise error.fault(self._endpoint, extra.keys()) from None
-        except (openai.APITimeoutError, httpx.ReadTimeout, TimeoutError):
+        except (openai.APITimeoutError, httpx2.ReadTimeout, TimeoutError):
             raise Fault(f"no answer within {self._patience.timeout_s:g} s", again=True) from None
-        except (openai.APIConnectionError, httpx.HTTPError) as error:
+        except (openai.APIConnectionError, httpx2.HTTPError) as error:
             raise self._connection_fault(error.__cause__ or error) from None
         except UnicodeEncodeError:
             raise Fault("nothing: the request cannot be written as UTF-8", again=False) from None
@@ -242,12 +242,12 @@ class OpenAIChat:
         return fault
 
     def _connection_fault(self, error: BaseException) -> Fault:
-        import httpx
+        import httpx2
 
         name = type(error).__name__
-        if not isinstance(error, httpx.ConnectError):
+        if not isinstance(error, httpx2.ConnectError):
             return Fault(f"the connection failed ({name})", again=True)
-        here = httpx.URL(self._endpoint.url)
+        here = httpx2.URL(self._endpoint.url)
         if (error.request.url.host, error.request.url.port) != (here.host, here.port):
             return Fault("the connection failed (of a redirection)", again=True)
         self._outage.missed()
