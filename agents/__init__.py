@@ -7,6 +7,7 @@ stand before the colon of a model string) and `async def open_model(spec, settin
     search                       the embedded proposer
     openai:NAME                  an OpenAI-compatible endpoint named by the environment
     http://host:port/v1#NAME     one named here (https too)
+    hf:BASE, hf:BASE+ADAPTER     in this process: folders, or ids of the Hugging Face hub
     recorded:FILE                answers that were given before
     scripted:FILE                answers from a JSON file
 """
@@ -26,6 +27,7 @@ from ..records import Json, PeirceError, Proposer, Unavailable, UsageError
 __all__ = ["Refused", "given_settings", "open_model", "scheme_of", "schemes"]
 
 FORMS = {
+    "hf": "hf:FOLDER_OR_ID",
     "http": "http://host:port/v1#NAME",
     "https": "https://host/v1#NAME",
     "openai": "openai:NAME",

@@ -53,7 +53,8 @@ MethodName: TypeAlias = Annotated[
 Model: TypeAlias = Annotated[
     str,
     _option(
-        MODEL, "search, openai:NAME, http://host:port/v1#NAME, recorded:FILE or scripted:FILE."
+        MODEL, "search, openai:NAME, http://host:port/v1#NAME, hf:FOLDER (hf:ID, hf:BASE+ADAPTER),"
+        " recorded:FILE or scripted:FILE."
     ),
 ]
 MaxAnswers: TypeAlias = Annotated[int, _option(MODEL, "At most so many answers a problem.")]

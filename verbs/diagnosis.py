@@ -16,6 +16,7 @@ from .settings import versions
 
 EXTRAS = {
     "text": ("sklearn", "pypdf"),
+    "local": ("torch", "transformers", "peft", "accelerate", "bitsandbytes"),
     "train": ("torch", "transformers", "trl", "peft", "bitsandbytes", "accelerate", "datasets"),
     "serve": ("fastapi", "uvicorn"),
     "report": ("matplotlib",),

@@ -1,0 +1,321 @@
+"""Language models in this process, through transformers and peft: `hf:BASE` and `hf:BASE+ADAPTER`
+(local_files says how they are read). Settings are in `SETTINGS`.
+
+The requests that wait at a moment go as one batch on one thread. An answer depends on its own
+request alone: sampling takes its noise from the request's seed (local_sampling), not from a
+generator that a batch shares. What floating point can still change: a row's logits differ in their
+last digits with the size of its batch, so a near-tie can fall the other way; seldom in float32,
+about once in some hundred tokens in bfloat16, float16 and 4 bits.
+
+Importing this module imports no torch. Beside it, by concept: `local_files` (where the files lie),
+`local_model` (loading, one batch), `local_chat` (template and reply), `local_sampling`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import time
+import warnings
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..records import (
+    Json,
+    Message,
+    Proposer,
+    Reply,
+    ToolSpec,
+    Unavailable,
+    UsageError,
+    View,
+    digest_of,
+)
+from . import given_settings
+
+if TYPE_CHECKING:
+    from .local_chat import Wording
+    from .local_files import Found
+    from .local_model import Answer, LocalModel, Prompt
+
+SCHEMES = ("hf",)
+PACKAGES = ("torch", "transformers", "peft", "accelerate")
+INSTALL = "pip install 'peirce[local]'"
+
+SETTINGS: dict[str, str] = {
+    "temperature": "of sampling, 0 is greedy; without it what the model's generation_config says",
+    "top_p": "of sampling, likewise",
+    "top_k": "of sampling, likewise; 0 is no limit",
+    "max_tokens": "of one answer, default 1024; what is cut there finishes with 'length'",
+    "batch": "requests answered side by side, default 16 at most",
+    "device": "cpu, cuda, cuda:1, mps, or auto (spread over several); default the first there is",
+    "dtype": "float32, bfloat16 or float16; default auto: as the weights are stored",
+    "load_in_4bit": "true loads 4-bit weights (NF4, by bitsandbytes)",
+    "tools": "true offers tools through the chat template; default false",
+    "chat_template": "a Jinja file in place of the model's own, or plain",
+    "context_tokens": "what the model holds, prompt and answer; default what it says of itself",
+    "model_args": "variables of the chat template, as enable_thinking or reasoning_effort",
+}
+DEFAULTS = {"max_tokens": 1024, "batch": 16, "tools": False}
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+FIRST_LINGER_S = 0.02
+LINGER = 0.1  # of the time that the last batch took: so long others may still join the next
+MOST_LINGER_S = 2.0
+
+
+@dataclass(eq=False)
+class Waiting:
+    """A request that waits for its answer."""
+
+    prompt: Prompt
+    answer: asyncio.Future[Answer]
+
+
+class Local:
+    """A Proposer; `open_model` makes it."""
+
+    def __init__(
+        self,
+        model: LocalModel,
+        wording: Wording,
+        thread: ThreadPoolExecutor,
+        batch: int,
+        settings: Mapping[str, Json],
+    ) -> None:
+        self._model: LocalModel | None = model
+        self._wording = wording
+        self._thread = thread
+        self._batch = batch
+        self._settings = dict(settings)
+        self._name: str = settings["answers_from"]["name"]
+        self._waiting: deque[Waiting] = deque()
+        self._running: Sequence[Waiting] = ()
+        self._serving: asyncio.Task[None] | None = None
+        self._took_s = 0.0  # by the last batch
+        self._expected = 1  # requests that were there when it ended, its own included
+        self._room: float = float("inf")  # tokens of a batch, once one did not fit
+
+    def settings(self) -> Json:
+        """What decides the answers, and apart from it (`transport`) what does not. digest: of the
+        weights, their tokenizer and the chat template, whatever their folder is called."""
+        return dict(self._settings)
+
+    async def propose(
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
+    ) -> Reply:
+        """Raises Unavailable where the context or the memory does not hold the request."""
+        from .local_model import Prompt
+
+        if tools and not self._wording.tools:
+            return Reply(finish="no_tools")
+        tokens = self._wording.tokens(messages, tools)
+        self._check_context(len(tokens))
+        one = Waiting(Prompt(tokens, seed), asyncio.get_running_loop().create_future())
+        self._waiting.append(one)
+        if self._serving is None or self._serving.done():
+            self._serving = asyncio.create_task(self._serve())
+        try:
+            answer = await one.answer
+        finally:
+            one.prompt.given_up = True  # no one waits any more, whether it was answered or not
+        return self._wording.reply(len(tokens), answer.tokens, answer.ended, tools)
+
+    async def close(self) -> None:
+        """Stops what is under way within a token, and frees the model."""
+        for one in (*self._waiting, *self._running):
+            one.prompt.given_up = True
+            if not one.answer.done():
+                one.answer.set_exception(Unavailable(f"model {self._name!r} was closed"))
+        self._waiting.clear()
+        await asyncio.to_thread(self._thread.shutdown)
+        if self._model is not None:
+            model, self._model = self._model, None
+            model.free()
+
+    def _check_context(self, tokens: int) -> None:
+        assert self._model is not None, "the proposer is closed"
+        most, answer = self._model.context, self._model.max_tokens
+        if most is not None and tokens + answer > most:
+            raise Unavailable(
+                f"model {self._name!r} was not asked: the prompt of {tokens:,} tokens and an answer"
+                f" of {answer:,} (max_tokens) are more than the {most:,} that it holds"
+            )
+
+    async def _serve(self) -> None:
+        """Answers what waits, a batch at a time, until nothing does."""
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            await self._linger()
+            self._running = self._next_batch()
+            if not self._running:
+                continue
+            assert self._model is not None
+            prompts = [one.prompt for one in self._running]
+            began = time.monotonic()
+            work = loop.run_in_executor(self._thread, self._model.answer, prompts)
+            await asyncio.wait([work])
+            self._took_s = time.monotonic() - began
+            self._expected = len(self._running) + len(self._waiting)
+            self._settle(self._running, work)
+            self._running = ()
+
+    async def _linger(self) -> None:
+        """Lets those join that were answered just now and come back soon: else a batch of all but
+        one and a batch of one would take turns."""
+        wanted = min(self._batch, self._expected) if self._took_s else self._batch
+        wait_s = min(self._took_s * LINGER, MOST_LINGER_S) if self._took_s else FIRST_LINGER_S
+        until = time.monotonic() + wait_s
+        while len(self._waiting) < wanted and time.monotonic() < until:
+            await asyncio.sleep(min(wait_s, 0.005))
+
+    def _next_batch(self) -> list[Waiting]:
+        """The first that wait, as many as fit; one of them in any case."""
+        assert self._model is not None
+        found: list[Waiting] = []
+        longest = 0
+        while self._waiting and len(found) < self._batch:
+            one = self._waiting[0]
+            longest = max(longest, len(one.prompt.tokens) + self._model.max_tokens)
+            if found and longest * (len(found) + 1) > self._room:
+                break
+            self._waiting.popleft()
+            if not one.prompt.given_up:
+                found.append(one)
+        return found
+
+    def _settle(self, batch: Sequence[Waiting], work: asyncio.Future[list[Answer]]) -> None:
+        """Hands out the answers of a batch, or what it raised. A batch without memory is put back
+        in front, to be tried in halves."""
+        from .local_model import is_out_of_memory
+
+        error = work.exception()
+        if error is not None and is_out_of_memory(error):
+            assert self._model is not None
+            error = error.with_traceback(None)  # whose frames hold the batch's memory
+            self._model.release()
+            if len(batch) > 1:
+                longest = max(len(one.prompt.tokens) for one in batch) + self._model.max_tokens
+                self._room = min(self._room, longest * len(batch) // 2)
+                self._waiting.extendleft(reversed(batch))
+                return
+            tokens = len(batch[0].prompt.tokens)
+            error = Unavailable(
+                f"model {self._name!r} has no memory for a prompt of {tokens:,} tokens and an"
+                f" answer of {self._model.max_tokens:,} on {self._model.device}, even alone"
+            )
+        for number, one in enumerate(batch):
+            if one.answer.done():
+                continue
+            if error is not None:
+                one.answer.set_exception(error)
+            else:
+                one.answer.set_result(work.result()[number])
+
+
+async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
+    """Loads the model, on the thread that will run it. Raises UsageError and DataError."""
+    given = DEFAULTS | given_settings(spec, settings, SETTINGS)
+    _check(spec, given)
+    _check_packages(spec, given)
+    thread = ThreadPoolExecutor(1, thread_name_prefix="peirce-local")
+    try:
+        return await asyncio.get_running_loop().run_in_executor(
+            thread, _opened, spec, given, thread
+        )
+    except BaseException:
+        thread.shutdown(wait=False)
+        raise
+
+
+def _opened(spec: str, given: Mapping[str, Json], thread: ThreadPoolExecutor) -> Local:
+    from .local_chat import PLAIN, Wording
+    from .local_files import find, fingerprint
+    from .local_model import load
+
+    base, adapter = find(spec)
+    name = base.name if adapter is None else f"{base.name}+{adapter.name}"
+    model = load(base, adapter, given)
+    template, variables = given.get("chat_template"), given.get("model_args", {})
+    wording = Wording(name, model.tokenizer, template, variables, given["tools"])
+    model.stop = wording.stop
+    if wording.template == PLAIN and template is None:
+        warnings.warn(
+            f"model {name!r} has no chat template: messages are written plainly, as User: and"
+            " Assistant: (chat_template=FILE gives one, chat_template=plain says that you know)",
+            stacklevel=2,
+        )
+    prints = [fingerprint(one.folder) if one else None for one in (base, adapter)]
+    told = {
+        "scheme": "hf",
+        "digest": digest_of([*prints, wording.template]),
+        "answers_from": {"name": name},
+        "endpoint": "local",
+        "weights": prints[0],
+        "adapter": prints[1],
+        "commits": [one.commit if one else None for one in (base, adapter)],
+        "dtype": model.dtype,
+        "quantization": "nf4" if given.get("load_in_4bit") else None,
+        "sampling": asdict(model.sampling),
+        "generation": model.rest,
+        "max_tokens": given["max_tokens"],
+        "context_tokens": model.context,
+        "tools": given["tools"],
+        "chat_template": _shown_template(wording.template, PLAIN),
+        "model_args": variables,
+        "transport": {**_folders(base, adapter), "device": model.device, "batch": given["batch"],
+                      "versions": _versions()},
+    }  # fmt: skip
+    return Local(model, wording, thread, given["batch"], told)
+
+
+def _shown_template(template: str, plain: str) -> str:
+    return plain if template == plain else digest_of(template)[:16]
+
+
+def _folders(base: Found, adapter: Found | None) -> dict[str, Json]:
+    return {"base": str(base.folder), "adapter": str(adapter.folder) if adapter else None}
+
+
+def _versions() -> dict[str, str]:
+    import importlib.metadata
+
+    return {name: importlib.metadata.version(name) for name in ("torch", "transformers")}
+
+
+def _check_packages(spec: str, given: Mapping[str, Json]) -> None:
+    wanted = (*PACKAGES, *(("bitsandbytes",) if given.get("load_in_4bit") else ()))
+    missing = [name for name in wanted if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(f"model {spec!r} needs {', '.join(missing)}: {INSTALL}")
+
+
+def _check(spec: str, given: Mapping[str, Json]) -> None:
+    def wrong(key: str, must: str) -> UsageError:
+        return UsageError(f"{key} {given[key]!r} of model {spec!r} must be {must}")
+
+    lowest = {"temperature": 0, "top_p": 0, "top_k": 0, "max_tokens": 1, "batch": 1, "context_tokens": 1}  # fmt: skip
+    for key, low in lowest.items():
+        value: Any = given.get(key, low)
+        kind: Any = int | float if key in ("temperature", "top_p") else int
+        if isinstance(value, bool) or not isinstance(value, kind) or not value >= low:
+            raise wrong(key, f"a {'whole ' if kind is int else ''}number of at least {low}")
+    if not 0 < given.get("top_p", 1) <= 1:
+        raise wrong("top_p", "above 0 and at most 1")
+    for key in ("tools", "load_in_4bit"):
+        if not isinstance(given.get(key, False), bool):
+            raise wrong(key, "true or false")
+    for key in ("device", "chat_template"):
+        if not isinstance(given.get(key, ""), str):
+            raise wrong(key, "a text")
+    if given.get("dtype", "auto") not in DTYPES:
+        raise wrong("dtype", f"one of {', '.join(DTYPES)}")
+    if not isinstance(given.get("model_args", {}), Mapping):
+        raise wrong("model_args", "a mapping")
