@@ -5,8 +5,8 @@
 
 How a `+` is read: where the whole text names a folder, it is that folder. Else the text is cut at
 the `+` that leaves most folders on both sides, of equal ones at the first; an id holds no `+`. A
-folder (or a repository) that is itself a LoRA adapter, with adapter_config.json and no model, is
-loaded with the base that it names.
+folder (or a repository) that is itself a LoRA adapter, with adapter_config.json and no weights of a
+model, is loaded with the base that it names; one that holds both is loaded with both.
 
 An id that is in the hub's cache is taken from there and not looked up again; another is fetched,
 with HF_TOKEN and HF_HUB_OFFLINE as the hub's library reads them. Weights are safetensors alone:
@@ -26,7 +26,7 @@ from ..records import DataError, Digest, UsageError, digest_of
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 CONFIG, ADAPTER_CONFIG = "config.json", "adapter_config.json"
-WEIGHTS = "*.safetensors"
+WEIGHTS, ADAPTER_WEIGHTS = "*.safetensors", "adapter_model"
 WORDS = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt",
          "*.jinja", "*.model")  # fmt: skip
 FETCHED = ("*.json", WEIGHTS, *WORDS)
@@ -46,7 +46,13 @@ class Found:
 
     @property
     def is_adapter(self) -> bool:
-        return (self.folder / ADAPTER_CONFIG).is_file() and not (self.folder / CONFIG).is_file()
+        return (self.folder / ADAPTER_CONFIG).is_file() and not self.weights
+
+    @property
+    def weights(self) -> list[Path]:
+        """Of a whole model."""
+        found = self.folder.glob(WEIGHTS)
+        return [path for path in found if not path.name.startswith(ADAPTER_WEIGHTS)]
 
     @property
     def has_tokenizer(self) -> bool:
@@ -93,9 +99,12 @@ def find(spec: str) -> tuple[Found, Found | None]:
         adapter = None
     if not (base.folder / CONFIG).is_file():
         raise UsageError(f"{base.name!r} holds no model: it has no {CONFIG}")
-    for one in (base, *((adapter,) if adapter else ())):
-        if not any(one.folder.glob(WEIGHTS)):
-            raise UsageError(f"{one.name!r} holds no weights: it has no {WEIGHTS} file")
+    if not base.weights:
+        raise UsageError(f"{base.name!r} holds no weights: it has no {WEIGHTS} file")
+    if adapter is not None and not any(adapter.folder.glob(f"{ADAPTER_WEIGHTS}*.safetensors")):
+        raise UsageError(
+            f"{adapter.name!r} holds no weights: it has no {ADAPTER_WEIGHTS}.safetensors"
+        )
     return base, adapter
 
 
