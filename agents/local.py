@@ -126,7 +126,7 @@ class Local:
             answer = await one.answer
         finally:
             one.prompt.given_up = True  # no one waits any more, whether it was answered or not
-        return self._wording.reply(len(tokens), answer.tokens, answer.ended, tools)
+        return self._wording.reply(len(tokens), answer, tools)
 
     async def close(self) -> None:
         """Stops what is under way within a token, and frees the model."""

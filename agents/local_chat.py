@@ -15,11 +15,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..records import DataError, Json, Message, Reply, ToolCall, ToolSpec, Unavailable, UsageError
 from ..records import Usage as Tokens
 from .chat_replies import DEEPEST, split_reasoning
+
+if TYPE_CHECKING:
+    from .local_model import Answer
 
 PLAIN = "plain"
 NEXT_TURN = "\nUser:"
@@ -79,22 +82,20 @@ class Wording:
                 f"the chat template of model {self._name!r} refuses the conversation: {said}"
             ) from None
 
-    def reply(
-        self, tokens_in: int, tokens: Sequence[int], ended: bool, tools: Sequence[ToolSpec]
-    ) -> Reply:
+    def reply(self, tokens_in: int, answer: Answer, tools: Sequence[ToolSpec]) -> Reply:
         """The reply in what the model made of a prompt of `tokens_in` tokens."""
-        said = self._tokenizer.decode(tokens, skip_special_tokens=True)
+        said = self._tokenizer.decode(answer.tokens, skip_special_tokens=True)
         if self.stop:
             said = said.partition(self.stop)[0].strip()
         text, reasoning = split_reasoning(said)
         calls: tuple[ToolCall, ...] = ()
         if tools:
             text, calls = tool_calls(text, tools)
-        if not ended:  # the last call was cut; its arguments say so by being a text
+        if not answer.ended:  # the last call was cut; its arguments say so by being a text
             calls = tuple(call for call in calls if not isinstance(call.arguments, str))
         thought = len(self._tokenizer(reasoning)["input_ids"]) if reasoning else 0
-        usage = Tokens(tokens_in, len(tokens), 0, min(thought, len(tokens)))
-        finish = "length" if not ended else "tool_calls" if calls else "stop"
+        usage = Tokens(tokens_in, answer.made, 0, min(thought, answer.made))
+        finish = "length" if not answer.ended else "tool_calls" if calls else "stop"
         meta = {"reasoning": reasoning} if reasoning else {}
         return Reply(text, calls, finish, usage, meta=meta)
 

@@ -48,10 +48,12 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """tokens: without the one that ended it; `ended` is False where the limit did."""
+    """tokens: without the one that ended it; `ended` is False where the limit did. made: how many
+    were made, that one counted, as endpoints count."""
 
     tokens: list[int]
     ended: bool
+    made: int
 
 
 @dataclass
@@ -101,9 +103,9 @@ class LocalModel:
         told = self.model.generation_config.eos_token_id
         ending = set(told if isinstance(told, list) else [told])
         end = next((at for at, token in enumerate(row) if token in ending), None)
-        if end is None and after is None:
-            return Answer(row, False)
-        return Answer(row[: after if end is None else end], True)
+        if end is not None:
+            return Answer(row[:end], True, end + 1)
+        return Answer(row[:after], after is not None, len(row) if after is None else after)
 
     def free(self) -> None:
         """Gives the model up."""

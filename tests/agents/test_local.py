@@ -23,6 +23,7 @@ from tiny_model import TEMPLATE, edit_json, make_adapter, make_model, require, w
 require()
 import torch  # noqa: E402
 from peirce.agents.local_chat import Wording, tool_calls  # noqa: E402
+from peirce.agents.local_model import Answer  # noqa: E402
 from peirce.agents.local_sampling import Noise  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
@@ -184,11 +185,12 @@ def test_a_sampled_token_is_drawn_from_the_softmax():
     assert error.max() < 4.5 and drawn[5] == 0
 
 
-def test_padding_is_no_repetition_even_where_it_is_the_end_of_an_answer(copied):
-    edit_json(copied / "tokenizer_config.json", pad_token="<|im_end|>")
-    without = together(f"hf:{copied}", max_tokens=200)
+def test_padding_is_no_repetition_where_the_model_penalises_them(copied):
+    edit_json(copied / "tokenizer_config.json", pad_token="44")  # which its answers are full of
+    without = together(f"hf:{copied}", max_tokens=200, temperature=1.0)
     edit_json(copied / "generation_config.json", repetition_penalty=1.8)
-    batched, single = (ask_all(f"hf:{copied}", max_tokens=200) for ask_all in (together, alone))
+    likewise = {"max_tokens": 200, "temperature": 1.0}
+    batched, single = together(f"hf:{copied}", **likewise), alone(f"hf:{copied}", **likewise)
     assert batched == single != without and "stop" in {reply.finish for reply in batched}
 
 
@@ -210,7 +212,7 @@ def test_the_models_own_generation_config_is_followed_and_recorded(copied):
 def test_an_answer_that_reaches_max_tokens_is_cut_and_one_that_ends_is_not(base, adapter):
     spec = f"hf:{base}+{adapter}"
     for reply in (*together(spec, max_tokens=7), *together(spec, temperature=1.5, max_tokens=300)):
-        assert (reply.finish == "length") == (reply.usage.tokens_out in (7, 300))
+        assert (reply.finish == "stop") or (reply.usage.tokens_out in (7, 300))
     finishes = {reply.finish for reply in together(spec, temperature=1.5, max_tokens=300)}
     assert "stop" in finishes
 
@@ -238,7 +240,7 @@ def wording(base, template=None, tools=False, **variables):
 def test_reasoning_is_split_off_and_counted(base):
     words, tokenizer = wording(base)
     ids = tokenizer("<think>one question</think>an answer")["input_ids"]
-    reply = words.reply(9, ids, True, ())
+    reply = words.reply(9, Answer(ids, True, len(ids)), ())
     assert reply.text == "an answer" and reply.meta["reasoning"] == "one question"
     assert reply.usage.tokens_reasoning == len(tokenizer("one question")["input_ids"])
     assert (reply.usage.tokens_in, reply.usage.tokens_out) == (9, len(ids))
@@ -299,7 +301,7 @@ def test_a_plain_answer_ends_where_the_next_turn_of_the_user_would_begin(base):
     words = Wording("m", tokenizer, "plain", {}, False)
     assert tokenizer.decode(words.tokens(ask(1), ())).endswith("User: a question \n\nAssistant:")
     ids = tokenizer(" an answer\n\nUser: a question")["input_ids"]
-    assert words.reply(1, ids, True, ()).text == "an answer"
+    assert words.reply(1, Answer(ids, True, len(ids)), ()).text == "an answer"
 
 
 def test_a_template_of_ones_own_takes_the_place_of_the_models(base, tmp_path):
@@ -350,7 +352,7 @@ def test_tools_are_offered_through_a_template_that_takes_them_and_only_where_it_
 def test_a_tool_call_is_read_and_its_result_goes_back_through_the_template(base):
     words, tokenizer = wording(base, WITH_TOOLS, tools=True)
     said = 'so: <tool_call>\n{"name": "execute", "arguments": {"code": "x"}}\n</tool_call>'
-    reply = words.reply(1, tokenizer(said)["input_ids"], True, [EXECUTE])
+    reply = words.reply(1, Answer(tokenizer(said)["input_ids"], True, 9), [EXECUTE])
     (call,) = reply.tool_calls
     assert (reply.text, reply.finish, call.name, call.arguments) == ("so:", "tool_calls", "execute", {"code": "x"})  # fmt: skip
     turns = [*ask(1), *tool_messages(reply, ["it failed"])]

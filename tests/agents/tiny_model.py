@@ -74,7 +74,7 @@ def with_adapter(folder: Path, base: Path, adapter: Path) -> Path:
     return folder
 
 
-def make_adapter(folder: Path, base: Path, seed: int = 2) -> Path:
+def make_adapter(folder: Path, base: Path, seed: int = 8) -> Path:
     """Writes a LoRA adapter whose B is not zero, so that it does something."""
     import torch
     from peft import LoraConfig, get_peft_model
