@@ -2,21 +2,24 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 SEED ?= 0
+# Of pyproject.toml. Models in process need `make test EXTRAS=test,local,serve`: with torch that may be
+# gigabytes, so nobody gets it unasked, and their tests say loudly that they are skipped.
+EXTRAS ?= test
 
 .PHONY: run test lint soak bench clean
 
 run: .venv/.core
 	$(BIN)/peirce run list_functions --problems 12 --seed $(SEED) --model search --observations 4 --store runs/first.duckdb
 
-test: .venv/.test lint
+test: .venv/.$(EXTRAS) lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not soak" $(ARGS)
 
-lint: .venv/.test .types/peirce
+lint: .venv/.$(EXTRAS) .types/peirce
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy -p peirce
 
-soak: .venv/.test
+soak: .venv/.$(EXTRAS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m soak $(ARGS)
 
 bench: .venv/.core
@@ -33,8 +36,8 @@ bench: .venv/.core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
-.venv/.test: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+.venv/.$(EXTRAS): pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	touch $@ .venv/.core
 
 clean:

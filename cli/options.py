@@ -53,8 +53,9 @@ MethodName: TypeAlias = Annotated[
 Model: TypeAlias = Annotated[
     str,
     _option(
-        MODEL, "search, openai:NAME, http://host:port/v1#NAME, hf:FOLDER (hf:ID, hf:BASE+ADAPTER),"
-        " recorded:FILE or scripted:FILE."
+        MODEL,
+        "search, openai:NAME, http://host:port/v1#NAME, hf:FOLDER (hf:ID, hf:BASE+ADAPTER),"
+        " recorded:FILE or scripted:FILE.",
     ),
 ]
 MaxAnswers: TypeAlias = Annotated[int, _option(MODEL, "At most so many answers a problem.")]
@@ -82,9 +83,11 @@ StrictContract: TypeAlias = Annotated[
 History: TypeAlias = Annotated[
     str, _option(MODEL, "How earlier hypotheses are shown: descriptions or chat.")
 ]
-Temperature: TypeAlias = Annotated[float | None, _option(MODEL, "Of an endpoint's sampling.")]
-TopP: TypeAlias = Annotated[float | None, _option(MODEL, "Of an endpoint's sampling.")]
-MaxTokens: TypeAlias = Annotated[int | None, _option(MODEL, "Of one answer of an endpoint.")]
+Temperature: TypeAlias = Annotated[
+    float | None, _option(MODEL, "Of the model's sampling; 0 is greedy.")
+]
+TopP: TypeAlias = Annotated[float | None, _option(MODEL, "Of the model's sampling.")]
+MaxTokens: TypeAlias = Annotated[int | None, _option(MODEL, "Of one answer (local models: 1024).")]
 ReasoningEffort: TypeAlias = Annotated[
     str | None, _option(MODEL, "A word of the endpoint, as low or high.", metavar="WORD")
 ]
