@@ -122,10 +122,15 @@ class Local:
         self._waiting.append(one)
         if self._serving is None or self._serving.done():
             self._serving = asyncio.create_task(self._serve())
+        ends: list[asyncio.Future[Any]] = [one.answer, self._serving]
         try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if not one.answer.done():  # nothing serves any more: what ended it is told
+                ends[1].result()
             answer = await one.answer
         finally:
             one.prompt.given_up = True  # no one waits any more, whether it was answered or not
+            one.answer.cancel()
         return self._wording.reply(len(tokens), answer, tools)
 
     async def close(self) -> None:

@@ -29,7 +29,9 @@ CONFIG, ADAPTER_CONFIG = "config.json", "adapter_config.json"
 WEIGHTS, ADAPTER_WEIGHTS = "*.safetensors", "adapter_model"
 WORDS = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt",
          "*.jinja", "*.model")  # fmt: skip
-FETCHED = ("*.json", WEIGHTS, *WORDS)
+PATTERNS: dict[str, Any] = {  # the second: the same weights in another form
+    "allow_patterns": ["*.json", WEIGHTS, *WORDS], "ignore_patterns": ["*/*", "consolidated*"],
+}  # fmt: skip
 SHAPING = (CONFIG, ADAPTER_CONFIG, "generation_config.json", WEIGHTS, *WORDS)
 TIMEOUT_S = 10.0  # of the one question whether a repository is there
 WHOLE_BYTES = 32 << 20  # up to which a file is read whole for its digest
@@ -143,12 +145,15 @@ def _cached(name: str) -> Path | None:
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
-        folder = Path(snapshot_download(name, local_files_only=True))
-    except LocalEntryNotFoundError:
+        folder = Path(snapshot_download(name, local_files_only=True, **PATTERNS))
+    except LocalEntryNotFoundError:  # or a download that broke off
         return None
     except HFValidationError:
         raise UsageError(f"model {name!r} is no folder here and no id of the hub") from None
-    return folder if any(folder.glob(WEIGHTS)) else None
+    index = folder / "model.safetensors.index.json"
+    shards = read_object(index).get("weight_map", {}).values() if index.is_file() else ()
+    there = any(folder.glob(WEIGHTS)) and all((folder / one).is_file() for one in set(shards))
+    return folder if there else None
 
 
 def _fetched(name: str) -> Path:
@@ -161,7 +166,7 @@ def _fetched(name: str) -> Path:
     said = f"model {name!r} is no folder here, is not in the hub's cache"
     try:
         commit = HfApi().model_info(name, timeout=TIMEOUT_S).sha
-        return Path(snapshot_download(name, revision=commit, allow_patterns=list(FETCHED)))
+        return Path(snapshot_download(name, revision=commit, **PATTERNS))
     except OfflineModeIsEnabled:
         raise UsageError(f"{said}, and HF_HUB_OFFLINE is set") from None
     except GatedRepoError:

@@ -145,20 +145,21 @@ def test_what_waits_at_a_moment_is_one_batch_of_at_most_so_many(base):
     assert rows == [4] * 5 + [3] * 5
 
 
-def test_one_that_returns_soon_waits_for_no_batch_of_its_own(base):
+def test_those_that_return_soon_share_the_next_batch_and_take_no_turns(base):
     async def work(proposer):
         rows = rows_of(proposer)
 
         async def problem(number):
             for step in range(4):
                 await proposer.propose(VIEW, ask(1), (), 10 * number + step)
-                await asyncio.sleep(0.002 * number)
+                for _ in range(number):  # so that one is always back before the others
+                    await asyncio.sleep(0)
 
         await asyncio.gather(*(problem(number) for number in range(4)))
         return rows
 
     rows = using(f"hf:{base}", work, max_tokens=60)
-    assert rows == [4] * 240
+    assert sum(rows) == 960 and len(rows) <= 300  # 240 where all share; 420 where one goes ahead
 
 
 def test_a_seed_decides_a_sampled_answer_and_another_gives_another(base):
