@@ -18,7 +18,7 @@ EXTRAS = {
     "text": ("sklearn", "pypdf"),
     "local": ("torch", "transformers", "peft", "accelerate", "bitsandbytes"),
     "train": ("torch", "transformers", "trl", "peft", "bitsandbytes", "accelerate", "datasets"),
-    "serve": ("fastapi", "uvicorn"),
+    "serve": ("transformers", "fastapi", "uvicorn"),
     "report": ("matplotlib",),
 }
 ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")

@@ -25,7 +25,7 @@ from peirce.records import InputSet, View
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from tiny_model import make_adapter, make_model, require, with_adapter
 
-require("fastapi", "uvicorn", "bitsandbytes")
+require("fastapi", "uvicorn")
 
 VIEW = View("p", "t", "f", (), {}, InputSet("S", ()))
 WAIT_S = 120
