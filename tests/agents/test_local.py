@@ -589,7 +589,7 @@ def test_closing_stops_what_runs_and_frees_the_model(base):
         return took, ended, proposer._model
 
     took, ended, model = asyncio.run(work())
-    assert took < 1.5 and model is None
+    assert took < 4 and model is None  # 2,000 tokens take longer
     assert all(isinstance(one, Unavailable) for one in ended)
 
 
