@@ -41,6 +41,7 @@ PARTS = {  # in the order in which they are given up
 NAMED_OFTEN = ("tools", "seed")  # the complaint must also say that they cannot be had
 LOADING = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp, while it starts
 ANSWER_FAILED = ("tool_use_failed", "json_validate_failed", "output_parse_failed")  # Groq
+MODERATED = re.compile(r"moderat|flagged|content.?(policy|filter)", re.IGNORECASE)
 CONTEXT = re.compile(r"context.{0,20}(length|size|window|shift|limit|tokens)", re.IGNORECASE)
 
 
@@ -100,6 +101,8 @@ def status_fault(
     told = f"{said}: {detail}".rstrip(": ")
     if status == 401:
         return Fault(f"{said}; is the key in {key} right?", again=False, refused=True)
+    if status == 403 and MODERATED.search(detail):  # of this request, not of the key
+        return Fault(told, again=False)
     if status == 403:
         return Fault(
             f"{said}; has the key in {key} the right to use it?", again=False, refused=True

@@ -42,7 +42,7 @@ class Patience:
         jitter = random.Random(f"{seed}/{attempt}").random()
         if asked_s is not None:
             return asked_s + self.backoff_s * jitter
-        return min(self.backoff_s * 2.0**attempt * (0.5 + jitter), self.max_wait_s)
+        return min(self.backoff_s * 2.0 ** min(attempt, 60) * (0.5 + jitter), self.max_wait_s)
 
     def probe_s(self, attempt: int, seed: int) -> float:
         """Before the next try at an endpoint where nothing listens."""

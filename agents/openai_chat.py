@@ -143,6 +143,12 @@ class OpenAIChat:
         self._taken |= {_as_sent(part, extra) for part in PARTS if part in extra}
         if self._context is not None:
             await self._context.check_answer(reply.usage)
+        most, taken = self._patience.context_tokens, reply.usage.tokens_in
+        if most and taken >= most:
+            raise Unavailable(
+                f"{self._endpoint} counted {taken:,} tokens in the request: it fills context_tokens "
+                f"{most:,} or was cut to it"
+            )
         return reply
 
     def _extra(

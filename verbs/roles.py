@@ -139,7 +139,12 @@ def _check_model(role: str, model: str) -> None:
     from ..agents import scheme_of
 
     if scheme_of(model) in ("http", "https"):
-        parts = urlsplit(model)
+        try:
+            parts = urlsplit(model)
+        except ValueError:
+            raise _wrong(
+                f"the model of role {role} is no URL: write http://host:port/v1#NAME"
+            ) from None
         if parts.username or parts.password or parts.query:
             raise _wrong(  # without the URL: it may hold a secret
                 f"the model of role {role} must be a plain URL: a key belongs into the environment"

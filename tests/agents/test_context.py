@@ -172,3 +172,9 @@ def test_the_least_counts_texts_and_arguments_alone():
         {"role": "tool", "tool_call_id": "a", "content": "x" * 60},
     ]
     assert least_tokens(turns) == 180 // MOST_CHARACTERS and least_tokens([]) == 0
+
+
+def test_a_request_that_was_cut_to_a_size_of_one_s_own_is_no_answer():
+    error, server = fails(says("from the rest of the question"), context_tokens=11)
+    assert "11 tokens" in str(error) and "context_tokens 11" in str(error)
+    assert len(server.requests) == 1

@@ -322,3 +322,8 @@ def test_a_request_that_would_not_fit_is_not_sent_and_the_figure_is_told(context
             with pytest.raises(Unavailable, match=figure):
                 asyncio.run(call())
     assert len(server.requests) == sent
+
+
+def test_the_thousandth_retry_waits_no_longer_than_the_longest():
+    patience = Patience(retries=5000, backoff_s=1.0, max_wait_s=120.0)
+    assert patience.wait_s(4999, 0, None) == 120.0

@@ -538,3 +538,9 @@ def test_a_delayed_answer_within_the_limit_is_taken():
     whole = completion({"content": "late"})
     reply, _ = ask(lambda request: Answer(whole.body, delay_s=0.1), timeout_s=5)
     assert (reply.text, reply.retries) == ("late", 0)
+
+
+def test_a_request_that_moderation_refuses_does_not_end_the_session():
+    error, server = fails(status(403, "Your input was flagged by moderation"))
+    assert not isinstance(error, Refused) and "flagged" in str(error)
+    assert len(server.requests) == 1

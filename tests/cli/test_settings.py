@@ -226,6 +226,7 @@ def test_other_roles_are_recorded_and_change_no_digest(peirce, monkeypatch):
         (["--role", "judge"], "ROLE.KEY=VALUE"),
         (["--judge-model", "oracle"], "unknown model 'oracle'"),
         (["--judge-model", "http://me:hush@host/v1#NAME"], "must be a plain URL"),
+        (["--judge-model", "http://[::bad#NAME"], "is no URL"),
         (["--role", "judge.model_arg={\"api_key\": \"hush\"}"], "must not hold 'api_key'"),
         (["--role", "judge.model_arg={\"user\": \"hush-hush-hush\"}"], "must not hold a key"),
     ],
