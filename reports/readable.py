@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ..records import Json
+from ..tasks.grids import is_grid
+from .drawing import pair_lines
 from .text import (
     VERDICT_STYLES,
     counts,
@@ -132,11 +134,27 @@ def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
     )
     for title in ("shown", "hidden"):
         for given, wanted in problem[title]:
-            out.print(f"  {title:<7} {one_line(given, 90)} -> {one_line(wanted, 90)}")
+            if is_grid(given) and is_grid(wanted):
+                out.print(f"  {title}, {_size(given)} -> {_size(wanted)}")
+                for line in pair_lines(given, wanted):
+                    out.print(Text("    ").append_text(line), no_wrap=True, crop=False)
+            else:
+                out.print(f"  {title:<7} {one_line(given, 90)} -> {one_line(wanted, 90)}")
     for name, value in problem["public"].items():
         out.print(f"  {visible(str(name))}: {one_line(value, 200)}")
     for name, value in problem["secret"].items():
-        out.print(f"  hidden {visible(str(name))}: {one_line(value, 200)}", style="dim")
+        out.print(f"  hidden {visible(str(name))}: {_told(value)}", style="dim")
+
+
+def _size(grid: list[list[int]]) -> str:
+    return f"{len(grid)} by {len(grid[0])}"
+
+
+def _told(value: Json) -> str:
+    """The source of a rule in its lines, all else in one."""
+    if isinstance(value, str) and "\n" in value.strip():
+        return "\n" + _indented(value)
+    return one_line(value, 200)
 
 
 def print_check(out: Console, row: Mapping[str, Json]) -> None:

@@ -8,7 +8,8 @@ A task may define more than `records.Task` asks for:
   of the data (grids, a user's examples) and not from one;
 - `observe(problems, observations, seed) -> list[Problem]`, where its observations are not drawn
   by `observations.apply`;
-- `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder.
+- `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder;
+- `identity(path) -> {"name", "sha256"}`, where its data may be more files than one.
 """
 
 from __future__ import annotations

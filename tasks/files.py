@@ -27,6 +27,7 @@ from ..records import DataError, InputSet, Json, UsageError, canonical_json
 
 LINE_CHARACTERS = 16_000_000  # one record; the largest published ARC task has 60,000
 FILE_BYTES = 2_000_000_000  # unpacked
+JSON_CHARACTERS = 64_000_000  # a file that is one JSON value; all of ARC-AGI-2 has 7,000,000
 GZIP_MAGIC = b"\x1f\x8b"
 SPACE_FILES = ("space.jsonl", "space.jsonl.gz")
 TOKENS = re.compile(
@@ -187,7 +188,7 @@ def _check_usable(value: Json, where: str) -> None:
             if depth == DEPTH:
                 raise Unusable(f"{where}: nested deeper than {DEPTH}")
             parts = [*one, *one.values()] if isinstance(one, dict) else one
-            left += [(part, depth + 1) for part in parts]
+            left += [(part, depth + 1) for part in parts if isinstance(part, str | dict | list)]
 
 
 def _line_of_surrogate(text: str) -> int:
@@ -243,18 +244,25 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
         yield number, parse_json(line, f"{path}, line {number}")
 
 
-def read_json(path: Path) -> Json:
-    """A file that is one JSON value."""
+def read_text(path: Path) -> str:
+    """The text of a file that is one JSON value, at most `JSON_CHARACTERS` of it."""
     with open_text(path) as text:
         try:
-            content = text.read(FILE_BYTES)
+            content = text.read(JSON_CHARACTERS + 1)
         except UnicodeDecodeError as error:
             raise DataError(f"{path}: not UTF-8 text") from error
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path}: cannot be read: {error}") from error
+    if len(content) > JSON_CHARACTERS:
+        raise DataError(f"{path}: one JSON value of more than {JSON_CHARACTERS:,} characters")
     if not content.strip():
         raise DataError(f"{path}: the file is empty")
-    return parse_json(content, str(path))
+    return content
+
+
+def read_json(path: Path) -> Json:
+    """A file that is one JSON value."""
+    return parse_json(read_text(path), str(path))
 
 
 def read_csv(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

@@ -78,7 +78,7 @@ def fn(x):
 
 
 class ProgramWords:
-    """What a prompt says of programs. Values are shown as Python writes them."""
+    """What a prompt says of programs. Values are shown as Python writes them, grids compactly."""
 
     instructions = (
         "A hypothesis is one rule that turns every input into its output: a Python function of"
@@ -94,7 +94,7 @@ class ProgramWords:
         return ANSWER_SCHEMA if answer_format == "json" else None
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        return f"Pair {number}: ({observation.input!r}, {observation.output!r})"
+        return f"Pair {number}: ({_written(observation.input)}, {_written(observation.output)})"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
         return hypothesis.description or hypothesis.text
@@ -108,14 +108,23 @@ class ProgramWords:
             lines.append(f"It could not be run: {found['verdict']}.")
         else:
             lines += [
-                f"Input {case['input']!r}: expected {case['expected']!r}, got {_said(case['got'])}"
+                f"Input {_written(case['input'])}: expected {_written(case['expected'])},"
+                f" got {_said(case['got'])}"
                 for case in found["failing"]
             ]
         return "\n".join(lines)
 
 
+def _written(value: Json) -> str:
+    """As Python writes it, and a list of lists of numbers (a grid) without blanks."""
+    rows = value if isinstance(value, list) and value else [None]
+    if all(isinstance(row, list) and all(type(cell) is int for cell in row) for row in rows):
+        return repr(value).replace(" ", "")
+    return repr(value)
+
+
 def _said(got: Json) -> str:
-    return got if isinstance(got, str) and got.startswith("undefined: ") else repr(got)
+    return got if isinstance(got, str) and got.startswith("undefined: ") else _written(got)
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,17 @@ def choose(
         raise UsageError(f"{data or task} leaves no problem to work on.")
     source = task_named(task)
     sources = {
-        "data": None if data is None else identity(locate(data, getattr(source, "files", ()))),
+        "data": None if data is None else _identity(source, data),
         "observations": _observed(shown),
         "space": None if space is None else identity(locate(space, SPACE_FILES)),
     }
     return Chosen(source, tuple(pairs), sources)
+
+
+def _identity(source: Task, data: str | Path) -> Json:
+    """Of the file, or as the task says where its data may be several."""
+    of_task = getattr(source, "identity", None)
+    return of_task(data) if of_task else identity(locate(data, getattr(source, "files", ())))
 
 
 def _observed(observations: str | None) -> Json:

@@ -27,6 +27,7 @@ from ...records import (
     View,
     digest_of,
 )
+from ...tasks.files import warn
 from ..prompts import NO_CALLS_LEFT
 from .pool import Pool
 
@@ -68,6 +69,8 @@ class SearchProposer:
             found = await self._ask(view, [t.code for t in tries[:-1]])
         else:
             found = await self._ask(view, [t.code for t in tries])
+        if "reason" in found:  # nothing here searches such problems
+            warn(f"{found['reason']}: other problems end as exhausted, without an answer")
         if "source" not in found:
             return Reply(finish="exhausted", meta={"reason": found.get("reason", "exhausted")})
         offered = any(tool.name == "execute" for tool in tools)

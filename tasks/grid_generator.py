@@ -1,0 +1,210 @@
+"""Grid problems of our own: one to three steps of grid_rules.py on pictures of grid_pictures.py.
+
+For `mini_arc` all grids are 5 by 5, with three shown and three hidden pairs; for `arc` the inputs
+have 3 to 15 rows and columns, with three or four shown pairs and one or two hidden ones. A rule
+is kept only where it can be told from the pairs: every output differs from its input, they vary
+and are not empty, leaving a step out changes at least two shown outputs, and no rule of one step
+of the catalogue that explains the shown pairs gives another output on a hidden one. No two rules
+of a seed behave alike, and problem k of a seed is the same however many are asked for.
+`Problem.secret` holds the rule as Python, in words, and its number of steps.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from ..records import Observation, Problem, UsageError
+from .grid_pictures import KINDS, picture
+from .grid_rules import Draw, Step, step
+from .grids import LARGEST, Grid, is_grid
+
+CANDIDATES = 24  # pictures drawn for a rule
+ATTEMPTS = 2_000  # rules tried for one problem
+RIVALS = 400  # draws of a step, to tell a rule from
+INPUTS = 500  # pictures that the sample space gets beside those of the problems
+
+Function = Callable[[Grid], Grid]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Of a task: low and high, how many rows and columns its inputs have; shown and hidden, the
+    fewest and most pairs."""
+
+    low: int
+    high: int
+    shown: tuple[int, int]
+    hidden: tuple[int, int]
+    any_size: bool
+
+
+SHAPES = {
+    "mini_arc": Shape(5, 5, (3, 3), (3, 3), any_size=False),
+    "arc": Shape(3, 15, (3, 4), (1, 2), any_size=True),
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    steps: tuple[Step, ...]
+
+    @property
+    def source(self) -> str:
+        lines = [line for one in self.steps for line in one.code.split("\n") if line]
+        return "\n".join(["def f(g):", *("    " + line for line in lines), "    return g", ""])
+
+    @property
+    def description(self) -> str:
+        said = ", then ".join(one.says for one in self.steps)
+        return said[0].upper() + said[1:] + "."
+
+    def without(self, index: int) -> Rule:
+        return Rule(self.steps[:index] + self.steps[index + 1 :])
+
+
+def generate(task: str, count: int, seed: int) -> list[Problem]:
+    """`count` problems of the task `mini_arc` or `arc`; raises UsageError below 1."""
+    if count < 1:
+        raise UsageError(f"{count} problems cannot be generated; at least 1")
+    seen: set[str] = {_behaviour(lambda g: g) or ""}
+    return [_problem(task, seed, index, seen) for index in range(count)]
+
+
+def inputs(task: str, seed: int, count: int = INPUTS) -> list[Grid]:
+    """Pictures of all kinds, as the problems of the task have them."""
+    rng = random.Random(f"{task} inputs {seed}")
+    kinds, shape = list(KINDS), SHAPES[task]
+    made: list[Grid] = []
+    for index in range(count):
+        palette = Draw(rng).colours(1 + int(rng.random() * 4))
+        made.append(picture(kinds[index % len(kinds)], rng, *_size(rng, shape), palette))
+    return made
+
+
+def _size(rng: random.Random, shape: Shape) -> tuple[int, int]:
+    """Small ones more often than large ones."""
+    span = shape.high - shape.low + 1
+    height = shape.low + int(rng.random() * rng.random() * span)
+    width = shape.low + int(rng.random() * rng.random() * span)
+    return height, width
+
+
+def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
+    rng = random.Random(f"{task} problem {seed} {index}")
+    shape = SHAPES[task]
+    for _ in range(ATTEMPTS):
+        at = rng.random()
+        steps = 1 if at < 0.45 else 2 if at < 0.85 else 3
+        rule = Rule(tuple(step(Draw(rng), shape.any_size) for _ in range(steps)))
+        function = _compile(rule.source)
+        pairs = _pairs(rule, function, rng, shape)
+        if pairs is None:
+            continue
+        behaviour = _behaviour(function)
+        if behaviour is None or behaviour in seen:
+            continue
+        seen.add(behaviour)
+        name = f"gen{seed}-{index}"
+        return Problem(
+            id=name,
+            task=task,
+            family="programs",
+            shown=pairs[0],
+            hidden=pairs[1],
+            secret={"rule": rule.source, "description": rule.description, "steps": steps},
+            group=name,
+        )
+    raise RuntimeError(f"no rule found for problem {index} of seed {seed}")
+
+
+@lru_cache(maxsize=4_096)
+def _compile(source: str) -> Function:
+    """Sources of the catalogue alone come here, never a model's."""
+    names: dict[str, Function] = {}
+    exec(compile(source, "<rule>", "exec"), {}, names)
+    return names["f"]
+
+
+def _apply(function: Function, grid: Grid) -> Grid | None:
+    """None where the rule has no grid for it."""
+    try:
+        output = function([row[:] for row in grid])
+    except (IndexError, ValueError):
+        return None
+    return output if is_grid(output) and max(len(output), len(output[0])) <= LARGEST else None
+
+
+@cache
+def _probes() -> tuple[Grid, ...]:
+    return tuple(inputs("mini_arc", 0, 24) + inputs("arc", 0, 24))
+
+
+def _behaviour(function: Function) -> str | None:
+    """Outputs on fixed grids, as text; None where the rule is undefined on half of them."""
+    outputs = [_apply(function, grid) for grid in _probes()]
+    return None if 2 * outputs.count(None) > len(outputs) else repr(outputs)
+
+
+@cache
+def _rivals(any_size: bool) -> tuple[Function, ...]:
+    """Rules of one step, for all that the catalogue may draw, or nearly all."""
+    draw = Draw(random.Random("rivals"))
+    return tuple(
+        _compile(source)
+        for source in dict.fromkeys(Rule((step(draw, any_size),)).source for _ in range(RIVALS))
+    )
+
+
+# --- pairs -------------------------------------------------------------------------
+
+
+def _pairs(
+    rule: Rule, function: Function, rng: random.Random, shape: Shape
+) -> tuple[tuple[Observation, ...], tuple[Observation, ...]] | None:
+    """Shown and hidden pairs that show every step of the rule, or None."""
+    shown = Draw(rng).between(*shape.shown)
+    wanted = shown + Draw(rng).between(*shape.hidden)
+    kind = Draw(rng).one(rule.steps[0].pictures)
+    colours = tuple(dict.fromkeys(c for one in rule.steps for c in one.colours))
+    one_size = _size(rng, shape) if rng.random() < 0.5 else None
+    pairs: list[tuple[Grid, Grid]] = []
+    for tried in range(CANDIDATES):
+        palette = [*colours, *Draw(rng).colours(1 + int(rng.random() * 3))]
+        given = picture(kind, rng, *(one_size or _size(rng, shape)), palette)
+        output = _apply(function, given)
+        shows = output is not None and output != given and any(map(any, output))
+        if output is not None and shows and all(given != other for other, _ in pairs):
+            pairs.append((given, output))
+        if len(pairs) == wanted or (tried == CANDIDATES // 3 and len(pairs) < 2):
+            break
+    if len(pairs) < wanted or not _can_be_told(rule, pairs, shown):
+        return None
+    if not _stands_out(pairs, shown, shape.any_size):
+        return None
+    made = [Observation(given, output) for given, output in pairs]
+    return tuple(made[:shown]), tuple(made[shown:])
+
+
+def _can_be_told(rule: Rule, pairs: Sequence[tuple[Grid, Grid]], shown: int) -> bool:
+    """The outputs vary, and every step shows in two of the shown pairs."""
+    outputs = {repr(output) for _, output in pairs}
+    if 2 * len(outputs) < len(pairs) or len({repr(o) for _, o in pairs[:shown]}) < 2:
+        return False
+    for index in range(len(rule.steps)) if len(rule.steps) > 1 else ():
+        lesser = _compile(rule.without(index).source)
+        if sum(_apply(lesser, given) != output for given, output in pairs[:shown]) < 2:
+            return False
+    return True
+
+
+def _stands_out(pairs: Sequence[tuple[Grid, Grid]], shown: int, any_size: bool) -> bool:
+    """No rule of one step explains the shown pairs and fails a hidden one."""
+    for rival in _rivals(any_size):
+        if all(_apply(rival, given) == output for given, output in pairs[:shown]) and any(
+            _apply(rival, given) != output for given, output in pairs[shown:]
+        ):
+            return False
+    return True
