@@ -179,16 +179,20 @@ def parse_json(text: str, where: str) -> Json:
 
 def _check_usable(value: Json, where: str) -> None:
     """Raises `Unusable` for half a character, which no UTF-8 holds, and for deep nesting."""
-    left: list[tuple[Json, int]] = [(value, 0)]
-    while left:
-        one, depth = left.pop()
-        if isinstance(one, str) and SURROGATE.search(one):
-            raise Unusable(f"{where}: half a character (a lone surrogate) in {ascii(one)[:80]}")
-        if isinstance(one, dict | list):
-            if depth == DEPTH:
-                raise Unusable(f"{where}: nested deeper than {DEPTH}")
-            parts = [*one, *one.values()] if isinstance(one, dict) else one
-            left += [(part, depth + 1) for part in parts if isinstance(part, str | dict | list)]
+    level: list[Json] = [value]
+    for depth in range(DEPTH + 1):
+        for one in level:
+            if isinstance(one, str) and SURROGATE.search(one):
+                raise Unusable(f"{where}: half a character (a lone surrogate) in {ascii(one)[:80]}")
+        inner = [one for one in level if isinstance(one, dict | list)]
+        if inner and depth == DEPTH:
+            raise Unusable(f"{where}: nested deeper than {DEPTH}")
+        level = [
+            part
+            for one in inner
+            for part in ([*one, *one.values()] if isinstance(one, dict) else one)
+            if isinstance(part, str | dict | list)
+        ]
 
 
 def _line_of_surrogate(text: str) -> int:
@@ -254,7 +258,10 @@ def read_text(path: Path) -> str:
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path}: cannot be read: {error}") from error
     if len(content) > JSON_CHARACTERS:
-        raise DataError(f"{path}: one JSON value of more than {JSON_CHARACTERS:,} characters")
+        line = content.count("\n") + 1
+        raise DataError(
+            f"{path}, line {line}: the file is longer than {JSON_CHARACTERS:,} characters"
+        )
     if not content.strip():
         raise DataError(f"{path}: the file is empty")
     return content

@@ -182,7 +182,7 @@ def _tasks_of(path: Path, drawn: bool) -> Iterator[tuple[str, _Task]]:
     if _is_lines(text):
         yield from _lines(path)
         return
-    value = parse_json(text, str(path))
+    value = _parsed(text, path)
     in_text = _Places(path, text)
     if isinstance(value, dict) and "train" in value:
         name = path.name.removesuffix(".gz").removesuffix(".json")
@@ -198,6 +198,11 @@ def _tasks_of(path: Path, drawn: bool) -> Iterator[tuple[str, _Task]]:
             beside, given = outputs
             _checked(lambda: _answer(task, given[name]), beside, name)  # noqa: B023
         yield name, task
+
+
+def _parsed(text: str, path: Path) -> Json:
+    """An error of a value on one line names that line too."""
+    return parse_json(text, str(path) if "\n" in text else f"{path}, line 1")
 
 
 def _is_lines(text: str) -> bool:
@@ -282,7 +287,7 @@ def _read_solutions(path: Path, names: Sequence[str]) -> tuple[_Places, dict[str
     if beside is None:
         return None
     text = read_text(beside)
-    table = parse_json(text, str(beside))
+    table = _parsed(text, beside)
     if not isinstance(table, dict):
         raise DataError(f"{beside}, line 1: not an object of outputs by problem")
     for name in names:

@@ -43,7 +43,9 @@ class BadValue(ValueError):
     @property
     def field(self) -> str:
         """`train[0].input[2]`."""
-        return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in self.keys)[1:]
+        return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in self.keys).removeprefix(
+            "."
+        )
 
 
 def grid(value: Json, *, drawn: bool = False) -> Grid:
@@ -102,7 +104,7 @@ def _value(value: Json, where: str) -> Json:
     try:
         return grid(value)
     except BadValue as error:
-        field = f", {error.within('').field}" if error.keys else ""
+        field = f", {error.field}" if error.keys else ""
         raise DataError(f"{where}{field}: {error}") from None
 
 

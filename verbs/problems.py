@@ -136,10 +136,11 @@ def _published(problem: Problem) -> Json:
 def tasks_space(
     task: str, out: str | Path, *, data: str | Path | None = None, problem: str | None = None
 ) -> dict[str, Json]:
-    """Writes the sample space of a task (or of one problem) as JSONL that `--space` reads back."""
+    """Writes the sample space of a task (or of one problem) as JSONL that `--space` reads back:
+    that of a run with the same data, without data that of the default number of problems."""
     writable(out)
     wanted = () if problem is None else (problem,)
-    space = choose(task, data=data, problem=wanted, problems=None if problem else 1).pairs[0][1]
+    space = choose(task, data=data, problem=wanted).pairs[0][1]
     write_space(space, out)
     return {"task": task, "inputs": len(space), "digest": space.digest, "path": str(out)}
 

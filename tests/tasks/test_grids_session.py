@@ -1,0 +1,42 @@
+"""A whole session on grids: it runs, scores over the shared sample space and replays; where the
+embedded proposer has nothing for them, its problems end as exhausted and the reason is told."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import peirce
+import pytest
+from peirce.tasks import load_problems
+from peirce.tasks.files import DataWarning
+
+WRONG = repr(("all of them", "def f(g):\n    return g"))
+
+
+@pytest.mark.parametrize("task", ["mini_arc", "arc"])
+def test_a_scripted_session_runs_scores_and_replays(tmp_path: Path, task: str) -> None:
+    made = [problem for problem, _ in load_problems(task, problems=3, seed=1)]
+    script = {p.id: [repr((p.secret["description"], p.secret["rule"])), WRONG] for p in made}
+    model = tmp_path / "answers.json"
+    model.write_text(json.dumps(script))
+    store = str(tmp_path / "s.duckdb")
+    session = peirce.run(
+        task, problems=3, seed=1, model=f"scripted:{model}", store=store, workers=1
+    )
+    assert session.verdicts["accepted"] == 3 and session.verdicts["inconsistent"] == 3
+    assert session.metrics["test_pass"]["mean"] == 0.5
+    assert session.metrics["top1"]["mean"] == 1.0
+    assert peirce.replay(session.session, store=store)["differences"] == []
+
+
+def test_search_ends_grid_problems_with_a_reason(tmp_path: Path) -> None:
+    store = str(tmp_path / "s.duckdb")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default")
+        session = peirce.run("mini_arc", problems=2, model="search", store=store, workers=1)
+    assert session.status == "done" and session.steps == 0
+    texts = [str(w.message) for w in said if issubclass(w.category, DataWarning)]
+    assert len(texts) == 1 and texts[0].startswith("search knows only")
+    assert {row["cause"] for row in peirce.show(session.session, store=store)} == {"exhausted"}
