@@ -9,6 +9,7 @@ from pathlib import Path
 
 import peirce
 import pytest
+from peirce import api
 from peirce.tasks import load_problems
 from peirce.tasks.files import DataWarning
 
@@ -31,6 +32,25 @@ def test_a_scripted_session_runs_scores_and_replays(tmp_path: Path, task: str) -
     assert peirce.replay(session.session, store=store)["differences"] == []
 
 
+def test_a_session_on_a_folder_names_it_by_one_hash(tmp_path: Path) -> None:
+    folder = tmp_path / "ARC"
+    for k in (1, 2):
+        pair = {"input": [[k]], "output": [[k, k]]}
+        place = folder / "data" / ("training", "evaluation")[k % 2] / f"{k:08x}.json"
+        place.parent.mkdir(parents=True)
+        place.write_text(json.dumps({"train": [pair, pair], "test": [pair]}))
+    rows = api.tasks_show("arc", "00000002", data=folder)
+    assert [row["id"] for row in rows] == ["00000002"] and rows[0]["space"] == 2
+    model = tmp_path / "answers.json"
+    model.write_text(json.dumps({"*": [WRONG]}))
+    store = str(tmp_path / "s.duckdb")
+    session = peirce.run("arc", data=folder, model=f"scripted:{model}", store=store, workers=1)
+    (settings,) = [row["settings"] for row in peirce.sessions(store=store)]
+    text = json.dumps(settings)
+    assert session.verdicts["inconsistent"] == 2
+    assert '"name": "ARC"' in text and str(tmp_path) not in text
+
+
 def test_search_ends_grid_problems_with_a_reason(tmp_path: Path) -> None:
     store = str(tmp_path / "s.duckdb")
     with warnings.catch_warnings(record=True) as said:
@@ -38,5 +58,5 @@ def test_search_ends_grid_problems_with_a_reason(tmp_path: Path) -> None:
         session = peirce.run("mini_arc", problems=2, model="search", store=store, workers=1)
     assert session.status == "done" and session.steps == 0
     texts = [str(w.message) for w in said if issubclass(w.category, DataWarning)]
-    assert len(texts) == 1 and texts[0].startswith("search knows only")
+    assert len(texts) == 1 and texts[0].startswith("search knows ")
     assert {row["cause"] for row in peirce.show(session.session, store=store)} == {"exhausted"}
