@@ -18,7 +18,8 @@ from functools import cache, lru_cache
 
 from ..records import Observation, Problem, UsageError
 from .grid_pictures import KINDS, picture
-from .grid_rules import Draw, Step, step
+from .grid_resizing import CHANGING
+from .grid_rules import SAME, Draw, Step
 from .grids import LARGEST, Grid, is_grid
 
 CANDIDATES = 24  # pictures drawn for a rule
@@ -84,6 +85,14 @@ def inputs(task: str, seed: int, count: int = INPUTS) -> list[Grid]:
     return made
 
 
+def _step(draw: Draw, any_size: bool) -> Step:
+    """One step of the catalogue; of those that keep the size, unless `any_size`."""
+    kinds = SAME
+    if any_size and draw.rng.random() < 0.4:
+        kinds = CHANGING
+    return kinds[draw.between(0, len(kinds) - 1)](draw)
+
+
 def _size(rng: random.Random, shape: Shape) -> tuple[int, int]:
     """Small ones more often than large ones."""
     span = shape.high - shape.low + 1
@@ -98,7 +107,7 @@ def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
     for _ in range(ATTEMPTS):
         at = rng.random()
         steps = 1 if at < 0.45 else 2 if at < 0.85 else 3
-        rule = Rule(tuple(step(Draw(rng), shape.any_size) for _ in range(steps)))
+        rule = Rule(tuple(_step(Draw(rng), shape.any_size) for _ in range(steps)))
         function = _compile(rule.source)
         pairs = _pairs(rule, function, rng, shape)
         if pairs is None:
@@ -154,7 +163,7 @@ def _rivals(any_size: bool) -> tuple[Function, ...]:
     draw = Draw(random.Random("rivals"))
     return tuple(
         _compile(source)
-        for source in dict.fromkeys(Rule((step(draw, any_size),)).source for _ in range(RIVALS))
+        for source in dict.fromkeys(Rule((_step(draw, any_size),)).source for _ in range(RIVALS))
     )
 
 

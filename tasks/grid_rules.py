@@ -2,7 +2,7 @@
 
 A step is some lines of Python that take the list of rows `g` and leave another in `g`, with a
 phrase that says what they do. `same` steps keep the size of a 5 by 5 grid, so MINI-ARC problems
-are made of these alone; the others crop, repeat, stretch or count. A step names the kinds of
+are made of these alone; the others stand in grid_resizing.py. A step names the kinds of
 pictures on which it shows (grid_pictures.py) and the colours that pictures should hold for it.
 
 Not covered: rules that read a parameter out of the picture (a legend, a marker's direction),
@@ -342,128 +342,7 @@ def majority(draw: Draw) -> Step:
     return Step("majority", f"{TURNED}\n{code}\n{TURNED}", what.format("column"), ("noise", "full"))
 
 
-# --- steps that change the size --------------------------------------------------------
-
-
-def crop(draw: Draw) -> Step:
-    box = (
-        "rows, columns = [i for i, _ in cells], [j for _, j in cells]\n"
-        "g = [row[min(columns):max(columns) + 1] for row in g[min(rows):max(rows) + 1]]"
-    )
-    (a,) = draw.colours(1)
-    at = "cells = [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if {}]\n"
-    code, says, pictures, wanted = [
-        (at.format("v") + box, "cut out the box around all that is coloured",
-         ("object", "blobs"), ()),
-        (at.format(f"v == {a}") + box, f"cut out the box around all that is {said(a)}",
-         ("blobs", "rectangles"), (a,)),
-        (f"{OBJECTS}cells = max(objects, key=len)\n" + box,
-         "cut out the box around the largest object", ("blobs", "rectangles"), ()),
-    ][draw.between(0, 2)]  # fmt: skip
-    return Step("crop", code, says, pictures, False, wanted)
-
-
-def repeat(draw: Draw) -> Step:
-    down, across = [(1, 2), (2, 1), (2, 2), (3, 3), (1, 3)][draw.between(0, 4)]
-    code, says = [
-        (f"g = [row * {across} for row in g] * {down}",
-         f"tile the grid, {down} by {across}"),
-        (f"g = [[v for v in row for _ in range({across})] for row in g for _ in range({down})]",
-         f"stretch each cell to {down} by {across}"),
-    ][draw.between(0, 1)]  # fmt: skip
-    return Step("repeat", code, says, ANY, False)
-
-
-def extend(draw: Draw) -> Step:
-    code, says = [
-        ("g = [row + row[::-1] for row in g]", "append the mirror image on the right"),
-        ("g = g + g[::-1]", "append the mirror image below"),
-        ("g = [row + row[::-1] for row in g]\ng = g + g[::-1]",
-         "append the mirror image on the right, then that of all below"),
-        ("g = [row[::-1] + row for row in g]", "put the mirror image on the left"),
-    ][draw.between(0, 3)]  # fmt: skip
-    return Step("extend", code, says, ANY, False)
-
-
-def halves(draw: Draw) -> Step:
-    (a,) = draw.colours(1)
-    test, says = [
-        ("v and w", "both are coloured"),
-        ("v or w", "either is coloured"),
-        ("bool(v) != bool(w)", "exactly one is coloured"),
-        ("not v and not w", "none is coloured"),
-        ("v and not w", "only the first is coloured"),
-    ][draw.between(0, 4)]
-    lay = "half = len(g[0]) // 2\ng = [[{0} if {1} else 0 for v, w in zip(row[:half], row[-half:])] for row in g]"
-    code, sides = lay.format(a, test), "left and right"
-    if draw.rng.random() < 0.5:
-        code, sides = f"{TURNED}\n{code}\n{TURNED}", "upper and lower"
-    what = f"lay the {sides} halves on each other, and make a cell {said(a)} where {says}"
-    return Step("halves", code, what, ("noise",), False)
-
-
-def part(draw: Draw) -> Step:
-    code, says = [
-        ("g = g[:len(g) // 2]", "keep the upper half"),
-        ("g = g[-(len(g) // 2):]", "keep the lower half"),
-        ("g = [row[:len(row) // 2] for row in g]", "keep the left half"),
-        ("g = [row[-(len(row) // 2):] for row in g]", "keep the right half"),
-        ("g = [row for row in g if any(row)]", "delete empty rows"),
-        ("g = [list(row) for row in zip(*[row for row in zip(*g) if any(row)])]",
-         "delete empty columns"),
-        ("g = [row for i, row in enumerate(g) if i == 0 or row != g[i - 1]]",
-         "delete rows that repeat the one above"),
-        ("g = [row[1:-1] for row in g[1:-1]]", "cut off the border"),
-        ("g = [row[::2] for row in g[::2]]", "keep every second row and column, from the first"),
-    ][draw.between(0, 8)]  # fmt: skip
-    return Step("part", code, says, ("dots", "blobs", "noise"), False)
-
-
-def border(draw: Draw) -> Step:
-    (a,) = draw.colours(1)
-    code = (
-        f"g = [[{a}] + row + [{a}] for row in g]\ng = [[{a}] * len(g[0])] + g + [[{a}] * len(g[0])]"
-    )
-    return Step("border", code, f"put a frame of {said(a)} around the grid", ANY, False)
-
-
-def fractal(draw: Draw) -> Step:
-    code = "g = [[v if u else 0 for u in outer for v in inner] for outer in g for inner in g]"
-    return Step("fractal", code, "replace each coloured cell by the whole grid, and each other cell"
-                " by as much background", ("noise",), False)  # fmt: skip
-
-
-def count(draw: Draw) -> Step:
-    (a,) = draw.colours(1)
-    tally = (
-        "counts = sorted(((sum(row.count(c) for row in g), -c) for c in range(1, 10)), reverse=True)\n"
-        "counts = [(n, -c) for n, c in counts if n]\n"
-    )
-    code, says, pictures = [
-        (f"{OBJECTS}g = [[{a}] * len(objects)]",
-         f"draw a row of {said(a)} as long as there are objects", ("blobs",)),
-        (f"{tally}g = [[c] * n + [0] * (counts[0][0] - n) for n, c in counts]",
-         "draw for each colour a row as long as it has cells, most first, the lower colour first"
-         " of two", ("dots", "blobs")),
-        (f"{tally}g = [[c for _, c in counts]]",
-         "list the colours by how many cells they have, most first, the lower first of two",
-         ("noise", "full")),
-    ][draw.between(0, 2)]  # fmt: skip
-    return Step("count", code, says, pictures, False)
-
-
 SAME: tuple[Callable[[Draw], Step], ...] = (
     turn, roll, push, gravity, slide, recolour, pattern, frame, fill, rays, cross, connect, order,
     by_size, around, bars, symmetry, majority,
 )  # fmt: skip
-CHANGING: tuple[Callable[[Draw], Step], ...] = (
-    crop, repeat, extend, halves, part, border, fractal, count,
-)  # fmt: skip
-
-
-def step(draw: Draw, any_size: bool) -> Step:
-    """One step of the catalogue; of those that keep the size, unless `any_size`."""
-    kinds = SAME
-    if any_size and draw.rng.random() < 0.4:
-        kinds = CHANGING
-    return kinds[draw.between(0, len(kinds) - 1)](draw)

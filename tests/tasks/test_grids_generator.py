@@ -13,7 +13,8 @@ from peirce.records import InputSet, Limits, Problem, UsageError, digest_of
 from peirce.sandbox import open_sandbox
 from peirce.tasks.grid_generator import SHAPES, generate, inputs
 from peirce.tasks.grid_pictures import KINDS, picture
-from peirce.tasks.grid_rules import CHANGING, SAME, Draw
+from peirce.tasks.grid_resizing import CHANGING
+from peirce.tasks.grid_rules import SAME, Draw
 from peirce.tasks.grids import Grid, is_grid
 from peirce.tasks.programs import FAMILY
 from peirce.tools.execute import executor
