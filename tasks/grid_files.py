@@ -206,9 +206,15 @@ def _parsed(text: str, path: Path) -> Json:
 
 
 def _is_lines(text: str) -> bool:
-    """JSONL under the name of JSON: a whole object, and another after it."""
+    """JSONL under the name of JSON: a whole object on a line, and more after it."""
     first, _, rest = text.lstrip().partition("\n")
-    return bool(rest.strip()) and first.rstrip().endswith("}") and first.startswith('{"')
+    if not rest.strip() or not first.startswith("{"):
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _lines(path: Path) -> Iterator[tuple[str, _Task]]:

@@ -72,6 +72,7 @@ def test_all_forms_of_the_same_tasks_give_the_same_problems(tmp_path: Path) -> N
         repository,
         repository / "data",
         _write(tmp_path / "whole.json", json.dumps(TASKS, indent=1)),
+        _write(tmp_path / "odd.json", json.dumps(TASKS)[:-1] + "\n}\n"),
         kaggle / "arc-agi_training_challenges.json",
         kaggle,
         _lines(tmp_path / "folder" / "arc_2025.jsonl").parent,
