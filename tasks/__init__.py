@@ -8,6 +8,7 @@ A task may define more than `records.Task` asks for:
   of the data (grids, a user's examples) and not from one;
 - `observe(problems, observations, seed) -> list[Problem]`, where its observations are not drawn
   by `observations.apply`;
+- `judgeable(observation) -> bool`, where a hypothesis cannot be right on some hidden pairs;
 - `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder;
 - `identity(path) -> {"name", "sha256"}`, where its data may be more files than one.
 """
@@ -100,6 +101,14 @@ def load_problems(
     if ids:
         chosen = [by_id[wanted] for wanted in dict.fromkeys(ids)]
     return [(problem, spaces[problem.id]) for problem in chosen[:problems]]
+
+
+def judgeable(problem: Problem) -> tuple[bool, ...]:
+    """One mark a hidden pair: whether a hypothesis can be judged by it. All can, unless the task
+    of the problem says otherwise: ACRE's undetermined scenes have no output to predict."""
+    source = next((one for one in tasks() if one.name == problem.task), None)
+    judged = getattr(source, "judgeable", None)
+    return tuple(judged is None or bool(judged(pair)) for pair in problem.hidden)
 
 
 def _spaces(
