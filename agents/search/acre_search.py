@@ -1,0 +1,179 @@
+"""Rules of scenes by cost: all that agree with the shown scenes, and which of them is next.
+
+Scenes of S and the shown ones are columns of bits. A literal has an integer of its bits on the
+shown scenes and its packed bits on S; literals that are alike on both are one, the cheapest. Rules
+of one cost are made together, by the shown bits of their literals, so that only those which agree
+are ever made; of these, the first is taken by how much it says that no earlier answer says: above
+a fifth of S, or it would be redundant, and as little above as there is, so that others can follow.
+One after the other every rule of the grammar is reached, as far as the budget goes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .acre_grammar import Join, Kind, Mask, Rule, Scene, Table, attribute_literals, literals
+
+NEW = 0.2  # of S must be predicted as by no earlier answer (GEAR 4.1: coverage below 0.8)
+BATCH = 64  # rules for one expansion: as many are evaluated at once
+_AT_ONCE = 4096  # rules
+_SAMPLE = 10  # words of 64 scenes that a rule meets first
+_SLACK = 0.07  # of the share on those
+_TRIED = 64  # rules of one batch that are tried against those to skip
+LOOKS = 16  # rules looked at on the shown scenes alone cost as much as one evaluated on S
+JOINS: tuple[Join, ...] = ("or", "and")
+
+Bits = NDArray[np.uint64]
+Indices = NDArray[np.intp]
+Form = tuple[Join, ...]  # of a rule: none, one or two joins
+
+
+class Scenes:
+    """The sample space as a table. Scenes are taken in strides, so that the first words of a
+    column of bits are a fair sample of all."""
+
+    def __init__(self, scenes: Sequence[Scene]) -> None:
+        stride = max(1, len(scenes) // (64 * _SAMPLE))
+        self.scenes = [scene for start in range(stride) for scene in scenes[start::stride]]
+        self.size = len(self.scenes)
+        self.table = Table(self.scenes)
+        self.entities = self.table.entities
+        self.bits_words = -(-self.size // 64)
+
+    def bits(self, masks: NDArray[np.bool_]) -> Bits:
+        """Masks (m, n) packed to (m, words); the bits after the last scene are 0."""
+        padded = np.zeros((len(masks), 64 * self.bits_words), bool)
+        padded[:, : self.size] = masks
+        return np.packbits(padded, axis=1).view(np.uint64)
+
+
+class Earlier:
+    """What earlier answers predict on S: the scenes that some of them call on, or off."""
+
+    def __init__(self, scenes: Scenes, masks: Sequence[Mask]) -> None:
+        self.scenes = scenes
+        held = np.array(masks, bool).reshape(len(masks), scenes.size)
+        self.on, self.off = scenes.bits(np.stack([held.any(axis=0), (~held).any(axis=0)]))
+
+    @property
+    def open(self) -> float:
+        """Share of S on which they all agree (or there are none): all that can be new."""
+        both = int(np.bitwise_count(self.on & self.off).sum())
+        return 1.0 - both / max(1, self.scenes.size)
+
+    def new(self, bits: Bits) -> NDArray[np.float64]:
+        """Share of S whose prediction by each of the rules (m, words) no earlier answer gives."""
+        known_on, known_off = self.on[: bits.shape[1]], self.off[: bits.shape[1]]
+        said_before = np.bitwise_count((bits & known_on) | (~bits & known_off))
+        size = min(self.scenes.size, 64 * bits.shape[1])
+        return 1.0 - said_before.sum(axis=1, dtype=np.int64) / max(1, size)
+
+
+class Search:
+    """The literals of one problem on one sample space, and its rules by cost."""
+
+    def __init__(
+        self, shown: Sequence[Scene], on: Sequence[bool], scenes: Scenes, sets: Sequence[Kind]
+    ) -> None:
+        self.scenes = scenes
+        self.goal = _integer(np.asarray(on, bool))
+        table = Table(shown)
+        made = literals(shown, sets) + attribute_literals(scenes.entities)
+        packed = scenes.bits(np.stack([scenes.table.evaluate(literal) for literal in made]))
+        found: dict[tuple[int, bytes], int] = {}
+        for i in sorted(range(len(made)), key=lambda i: made[i].cost):
+            found.setdefault((_integer(table.evaluate(made[i])), packed[i].tobytes()), i)
+        self.literals = [made[i] for i in found.values()]
+        self.bits = packed[list(found.values())]
+        self.seen = np.array([seen for seen, _ in found], object)
+        if len(on) < 63:
+            self.seen = self.seen.astype(np.int64)
+        self.costs = np.array([literal.cost for literal in self.literals])
+
+    def next(self, earlier: Earlier, skip: set[Rule], expansions: float) -> Rule | None:
+        """The cheapest rule that is new enough; of the cheapest, the one that leaves most."""
+        left = expansions * BATCH if earlier.open > NEW else 0.0
+        for cost in range(int(self.costs.min()), 3 * int(self.costs.max()) + 3):
+            best: tuple[float, Rule] | None = None
+            for form, rows, looked_at in self._agreeing(cost):
+                for rule, new in self._new(form, rows, earlier):
+                    if rule not in skip and (best is None or new < best[0]):
+                        best = new, rule
+                left -= len(rows) + looked_at / LOOKS
+                if left <= 0:
+                    break
+            if best is not None:
+                return best[1]
+            if left <= 0:
+                break
+        return None
+
+    def _agreeing(self, cost: int) -> Iterator[tuple[Form, Indices, int]]:
+        """Rules of a cost that agree with the shown scenes: (form, indices of their literals
+        (m, 1 to 3), how many were looked at)."""
+        at = {int(c): np.flatnonzero(self.costs == c) for c in np.unique(self.costs)}
+        if cost in at:
+            rows = at[cost][self.seen[at[cost]] == self.goal]
+            yield (), rows[:, None], len(at[cost])
+        for a, b in itertools.product(at, repeat=2):
+            if a <= b and a + b + 1 == cost:
+                for join in JOINS:
+                    yield from self._joined((join,), at[a], at[b])
+        for a, b, c in itertools.product(at, repeat=3):
+            if a <= b and a + b + c + 2 == cost:
+                for join, outer in itertools.product(JOINS, repeat=2):
+                    if join != outer or b <= c:
+                        yield from self._joined((join, outer), at[a], at[b], at[c])
+
+    def _joined(self, form: Form, *parts: Indices) -> Iterator[tuple[Form, Indices, int]]:
+        first, second, *third = parts
+        for i in first:
+            later = second[second > i] if self.costs[i] == self.costs[second[0]] else second
+            rows = np.stack([np.full(len(later), i), later], axis=1)
+            seen = _join(form[0], self.seen[i], self.seen[later])
+            if not third:
+                yield form, rows[seen == self.goal], len(rows)
+                continue
+            both = _join(form[1], seen[:, None], self.seen[third[0]][None, :]) == self.goal
+            if form[0] == form[1]:
+                both &= rows[:, 1:] < third[0][None, :]
+            pair, last = np.nonzero(both)
+            yield form, np.column_stack([rows[pair], third[0][last]]), both.size
+
+    def _new(self, form: Form, rows: Indices, earlier: Earlier) -> Iterator[tuple[Rule, float]]:
+        """Rules that are new enough, with the share of S that is."""
+        for start in range(0, len(rows), _AT_ONCE):
+            some = rows[start : start + _AT_ONCE]
+            if earlier.scenes.bits_words > _SAMPLE:
+                some = some[earlier.new(self._bits(form, some, _SAMPLE)) > NEW - _SLACK]
+            shares = earlier.new(self._bits(form, some, None))
+            fit = np.flatnonzero(shares > NEW)
+            for k in fit[np.argsort(shares[fit], kind="stable")[:_TRIED]]:
+                yield self._rule(form, some[k]), float(shares[k])
+
+    def _bits(self, form: Form, rows: Indices, words: int | None) -> Bits:
+        found = self.bits[rows[:, 0], :words]
+        for place, join in enumerate(form, start=1):
+            found = _join(join, found, self.bits[rows[:, place], :words])
+        return found
+
+    def _rule(self, form: Form, row: Indices) -> Rule:
+        parts = [self.literals[i] for i in row]
+        if not form:
+            return Rule(parts[0])
+        if len(form) == 1:
+            return Rule(parts[0], form[0], parts[1])
+        return Rule(parts[0], form[0], parts[1], form[1], parts[2])
+
+
+def _join(join: Join, left: Any, right: Any) -> Any:
+    return left & right if join == "and" else left | right
+
+
+def _integer(mask: Mask) -> int:
+    return sum(1 << k for k, holds in enumerate(mask) if holds)
