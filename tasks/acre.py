@@ -189,7 +189,9 @@ def _draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
         pool = problem.shown + problem.hidden
         hidden = tuple(pair for i, pair in enumerate(pool) if i not in chosen)
         shown = tuple(pool[i] for i in chosen)
-        drawn.append(replace(problem, shown=shown, hidden=hidden, group=problem.group or problem.id))
+        drawn.append(
+            replace(problem, shown=shown, hidden=hidden, group=problem.group or problem.id)
+        )
     if not drawn:
         raise UsageError(f"--observations {count}: no problem has as many scenes, one on, one off")
     if short:

@@ -5,8 +5,9 @@ It answers in the "tuple" format of a language model and shows the tool loop: wh
 reply is a pure function of (view, messages since the last user turn, expansions). Nothing in the
 search is sampled, so the seed changes nothing, and neither do workers or the order of problems.
 
-Covered: programs from lists of integers to a list of integers, an integer or a truth value
-(`list_*.py`). All else ends as exhausted, and `Reply.meta` says why.
+Covered (`engines.py`): programs from lists of integers to a list of integers, an integer or a truth
+value (`list_*.py`); scenes of objects that are on or off (`acre*.py`). All else ends as exhausted,
+and `Reply.meta` says why.
 """
 
 from __future__ import annotations

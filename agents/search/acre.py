@@ -30,7 +30,9 @@ class Given(NamedTuple):
 
 def serves(shown: list[list[Any]]) -> bool:
     """Whether these are scenes, lists of "color material shape", that are "on" or "off"."""
-    return bool(shown) and all(_is_scene(scene) and light in ("on", "off") for scene, light in shown)
+    return bool(shown) and all(
+        _is_scene(scene) and light in ("on", "off") for scene, light in shown
+    )
 
 
 def _is_scene(value: Any) -> bool:
@@ -52,7 +54,7 @@ class Problem:
         self.answers: dict[tuple[tuple[Rule, ...], frozenset[str]], Rule | None] = {}
 
     def _agrees(self, rule: Rule) -> bool:
-        return Table(self.given.scenes).on(rule).tolist() == self.given.on
+        return bool(Table(self.given.scenes).on(rule).tolist() == self.given.on)
 
     def known(self, earlier: list[str]) -> tuple[Rule, ...]:
         """The rules of those earlier answers that would have been given here in this order."""
@@ -79,10 +81,10 @@ class Problem:
             self.search = Search(*self.given, self.scenes, self.sets)
         skipped: set[Rule] = set()
         while True:
-            rule = self.search.next(earlier, skipped, self.expansions)
-            if rule is None or source(rule).strip() not in skip:
-                return rule
-            skipped.add(rule)
+            found = self.search.next(earlier, skipped, self.expansions)
+            if found is None or source(found).strip() not in skip:
+                return found
+            skipped.add(found)
 
     def _on(self, rule: Rule) -> Mask:
         return self.scenes.table.on(rule)

@@ -71,7 +71,8 @@ class Earlier:
         known_on, known_off = self.on[: bits.shape[1]], self.off[: bits.shape[1]]
         said_before = np.bitwise_count((bits & known_on) | (~bits & known_off))
         size = min(self.scenes.size, 64 * bits.shape[1])
-        return 1.0 - said_before.sum(axis=1, dtype=np.int64) / max(1, size)
+        shares: NDArray[np.float64] = said_before.sum(axis=1, dtype=np.int64) / max(1, size)
+        return 1.0 - shares
 
 
 class Search:

@@ -159,9 +159,11 @@ def _none(kind: Kind) -> str:
     if kind.others:
         return f"nothing but {_listed([f'a {entity}' for entity in kind.entities], 'or')}"
     if kind.entities:
-        return f"neither {_listed([f'a {e}' for e in kind.entities], 'nor')}" if len(
-            kind.entities
-        ) > 1 else f"no {kind.entities[0]}"
+        return (
+            f"neither {_listed([f'a {e}' for e in kind.entities], 'nor')}"
+            if len(kind.entities) > 1
+            else f"no {kind.entities[0]}"
+        )
     return f"no {_singular(kind)}"
 
 

@@ -149,6 +149,11 @@ def _kind(shown: list[list[Any]]) -> str:
     return {list: "list", int: "int", bool: "bool"}[kinds.pop()]
 
 
+def serves(shown: list[list[Any]]) -> bool:
+    """Whether this engine knows functions with such inputs and outputs."""
+    return bool(_kind(shown))
+
+
 def _integers(value: Any) -> bool:
     return type(value) is list and all(type(v) is int and abs(v) <= LARGEST_INTEGER for v in value)
 

@@ -12,7 +12,7 @@ import sys
 import threading
 from queue import SimpleQueue
 
-from .list_functions import Engine
+from .engines import Engine
 
 
 def main() -> None:
