@@ -2,7 +2,7 @@
 
 The first answer is the likeliest rule of blickets (acre_blickets.py). What follows must be novel:
 less than 0.8 of the sample space predicted alike by earlier answers (GEAR 4.1). Two outputs leave
-room for at most five such rules. First come further rules of blickets, then rules of all kinds by
+room for at most five such rules. Another rule of blickets comes first, then rules of all kinds by
 cost (acre_search.py). Earlier answers are known where this engine would have given them in this
 order; those of others (a model's) are never run here, and count as covering nothing.
 """

@@ -4,8 +4,9 @@ All that was in a scene that is off is a dud. Of a scene that is on, what is lef
 holds a blicket; `few` is a smallest choice that explains them all, `many` is everything left. Of
 objects that were never seen, one alone is more often a dud, but of two or more one is more often a
 blicket: so the first answer says "on iff it holds one of the few, or at least two objects that are
-no duds". Which thresholds and choices follow was settled on generated problems
-(tasks/acre_generator.py), never on published ones; LOG.md has the figures.
+no duds", and another "one of the many, or at least four", for a world with fewer blickets. Both
+were settled on generated problems (tasks/acre_generator.py), not on published ones; LOG.md has the
+figures.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from .acre_grammar import EVERY, Kind, Literal, Rule, Scene
-
-FOLLOWING = (("few", 4), ("many", 4), ("few", 5), ("many", 6), ("few", 6))
 
 
 class Evidence:
@@ -40,12 +39,11 @@ class Evidence:
         return kinds
 
     def rules(self) -> Iterator[Rule]:
-        """The likeliest rules, in order; none where blickets do not explain the shown scenes."""
+        """The likeliest rule, and another; none where blickets do not explain the shown scenes."""
         if not self.explained or not self.left:
             return
         unknown = Kind(entities=self.duds, others=True) if self.duds else EVERY
-        for name, least in (("few", 2), *FOLLOWING):
-            blickets = self.few if name == "few" else self.many
+        for blickets, least in ((self.few, 2), (self.many, 4)):
             known = Literal("any", Kind(entities=blickets))
             yield Rule(known, "or", Literal("least", unknown, least))
 

@@ -25,7 +25,7 @@ _AT_ONCE = 4096  # rules
 _SAMPLE = 10  # words of 64 scenes that a rule meets first
 _SLACK = 0.07  # of the share on those
 _TRIED = 64  # rules of one batch that are tried against those to skip
-LOOKS = 16  # rules looked at on the shown scenes alone cost as much as one evaluated on S
+LOOKS = 4  # rules looked at on the shown scenes alone cost as much as one evaluated on S
 JOINS: tuple[Join, ...] = ("or", "and")
 
 Bits = NDArray[np.uint64]

@@ -30,7 +30,8 @@ def _condition(rule: Rule, lines: _Lines) -> list[str]:
         parts.append(f"{rule.join} {lines.test(rule.second, alone)}")
     if rule.third is not None:
         if rule.join != rule.outer:
-            parts = [f"({parts[0]}", f"{parts[1]})"]
+            both = f"({parts[0]} {parts[1]})"
+            parts = [both] if len(both) <= WIDTH - 8 else [f"({parts[0]}", f"    {parts[1]})"]
         parts.append(f"{rule.outer} {lines.test(rule.third, alone)}")
     return parts
 
@@ -61,7 +62,7 @@ class _Lines:
         if len(kind.entities) == 1 and not kind.others:
             return f'"{kind.entities[0]}" {"in" if holds else "not in"} x'
         if not holds and (kind.lacks or kind.others):
-            return f"all({self._holds(kind).replace(' not in ', ' in ')} for e in x)"
+            return f"all({self._lacks(kind)} for e in x)"
         return f"{'' if holds else 'not '}any({self._holds(kind)} for e in x)"
 
     def _holds(self, kind: Kind) -> str:
@@ -75,6 +76,12 @@ class _Lines:
         if len(kind.words) == 2 and not any(word in _MATERIALS for word in kind.words):
             return f'"{kind.words[0]}" in e and "{kind.words[1]}" in e'
         return f'"{" ".join(kind.words)}" in e'
+
+    def _lacks(self, kind: Kind) -> str:
+        """The condition that an object is not of a kind which is itself said by a `not`."""
+        if kind.lacks:
+            return f'"{kind.lacks}" in e'
+        return self._holds(kind).replace("e not in ", "e in ").replace("e != ", "e == ")
 
     def _count(self, kind: Kind) -> str:
         if kind not in self.counts:
@@ -158,13 +165,9 @@ def _none(kind: Kind) -> str:
         return "nothing"
     if kind.others:
         return f"nothing but {_listed([f'a {entity}' for entity in kind.entities], 'or')}"
-    if kind.entities:
-        return (
-            f"neither {_listed([f'a {e}' for e in kind.entities], 'nor')}"
-            if len(kind.entities) > 1
-            else f"no {kind.entities[0]}"
-        )
-    return f"no {_singular(kind)}"
+    if len(kind.entities) > 1:
+        return f"neither {_listed([f'a {entity}' for entity in kind.entities], 'nor')}"
+    return f"no {kind.entities[0] if kind.entities else _singular(kind)}"
 
 
 def _plural(kind: Kind) -> str:
