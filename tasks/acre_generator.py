@@ -3,7 +3,8 @@
 The experiments of developmental psychology that the published problems follow, six shown scenes
 and four hidden ones. Three scenes about a blicket and a screened-off object (the blicket alone is
 on, the two together are on, the other alone is off), three about a group of 3 to 6 more objects.
-`conclude` says what the shown scenes leave of a hidden one, by logic and nothing else:
+Sizes of scenes and shares of types follow counts over the 50 published problems. `conclude` says
+what the shown scenes leave of a hidden one, by logic and nothing else:
 
 | output | type | where |
 |---|---|---|
