@@ -429,8 +429,11 @@ class Batch:
 
 
 class Execute(Protocol):
-    async def __call__(self, source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
-        """Raises Unavailable; an outage is never a prediction."""
+    async def __call__(
+        self, source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
+    ) -> Batch:
+        """equality: the task's rule for codes, where it has one (sandbox/inside/tolerance.py).
+        Raises Unavailable; an outage is never a prediction."""
         ...
 
 
@@ -575,7 +578,13 @@ class Sandbox(Protocol):
     async def put(self, inputs: InputSet) -> Digest: ...
 
     async def run(
-        self, source: str, entry: str, inputs: Digest, keep: Keep, limits: Limits
+        self,
+        source: str,
+        entry: str,
+        inputs: Digest,
+        keep: Keep,
+        limits: Limits,
+        equality: Json = None,
     ) -> Batch: ...
 
     def layers(self) -> Mapping[str, bool]: ...

@@ -176,10 +176,12 @@ class Case:
         if path is None:
             return Oracles(execute=self.execute or _no_sandbox)
 
-        async def journalled(source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
+        async def journalled(
+            source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
+        ) -> Batch:
             async def make() -> Outcome:
                 execute = self.execute or _no_sandbox
-                return _outcome_of(await execute(source, entry, inputs, keep), keep)
+                return _outcome_of(await execute(source, entry, inputs, keep, equality), keep)
 
             request = {
                 "tool": "execute",
@@ -188,6 +190,7 @@ class Case:
                 "inputs": inputs.digest,
                 "keep": keep,
                 "limits": asdict(self.settings.limits),
+                **({} if equality is None else {"equality": equality}),
             }
             outcome = await self.once(f"{path}/execute", "tool", request, make)
             return readable(f"{path}/execute", _batch_of, outcome)
@@ -205,7 +208,9 @@ def readable(path: str, read: Callable[[Outcome], T], outcome: Outcome) -> T:
         ) from error
 
 
-async def _no_sandbox(source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
+async def _no_sandbox(
+    source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
+) -> Batch:
     raise SandboxUnavailable("This session has no sandbox, only its journal: no code can be run.")
 
 

@@ -23,7 +23,7 @@ from ..records import (
     Sandbox,
     StepRecord,
 )
-from ..tasks import family, task
+from ..tasks import family_of, task
 from ..tools.execute import executor
 from .case import Case, Settings
 
@@ -77,7 +77,7 @@ def case_of(
         session=session,
         problem=problem,
         space=space or task(problem.task).space(problem, course.seed),
-        family=family(problem.family, strict_contract=course.strict_contract),
+        family=family_of(problem, strict_contract=course.strict_contract),
         settings=course,
         model=proposer.settings(),
         journal=rest.pop("journal", None) or MemoryJournal(),

@@ -22,7 +22,7 @@ from ..records import (
     Unavailable,
 )
 from ..store import ProblemRow, Store
-from ..tasks import family as family_named
+from ..tasks import family_of
 from ..tools.execute import executor
 from . import Method, method
 from .budget import Budget
@@ -179,7 +179,7 @@ def make_case(
     """A case as the session's record describes it. rest: what is live (proposer, execute, …) or
     stands in for the store (journal, ledger)."""
     course = Settings.from_json(settings)
-    family = family_named(row.problem.family, strict_contract=course.strict_contract)
+    family = family_of(row.problem, strict_contract=course.strict_contract)
     if "ledger" not in rest:
         rest |= {"journal": store.journal(session), "ledger": store.ledger(session)}
     return Case(

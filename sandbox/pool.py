@@ -22,6 +22,7 @@ from ..records import (
     Batch,
     Digest,
     InputSet,
+    Json,
     Keep,
     Limits,
     SandboxUnavailable,
@@ -146,6 +147,7 @@ class Job:
     count: int
     keep: Keep
     limits: Limits
+    equality: Json = None
 
 
 class Slot:
@@ -211,10 +213,17 @@ class PooledSandbox:
         return digest
 
     async def run(
-        self, source: str, entry: str, inputs: Digest, keep: Keep, limits: Limits
+        self,
+        source: str,
+        entry: str,
+        inputs: Digest,
+        keep: Keep,
+        limits: Limits,
+        equality: Json = None,
     ) -> Batch:
         """One hypothesis over an input set that was `put`. A batch lost with its zygote is
-        tried again on two that were started for it. Raises SandboxUnavailable."""
+        tried again on two that were started for it. equality: of the codes (inside/tolerance.py).
+        Raises SandboxUnavailable."""
         if inputs not in self._inputs:
             raise UsageError(f"no input set {inputs[:12]!r} was put into this sandbox")
         self._inputs.move_to_end(inputs)
@@ -225,7 +234,7 @@ class PooledSandbox:
         if len(entry) > 1_000:
             return failed("no_function", count, "a function's name of over 1,000 characters")
         name = entry.encode("utf-8", "surrogatepass")
-        job = Job(code, name, inputs, text, count, keep, limits)
+        job = Job(code, name, inputs, text, count, keep, limits, equality)
         causes = []
         for fresh in (False, True, True):  # a zygote that served others may have been dying
             try:
@@ -300,7 +309,8 @@ class PooledSandbox:
         else:
             link.hold(job.digest, job.text)
         request = {"op": "run", "id": self._next_id, "digest": "" if inline else job.digest,
-                   "keep": job.keep, "limits": asdict(job.limits), "nonce": nonce,
+                   "keep": job.keep, "equality": job.equality, "limits": asdict(job.limits),
+                   "nonce": nonce,
                    "shuffle": shuffle, "entry_bytes": len(job.entry),
                    "source_bytes": len(job.code), "inputs_bytes": len(inline)}  # fmt: skip
         link.send(request, job.entry + job.code + inline)

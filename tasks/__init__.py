@@ -10,7 +10,10 @@ A task may define more than `records.Task` asks for:
   by `observations.apply`;
 - `judgeable(observation) -> bool`, where a hypothesis cannot be right on some hidden pairs;
 - `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder;
-- `identity(path) -> {"name", "sha256"}`, where its data may be more files than one.
+- `identity(path) -> {"name", "sha256"}`, where its data may be more files than one;
+- `problems() -> list[Problem] | None`, those that it brings: what runs without data.
+
+A user's own task is a file, YAML or Python, and named by its path (own.py).
 """
 
 from __future__ import annotations
@@ -20,9 +23,11 @@ import pkgutil
 from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
+from typing import cast
 
 from ..records import Family, InputSet, Problem, Task, UsageError
 from . import observations as observations_
+from . import own
 from .files import nearest, read_space
 
 SPACE_SEED = 0  # of every sample space unless asked: sessions of different seeds compare
@@ -42,7 +47,10 @@ def tasks() -> list[Task]:
 
 
 def task(name: str) -> Task:
-    """Raises `UsageError` naming the nearest task."""
+    """The task of this name, or that of a user's own file. Raises `UsageError` naming the nearest
+    task, `DataError` for a file that is none."""
+    if own.is_path(name):
+        return own.task_of(name, {task.name for task in tasks()})
     found = {task.name: task for task in tasks()}
     if name not in found:
         raise UsageError(f"no task {name!r}{nearest(name, found)}")
@@ -57,8 +65,15 @@ def family(name: str, *, strict_contract: bool = False) -> Family:
     return found[name].strictly() if strict_contract else found[name]
 
 
+def family_of(problem: Problem, *, strict_contract: bool = False) -> Family:
+    """The family of a problem, in the words that its task brings, if any (own_words.py)."""
+    found = family(problem.family, strict_contract=strict_contract)
+    told = getattr(found, "told", None)
+    return found if told is None else cast(Family, told(problem.public))
+
+
 def load_problems(
-    task_name: str,
+    task_name: str | Task,
     data: str | None = None,
     *,
     observations: str | None = None,
@@ -80,13 +95,14 @@ def load_problems(
     Raises UsageError (an unknown task, id or path, a count below 1), DataError (a bad file).
     What a loader leaves out it tells by `files.DataWarning`.
     """
-    source = task(task_name)
+    source = task(task_name) if isinstance(task_name, str) else task_name
     if problems is not None and problems < 1:
         raise UsageError(f"--problems {problems}: at least 1 problem is needed")
-    if data is None:
-        everything = source.generate(problems or GENERATED, seed)
-    else:
+    brought = getattr(source, "problems", None)
+    if data is not None:
         everything = source.load(data, None, seed)
+    elif brought is None or (everything := brought()) is None:
+        everything = source.generate(problems or GENERATED, seed)
     spaces = _spaces(source, everything, space_file, space_seed)
     chosen = everything
     if observations is not None:
@@ -96,7 +112,7 @@ def load_problems(
     for wanted in ids:
         if wanted not in by_id:
             raise UsageError(
-                f"no problem {wanted!r} in {data or task_name}{nearest(wanted, by_id)}"
+                f"no problem {wanted!r} in {data or source.name}{nearest(wanted, by_id)}"
             )
     if ids:
         chosen = [by_id[wanted] for wanted in dict.fromkeys(ids)]

@@ -23,6 +23,7 @@ import numpy as np
 from ..records import (
     Agreement,
     Batch,
+    FamilyWords,
     Hypothesis,
     InputSet,
     Json,
@@ -33,9 +34,11 @@ from ..records import (
     Unavailable,
     View,
 )
-from ..sandbox.inside.canonical import Unrepresentable, canonical_bytes, stored_bytes
+from ..sandbox.inside.canonical import Unrepresentable, canonical_bytes, plain, stored_bytes
+from ..sandbox.inside.tolerance import Normal, normal_bytes, normaliser
 from ..tools.execute import execute_tool, trial
 from .program_answers import ANSWER_SCHEMA, read_answer, read_code
+from .own_words import EQUALITY, OwnWords
 from .program_contract import held_strictly
 
 ANSWER_FORMATS = ("tuple", "json", "fenced_function")
@@ -132,14 +135,18 @@ class Programs:
     """strict_contract: what breaches the answer contract is malformed, and not run."""
 
     strict_contract: bool = False
+    words: FamilyWords = ProgramWords()  # noqa: RUF009 - it has no state
 
     name = "programs"
-    words = ProgramWords()
     answer_formats = ANSWER_FORMATS
     opens_hidden = True
 
     def strictly(self) -> Programs:
         return replace(self, strict_contract=True)
+
+    def told(self, public: Mapping[str, Json]) -> Programs:
+        """The same family in the words of a problem whose task brings its own (own_words.py)."""
+        return replace(self, words=OwnWords.of(public, self.words))
 
     def parse(
         self, view: View, answer: str, answer_format: str
@@ -169,8 +176,11 @@ class Programs:
             return Agreement(
                 (None,) * len(inputs), (nothing,) * len(inputs), batch.verdict, _detail(batch)
             )
+        rule = view.public.get(EQUALITY)
+        normal = None if rule is None else normaliser(rule)
         marks = tuple(
-            _mark(came, pair.output) for came, pair in zip(batch.values, observations, strict=True)
+            _mark(came, pair.output, normal)
+            for came, pair in zip(batch.values, observations, strict=True)
         )
         return Agreement(marks, batch.values, "ok", _detail(batch))
 
@@ -178,8 +188,9 @@ class Programs:
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
         """Codes over `inputs`; the hypotheses run side by side. Raises Unavailable."""
+        rule = view.public.get(EQUALITY)
         batches = await asyncio.gather(
-            *(_run(hypothesis, inputs, oracles, "codes") for hypothesis in hypotheses)
+            *(_run(hypothesis, inputs, oracles, "codes", rule) for hypothesis in hypotheses)
         )
         return [_predictions(batch, len(inputs)) for batch in batches]
 
@@ -207,23 +218,30 @@ class Programs:
         return json.dumps(found, ensure_ascii=False)
 
 
-async def _run(hypothesis: Hypothesis, inputs: InputSet, oracles: Oracles, keep: Any) -> Batch:
+async def _run(
+    hypothesis: Hypothesis, inputs: InputSet, oracles: Oracles, keep: Any, equality: Json = None
+) -> Batch:
     if oracles.execute is None:
         raise Unavailable("this session has no sandbox to run programs in")
-    return await oracles.execute(hypothesis.text, hypothesis.meta["entry"], inputs, keep)
+    asked = (hypothesis.text, hypothesis.meta["entry"], inputs, keep)
+    return await oracles.execute(*asked, *([] if equality is None else [equality]))
 
 
-def _mark(came: Mapping[str, Json], expected: Json) -> bool | None:
+def _mark(came: Mapping[str, Json], expected: Json, normal: Normal | None) -> bool | None:
     if "value" not in came:
         return None
     try:
-        value = stored_bytes(came["value"])
+        value = _bytes(came["value"], normal)
     except ValueError:  # tags that no honest run writes: its own prediction, and wrong
         return False
     try:
-        return value == canonical_bytes(expected)
+        return value == (_bytes(plain(expected), normal) if normal else canonical_bytes(expected))
     except Unrepresentable:
         return False
+
+
+def _bytes(stored: Json, normal: Normal | None) -> bytes:
+    return stored_bytes(stored) if normal is None else normal_bytes(stored, normal)
 
 
 def _detail(batch: Batch) -> dict[str, Json]:

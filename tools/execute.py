@@ -25,9 +25,13 @@ class _Executor:
         self._sandbox = sandbox
         self._limits = limits
 
-    async def __call__(self, source: str, entry: str, inputs: InputSet, keep: Keep) -> Batch:
+    async def __call__(
+        self, source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
+    ) -> Batch:
         digest = await self._sandbox.put(inputs)
-        return await self._sandbox.run(source, entry, digest, keep, self._limits)
+        if equality is None:
+            return await self._sandbox.run(source, entry, digest, keep, self._limits)
+        return await self._sandbox.run(source, entry, digest, keep, self._limits, equality)
 
 
 def executor(sandbox: Sandbox, limits: Limits) -> Execute:

@@ -24,7 +24,8 @@ class Chosen:
     """The problems of one verb with their sample spaces. sources: whence they come, as a session
     records it: {"data", "observations", "space"}, each None or {"name", "sha256"} of a file (no
     path), observations also the number drawn. The problems and spaces say all that follows from
-    it, so it is no part of a session's digest."""
+    it, so it is no part of a session's digest. The file of a user's own task stands beside them
+    as "task_file"."""
 
     task: Task
     pairs: tuple[tuple[Problem, InputSet], ...]
@@ -47,8 +48,9 @@ def choose(
 ) -> Chosen:
     """The problems that the options name; see `tasks.load_problems` for the rules and errors."""
     shown = None if observations is None else str(observations)
+    source = task_named(task)
     pairs = load_problems(
-        task,
+        source,
         None if data is None else str(data),
         observations=shown,
         problems=problems,
@@ -58,11 +60,12 @@ def choose(
     )
     if not pairs:
         raise UsageError(f"{data or task} leaves no problem to work on.")
-    source = task_named(task)
+    file = getattr(source, "identity", None)
     sources = {
         "data": None if data is None else _identity(source, data),
         "observations": _observed(shown),
         "space": None if space is None else identity(locate(space, SPACE_FILES)),
+        **({} if file is None else {"task_file": file}),
     }
     return Chosen(source, tuple(pairs), sources)
 

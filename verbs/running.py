@@ -226,8 +226,10 @@ def import_recorded(
     from ..agents.recorded import read_record
 
     record = read_record(file)
+    from ..tasks import own
+
     name = task or task_like(str(record.about.get("dataset", "")), file)
-    if data is None:
+    if data is None and not own.is_path(name):
         raise UsageError(
             f"{file} holds answers and no problems: name their file, as in"
             f" `peirce import {file} --data {name}.jsonl`"

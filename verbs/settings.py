@@ -21,7 +21,7 @@ PACKAGES = (
 )  # fmt: skip
 REACHED = ("endpoint", "transport")
 FILE = "answers_from"  # of a model that reads them from a file: {"name", "sha256"}
-BY_NAME = ("data", "observations", "space", "answers")  # the files under "operational"
+BY_NAME = ("data", "observations", "space", "task_file", "answers")  # the files under "operational"
 
 
 def course(chosen: Chosen, method: str, answer_format: str | None, history: str) -> dict[str, Json]:
@@ -29,9 +29,11 @@ def course(chosen: Chosen, method: str, answer_format: str | None, history: str)
     from .. import graphs
     from ..agents import prompts
     from ..sandbox.inside.canonical import EQUALITY_VERSION
-    from ..tasks import family as family_named
+    from ..tasks import family_of
+    from ..tasks.own_words import EQUALITY
 
-    family = family_named(chosen.task.family)
+    family = family_of(chosen.problems[0])
+    rule = chosen.problems[0].public.get(EQUALITY)
     graphs.method(method, family.name)
     form = answer_format or family.answer_formats[0]
     one_of("answer_format", form, family.answer_formats)
@@ -43,6 +45,7 @@ def course(chosen: Chosen, method: str, answer_format: str | None, history: str)
         "answer_format": form,
         "history": history,
         "equality": EQUALITY_VERSION,
+        **({} if rule is None else {"equality_rule": rule}),
         "prompt": prompts.prompt_hash(family.words, form),
         "versions": versions(),
     }

@@ -73,7 +73,7 @@ def attempt(
     said = False
     try:
         text = source.decode("utf-8", "surrogatepass")
-        tried = trial.Trial(text, entry, request["keep"], limits)
+        tried = trial.Trial(text, entry, request["keep"], limits, request["equality"])
         refused = tried.read()
         order = None
         if request["shuffle"] is not None:

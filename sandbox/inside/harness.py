@@ -53,7 +53,8 @@ class Zygote:
     def serve(self) -> NoReturn:
         """Until the parent is gone (frames.Closed). Requests: {"op": "put", "digest"} with the
         inputs as a JSON list, no reply; {"op": "drop", "digest"}; {"op": "run", "id", "digest",
-        "keep", "limits", "nonce", "shuffle", "entry_bytes", "source_bytes", "inputs_bytes"} with the
+        "keep", "equality", "limits", "nonce", "shuffle", "entry_bytes", "source_bytes",
+        "inputs_bytes"} with the
         entry's name, the source and, where digest is "", the inputs, one reply with the same id;
         {"op": "cancel", "id"} ends that run if it is on."""
         held = probe(self.jail)

@@ -23,10 +23,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from . import canonical, state
+    from . import canonical, state, tolerance
 else:
     import canonical  # loaded by harness.py
     import state
+    import tolerance
 
 TICK = "__peirce_tick__"  # ends in underscores: a class body does not mangle it
 DETAIL_CHARACTERS = 500
@@ -78,10 +79,19 @@ class Trial:
 
     results: 8 bytes of code for each finished input (keep "codes"), or a list of values as JSON (keep
     "values"); undefined: index to reason where there is none. limits: the fields of records.Limits.
+    equality: the task's rule for codes, if it has one (tolerance.py).
     """
 
-    def __init__(self, source: str, entry: str, keep: str, limits: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        source: str,
+        entry: str,
+        keep: str,
+        limits: Mapping[str, Any],
+        equality: Mapping[str, Any] | None = None,
+    ) -> None:
         self.source, self.entry, self.keep, self.limits = source, entry, keep, limits
+        self._equality = equality
         self.results: Any = bytearray() if keep == "codes" else []
         self._width = 8 if keep == "codes" else 1
         self.undefined: dict[int, str] = {}
@@ -251,7 +261,10 @@ class Trial:
     def _image(self) -> Callable[[Any], bytes]:
         max_bytes, left = int(self.limits["value_bytes"]), int(self.limits["output_bytes"])
         if self.keep == "codes":
-            code = canonical.coder(max_bytes)
+            if self._equality is None:
+                code = canonical.coder(max_bytes)
+            else:
+                code = tolerance.coder(tolerance.normaliser(self._equality), max_bytes)
             return (
                 code if not _MAKES_TEXT.search(self.source) else _without_addresses(code, max_bytes)
             )

@@ -1,0 +1,144 @@
+"""What of a prediction does not count, where a task says so: the last digits of numbers, the case
+of letters, the order of a list.
+
+A relation such as "at most 0.1 apart" would not do: of three values the first may equal the second
+and the second the third, but not the first the third, and then neither coverage nor gamma nor a
+code has a meaning. So a rule gives each value one normal form, and two predictions are equal where
+`canonical` says that their normal forms are. A rule is JSON:
+
+    {"numbers": {"decimals": 1} or {"nearest": 0.5} or {"significant": 3},
+     "strings": {"ignore": ["case", "blanks"]},
+     "lists": {"ignore": "order" or "repeats", "at": "outermost" or "everywhere"}}
+
+each key being optional. Rules read the values that `canonical.plain` writes, in the child for codes
+and in the parent for what was observed: one function decides in both. Keys of dicts are taken as
+they are. Standard library only: the harness loads this file inside the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or __package__:
+    from . import canonical
+else:
+    import canonical  # loaded by harness.py
+
+Normal = Callable[[Any], Any]
+GROWTH = 4  # times the bytes that a form may take: casefolding writes up to three letters for one
+_TAGS = frozenset({"$float", "$int"})
+
+
+def normaliser(rule: Mapping[str, Any]) -> Normal:
+    """From a value that `canonical.plain` wrote to its normal form, which is such a value too."""
+    number = _number_rule(rule.get("numbers"))
+    text = _text_rule(rule.get("strings"))
+    lists = rule.get("lists") or {}
+    ignored, everywhere = lists.get("ignore"), lists.get("at") == "everywhere"
+
+    def normal(value: Any, outermost: bool = True) -> Any:
+        kind = type(value)
+        if kind is list:
+            parts = [normal(part, False) for part in value]
+            return _unordered(parts, ignored) if ignored and (outermost or everywhere) else parts
+        if kind is dict:
+            tag, body = next(iter(value.items())) if len(value) == 1 else ("", None)
+            if tag in _TAGS:
+                return value
+            if tag == "$dict":
+                return {tag: [[key, normal(item, False)] for key, item in body]}
+            return {key: normal(item, False) for key, item in value.items()}
+        if kind is str:
+            return text(value) if text else value
+        return number(value) if number and value is not None else value
+
+    return normal
+
+
+def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTES) -> bytes:
+    """An injective image of the normal form of a value that `canonical.plain` wrote. Raises what
+    `canonical.stored_bytes` does."""
+    canonical.stored_bytes(value, max_bytes)  # of another form: nothing below would hold
+    return canonical.stored_bytes(normal(value), GROWTH * max_bytes)
+
+
+def coder(normal: Normal, max_bytes: int) -> Callable[[Any], bytes]:
+    """As `canonical.coder`, of the normal form. No method of an untrusted object runs before
+    `canonical_bytes` has found the value to be one of plain types alone."""
+
+    def code(value: Any) -> bytes:
+        canonical.canonical_bytes(value, max_bytes)
+        form = canonical.stored_bytes(normal(canonical.plain(value)), GROWTH * max_bytes)
+        return blake2b(form, digest_size=8).digest()
+
+    return code
+
+
+def _unordered(parts: list[Any], ignored: str) -> list[Any]:
+    forms = {i: canonical.stored_bytes(part, 2**31) for i, part in enumerate(parts)}
+    places = sorted(forms, key=forms.__getitem__)
+    if ignored == "repeats":
+        places = list({forms[i]: i for i in places}.values())
+    return [parts[i] for i in places]
+
+
+def _text_rule(rule: Mapping[str, Any] | None) -> Callable[[str], str] | None:
+    ignored = () if rule is None else rule["ignore"]
+    if not ignored:
+        return None
+
+    def text(value: str) -> str:
+        if "blanks" in ignored:
+            value = " ".join(value.split())
+        return value.casefold() if "case" in ignored else value
+
+    return text
+
+
+def _number_rule(rule: Mapping[str, Any] | None) -> Callable[[Any], Any] | None:
+    """A function of the number's value, whatever its type: True, 1 and 1.0 go one way."""
+    if not rule:
+        return None
+    if "significant" in rule:
+        digits = int(rule["significant"]) - 1
+
+        def leading(value: Any) -> Any:
+            try:
+                rounded = float(f"{float(value):.{digits}e}")
+            except OverflowError:  # an integer beyond every float
+                return value
+            return rounded if abs(rounded) != float("inf") else value
+
+        return leading
+    up, down = (
+        ratio(rule["nearest"]) if "nearest" in rule else _ten_to_the_minus(int(rule["decimals"]))
+    )
+
+    def nearest(value: Any) -> Any:
+        above, below = value.as_integer_ratio()
+        count, rest = divmod(above * down, below * up)
+        if 2 * rest > below * up or (2 * rest == below * up and count % 2):
+            count += 1  # half goes to the even multiple, as round() does
+        whole, rest = divmod(count * up, down)
+        if not rest:
+            return whole
+        try:
+            return count * up / down
+        except OverflowError:
+            return whole
+
+    return nearest
+
+
+def _ten_to_the_minus(decimals: int) -> tuple[int, int]:
+    return (1, 10**decimals) if decimals >= 0 else (10**-decimals, 1)
+
+
+def ratio(number: float) -> tuple[int, int]:
+    """What its shortest decimal text says, exactly: 0.1 is (1, 10)."""
+    text, _, exponent = repr(number).partition("e")
+    whole, _, part = text.partition(".")
+    digits, power = int(whole + part), int(exponent or 0) - len(part)
+    return (digits * 10**power, 1) if power >= 0 else (digits, 10**-power)
