@@ -26,14 +26,13 @@ STEP = re.compile(r"\[([^\[\]{}]*)\]")
 _IGNORED = {"case": "the case of letters", "blanks": "blanks that lead, end or repeat"}
 
 
-@dataclass(frozen=True)
+@dataclass
 class OwnWords:
     """The words of `family`, with a task's own before them."""
 
     family: FamilyWords
-    about: str
+    instructions: str
     pair: str | None
-    equality: str
 
     @staticmethod
     def of(public: Mapping[str, Json], family: FamilyWords) -> FamilyWords:
@@ -42,12 +41,8 @@ class OwnWords:
         if about is None and pair is None and rule is None:
             return family
         said = "" if rule is None else equality_said(rule)
-        return OwnWords(family, about or "", pair, said)
-
-    @property
-    def instructions(self) -> str:
-        blocks = (self.about.strip(), self.family.instructions, self.equality)
-        return "\n\n".join(block for block in blocks if block)
+        blocks = ((about or "").strip(), family.instructions, said)
+        return OwnWords(family, "\n\n".join(block for block in blocks if block), pair)
 
     def contract(self, answer_format: str) -> str:
         return self.family.contract(answer_format)

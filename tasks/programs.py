@@ -37,8 +37,8 @@ from ..records import (
 from ..sandbox.inside.canonical import Unrepresentable, canonical_bytes, plain, stored_bytes
 from ..sandbox.inside.tolerance import Normal, normal_bytes, normaliser
 from ..tools.execute import execute_tool, trial
-from .program_answers import ANSWER_SCHEMA, read_answer, read_code
 from .own_words import EQUALITY, OwnWords
+from .program_answers import ANSWER_SCHEMA, read_answer, read_code
 from .program_contract import held_strictly
 
 ANSWER_FORMATS = ("tuple", "json", "fenced_function")
