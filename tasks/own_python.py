@@ -39,7 +39,7 @@ from ..records import (
 )
 from . import examples
 from . import observations as observations_
-from .files import as_json, nearest, shorten
+from .files import as_json, shorten
 from .own import check_name, check_pair
 from .own_equality import checked_equality, warn_of_rounding
 from .own_space import checked_weight
@@ -92,8 +92,7 @@ def python_task(
         exec(compile(content, str(file), "exec", dont_inherit=True), vars(module))
     if not hasattr(module, "TASK"):
         raise DataError(
-            f"{file}: it defines no TASK{nearest('TASK', vars(module), 0)}, an object with name,"
-            " about, generate and space"
+            f"{file}: it defines no TASK, an object with name, about, generate and space"
         )
     if hasattr(module, "FAMILY"):
         raise DataError(f"{file}: a task file brings no FAMILY: give instructions, pair, equality")

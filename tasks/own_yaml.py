@@ -83,9 +83,8 @@ def read_yaml(file: Path, content: bytes) -> Source:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{file}, line {line}: not UTF-8 text") from error
-    loader = _loader()(text)
     try:
-        node = loader.get_single_node()
+        node = _loader()(text).get_single_node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = 1 if mark is None else mark.line + 1

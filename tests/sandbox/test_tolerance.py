@@ -1,0 +1,151 @@
+"""Rules of equality: what of an output does not count, in the parent and in the child alike."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from hashlib import blake2b
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from peirce.records import InputSet, Limits
+from peirce.sandbox import open_sandbox
+from peirce.sandbox.inside import canonical, tolerance
+
+NUMBERS = [
+    {"decimals": 0}, {"decimals": 2}, {"decimals": -2}, {"nearest": 0.5}, {"nearest": 0.3},
+    {"significant": 1}, {"significant": 4},
+]  # fmt: skip
+RULES = [
+    *({"numbers": rule} for rule in NUMBERS),
+    {"strings": {"ignore": ["case"]}},
+    {"strings": {"ignore": ["case", "blanks"]}},
+    {"lists": {"ignore": "order"}},
+    {"lists": {"ignore": "repeats", "at": "everywhere"}},
+    {"numbers": {"decimals": 1}, "strings": {"ignore": ["case"]}, "lists": {"ignore": "repeats"}},
+]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(max_size=3) | st.integers(0, 3), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def same(rule, first, second):
+    normal = tolerance.normaliser(rule)
+    a, b = (tolerance.normal_bytes(canonical.plain(value), normal) for value in (first, second))
+    return a == b
+
+
+@pytest.mark.parametrize(
+    ("rule", "first", "second", "equal"),
+    [
+        ({"numbers": {"decimals": 1}}, 16.44, 16.4, True),
+        ({"numbers": {"decimals": 1}}, 16.46, 16.4, False),
+        ({"numbers": {"decimals": 0}}, 3, 2.6, True),
+        ({"numbers": {"decimals": 0}}, True, 1.2, True),
+        ({"numbers": {"decimals": -2}}, 1249, 1151, True),
+        ({"numbers": {"nearest": 0.5}}, 2.74, 2.26, True),
+        ({"numbers": {"nearest": 0.5}}, 2.76, 2.26, False),
+        ({"numbers": {"significant": 2}}, 0.01249, 0.012, True),
+        ({"numbers": {"significant": 2}}, 1249, 1200.0, True),
+        ({"numbers": {"decimals": 1}}, [1.01, {"a": 2.04}], [1, {"a": 2}], True),
+        ({"strings": {"ignore": ["case"]}}, "Straße", "STRASSE", True),
+        ({"strings": {"ignore": ["case"]}}, "a b", "a  b", False),
+        ({"strings": {"ignore": ["blanks"]}}, " a  b ", "a b", True),
+        ({"lists": {"ignore": "order"}}, [3, 1, 1], [1, 3, 1], True),
+        ({"lists": {"ignore": "order"}}, [3, 1, 1], [3, 1], False),
+        ({"lists": {"ignore": "repeats"}}, [3, 1, 1], [1, 3], True),
+        ({"lists": {"ignore": "order"}}, [[1, 2], [3]], [[3], [2, 1]], False),
+        ({"lists": {"ignore": "order", "at": "everywhere"}}, [[1, 2], [3]], [[3], [2, 1]], True),
+        ({"lists": {"ignore": "order"}}, {"a": [1, 2]}, {"a": [2, 1]}, False),
+        ({"numbers": {"decimals": 1}, "lists": {"ignore": "repeats"}}, [1.01, 1.04], [1], True),
+        ({"numbers": {"decimals": 1}}, float("nan"), float("nan"), True),
+        ({"numbers": {"decimals": 1}}, float("inf"), 1e308, False),
+        ({"numbers": {"decimals": 1}}, None, 0, False),
+        ({"numbers": {"decimals": 1}}, "1.01", "1.0", False),
+    ],
+)
+def test_what_a_rule_takes_for_one(rule, first, second, equal):
+    assert same(rule, first, second) is same(rule, second, first) is equal
+
+
+@given(VALUES, st.sampled_from(RULES))
+@settings(deadline=None)
+def test_the_child_codes_by_the_bytes_that_the_parent_compares(value, rule):
+    normal = tolerance.normaliser(rule)
+    form = tolerance.normal_bytes(canonical.plain(value), normal)
+    assert tolerance.coder(normal, 100_000)(value) == blake2b(form, digest_size=8).digest()
+
+
+@given(VALUES, st.sampled_from(RULES))
+@settings(deadline=None)
+def test_a_normal_form_is_its_own(value, rule):
+    normal = tolerance.normaliser(rule)
+    once = normal(canonical.plain(value))
+    assert canonical.stored_bytes(normal(once)) == canonical.stored_bytes(once)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(NUMBERS))
+@settings(deadline=None)
+def test_a_rule_sees_the_value_of_a_number_and_not_its_type(value, rule):
+    if value.is_integer():
+        assert same({"numbers": rule}, value, int(value))
+
+
+@given(st.floats(-1e12, 1e12), st.integers(0, 9))
+def test_decimals_are_those_of_round(value, decimals):
+    normal = tolerance.normaliser({"numbers": {"decimals": decimals}})
+    assert normal(value) == round(value, decimals)
+
+
+@given(st.floats(-1e9, 1e9), st.sampled_from([0.5, 0.3, 2, 0.01]))
+def test_what_is_nearest_lies_within_half_a_step(value, step):
+    found = tolerance.normaliser({"numbers": {"nearest": step}})(value)
+    assert abs(found - value) <= step / 2 + 1e-6 * step + math.ulp(value)
+
+
+def test_an_empty_rule_is_the_rule_of_all_tasks():
+    for value in (1, 1.5, "A ", [2, 1], {"a": (1, 2)}, {1: None}, float("nan")):
+        assert tolerance.coder(tolerance.normaliser({}), 100)(value) == canonical.code_bytes(value)
+
+
+def test_no_method_of_a_strange_object_runs():
+    class Sly(float):
+        def __float__(self):
+            raise AssertionError
+
+        as_integer_ratio = __float__
+
+    code = tolerance.coder(tolerance.normaliser({"numbers": {"decimals": 1}}), 1000)
+    for value in (Sly(1.0), [Sly(1.0)], {1, 2}):
+        with pytest.raises(canonical.Unrepresentable):
+            code(value)
+
+
+def codes(source, inputs, *equality):
+    async def ask():
+        sandbox = await open_sandbox("process", 1)
+        try:
+            digest = await sandbox.put(inputs)
+            return await sandbox.run(source, "f", digest, "codes", Limits(), *equality)
+        finally:
+            await sandbox.close()
+
+    batch = asyncio.run(ask())
+    assert batch.verdict == "ok"
+    return batch.codes.tolist()
+
+
+def test_the_sandbox_codes_by_the_rule():
+    inputs = InputSet("S", (1.0, 2.0, 3.0))
+    first, second = "def f(x):\n    return x + 0.004", "def f(x):\n    return [x][0] - 0.004"
+    rule = {"numbers": {"decimals": 2}}
+    assert codes(first, inputs) != codes(second, inputs)
+    assert codes(first, inputs, rule) == codes(second, inputs, rule)
+    assert codes(first, inputs, rule) == [canonical.code_of(value) for value in inputs.inputs]
