@@ -44,7 +44,7 @@ def normaliser(rule: Mapping[str, Any]) -> Normal:
             parts = [normal(part, False) for part in value]
             return _unordered(parts, ignored) if ignored and (outermost or everywhere) else parts
         if kind is dict:
-            tag, body = next(iter(value.items())) if len(value) == 1 else ("", None)
+            tag, body = next(iter(value.items())) if len(value) == 1 else ("", ())
             if tag in _TAGS:
                 return value
             if tag == "$dict":
@@ -85,7 +85,7 @@ def _unordered(parts: list[Any], ignored: str) -> list[Any]:
 
 
 def _text_rule(rule: Mapping[str, Any] | None) -> Callable[[str], str] | None:
-    ignored = () if rule is None else rule["ignore"]
+    ignored: Any = rule["ignore"] if rule else ()
     if not ignored:
         return None
 
