@@ -17,7 +17,11 @@ def _option(panel: str, text: str, *names: str, **rest: Any) -> Any:
 
 
 Task: TypeAlias = Annotated[
-    str, typer.Argument(help="A task; `peirce tasks list` has them.", show_default=False)
+    str,
+    typer.Argument(
+        help="A task (`peirce tasks list` has them) or the path of your own task file.",
+        show_default=False,
+    ),
 ]
 SessionName: TypeAlias = Annotated[
     str, typer.Argument(help="An id, a unique prefix of one, or last.", metavar="SESSION")

@@ -11,7 +11,8 @@ A task may define more than `records.Task` asks for:
 - `judgeable(observation) -> bool`, where a hypothesis cannot be right on some hidden pairs;
 - `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder;
 - `identity(path) -> {"name", "sha256"}`, where its data may be more files than one;
-- `problems() -> list[Problem] | None`, those that it brings: what runs without data.
+- `problems() -> list[Problem] | None`, those that it brings: what runs without data;
+- `task_file`, {"name", "sha256"} of the file that it is, as a session records it.
 
 A user's own task is a file, YAML or Python, and named by its path (own.py).
 """

@@ -116,7 +116,7 @@ class YamlTask:
             raise self.source.error(("hidden",), f"it goes with observations, not with {given[0]}")
 
     @property
-    def identity(self) -> dict[str, Json]:
+    def task_file(self) -> dict[str, Json]:
         """{"name", "sha256"} of the file, and under "beside" of those that it names."""
         beside = [self._beside(key) for key in (("data",), ("sample_space", "file"))]
         named = [identity(place) for place in beside if place is not None]

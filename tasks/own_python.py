@@ -36,10 +36,11 @@ from ..records import (
     Problem,
     Task,
     canonical_json,
+    digest_of_text,
 )
 from . import examples
 from . import observations as observations_
-from .files import as_json, shorten
+from .files import as_json, expanded, identity, locate, shorten
 from .own import check_name, check_pair
 from .own_equality import checked_equality, warn_of_rounding
 from .own_space import checked_weight
@@ -128,7 +129,7 @@ class PythonTask:
         taken: Collection[str],
         lines: Mapping[str, int],
     ) -> None:
-        self.file, self.own, self.identity, self._lines = file, own, dict(named), lines
+        self.file, self.own, self.task_file, self._lines = file, own, dict(named), lines
         if isinstance(own, type):
             raise self._error(
                 "TASK", f"a class, where an object is needed: TASK = {own.__name__}()"
@@ -167,6 +168,15 @@ class PythonTask:
         else:
             loaded = self._checked("load", examples.TASK.load(path, None, seed))
         return loaded if observations is None else self.observe(loaded, observations, seed)
+
+    def identity(self, path: str | Path) -> dict[str, Json]:
+        """As `files.identity`; of a folder that the module itself reads, over the files in it."""
+        place = expanded(path)
+        if not (place.is_dir() and hasattr(self.own, "load")):
+            return identity(locate(place, self.files))
+        files = sorted(one for one in place.iterdir() if one.is_file())
+        rows = [f"{identity(one)['sha256']}  {one.name}\n" for one in files]
+        return {"name": place.name, "sha256": digest_of_text("".join(rows))}
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         if not hasattr(self.own, "observe"):

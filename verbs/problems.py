@@ -60,7 +60,7 @@ def choose(
     )
     if not pairs:
         raise UsageError(f"{data or task} leaves no problem to work on.")
-    file = getattr(source, "identity", None)
+    file = getattr(source, "task_file", None)
     sources = {
         "data": None if data is None else _identity(source, data),
         "observations": _observed(shown),

@@ -25,6 +25,7 @@ from peirce.sandbox import open_sandbox
 from peirce.tasks.files import DataWarning
 from peirce.tasks.own_words import OwnWords, equality_said, shown
 from peirce.tools.execute import executor
+from peirce.verbs.problems import choose
 
 WHOLE = """
     name: gauge
@@ -155,7 +156,7 @@ def test_pairs_may_stand_in_a_file_beside_it(tmp_path):
     path = write(tmp_path, "name: t\nabout: a task\ndata: pairs.csv\n")
     ((problem, _),) = tasks.load_problems(path)
     assert problem.id == "p" and problem.task == "t" and len(problem.hidden) == 1
-    beside = tasks.task(path).identity["beside"]
+    beside = tasks.task(path).task_file["beside"]
     assert [one["name"] for one in beside] == ["pairs.csv"]
 
 
@@ -433,6 +434,23 @@ def test_its_problems_may_be_fixed_and_its_data_be_pairs(tmp_path):
     (tmp_path / "d.csv").write_text("problem,input,output\np,[1],2\n")
     ((problem, _),) = load(tmp_path, text, "own.py", data=str(tmp_path / "d.csv"))
     assert problem.id == "p" and problem.task == "own"
+
+
+def test_it_may_read_a_folder_of_its_own(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "a.txt").write_text("3")
+    text = textwrap.dedent(PYTHON).replace(
+        "    def space",
+        "    def load(self, path, observations, seed):\n"
+        "        return [self.problem((__import__('pathlib').Path(path) / 'a.txt').read_text())]\n\n"
+        "    def space",
+    )
+    path = write(tmp_path, text, "own.py")
+    chosen = choose(path, data=folder)
+    assert [problem.id for problem in chosen.problems] == ["3"]
+    assert chosen.sources["data"]["name"] == "data"
+    assert chosen.sources["task_file"]["name"] == "own.py"
 
 
 def test_what_it_prints_is_no_data(tmp_path, capsys):
