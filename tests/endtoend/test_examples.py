@@ -147,3 +147,22 @@ def test_a_mistake_in_a_task_file_is_one_sentence(folder):
     assert said == "peirce: mine.py, line 3, TASK.problems: ZeroDivisionError: division by zero\n"
     assert "no such file" in command(folder, "run", "mne.yaml", code=2).stderr
     assert not list(folder.glob("*.duckdb"))
+
+
+GUIDE = (REPOSITORY / "docs" / "own-task.md").read_text("utf-8")
+WHOLE = [(kind, text) for kind, text in re.findall(r"```(yaml|python)\n(.*?)```", GUIDE, re.S)]
+
+
+@pytest.mark.parametrize(("kind", "text"), WHOLE, ids=[kind for kind, _ in WHOLE])
+def test_a_file_of_the_guide_is_a_task(tmp_path, kind, text):
+    file = tmp_path / f"mine.{'py' if kind == 'python' else kind}"
+    file.write_text(text, "utf-8")
+    answers = (
+        "('a', 'def f(x):\\n    return 0.4 * x')",
+        "('b', 'def f(x):\\n    return 0.4 * x + 0.01')",
+    )
+    (tmp_path / "said.json").write_text(json.dumps({"*": list(answers)}))
+    told = data(tmp_path, "run", file.name, "--model", "scripted:said.json", "--quiet")
+    assert told["status"] == "done" and told["steps"] == 2 * told["problems"]
+    if kind == "yaml":
+        assert told["verdicts"]["accepted"] == told["verdicts"]["redundant"] == 1
