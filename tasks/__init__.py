@@ -122,7 +122,10 @@ def load_problems(
 
 def judgeable(problem: Problem) -> tuple[bool, ...]:
     """One mark a hidden pair: whether a hypothesis can be judged by it. All can, unless the task
-    of the problem says otherwise: ACRE's undetermined scenes have no output to predict."""
+    of the problem says otherwise: ACRE's undetermined scenes have no output to predict. What a
+    user's own task said stands in the problem."""
+    if (marks := problem.secret.get(own.JUDGED)) is not None:
+        return tuple(bool(mark) for mark in marks)
     source = next((one for one in tasks() if one.name == problem.task), None)
     judged = getattr(source, "judgeable", None)
     return tuple(judged is None or bool(judged(pair)) for pair in problem.hidden)

@@ -38,6 +38,7 @@ from .own_space import COUNT, MOST_INPUTS, checked_weight, generator, inputs_of,
 from .own_words import EQUALITY, FIELD, INSTRUCTIONS, PAIR, STEP, part
 from .own_yaml import Key, Source, read_yaml
 
+JUDGED = "judgeable"  # in Problem.secret: a mark for each hidden pair
 ENDINGS = (".yaml", ".yml", ".py")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 KEYS = ("name", "about", "instructions", "pair", "observations", "hidden", "problems", "data",

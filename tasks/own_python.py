@@ -41,13 +41,12 @@ from ..records import (
 from . import examples
 from . import observations as observations_
 from .files import as_json, expanded, identity, locate, shorten
-from .own import check_name, check_pair
+from .own import JUDGED, check_name, check_pair
 from .own_equality import checked_equality, warn_of_rounding
 from .own_space import checked_weight
 from .own_words import EQUALITY, INSTRUCTIONS, PAIR
 
 METHODS = ("generate", "problems", "load", "space", "spaces", "observe", "judgeable")
-JUDGED = "judgeable"  # in Problem.secret: a mark for each hidden pair
 
 
 class _UsersCode:

@@ -6,15 +6,14 @@ reply is a pure function of (view, messages since the last user turn, expansions
 search is sampled, so the seed changes nothing, and neither do workers or the order of problems.
 
 Covered (`engines.py`): programs from lists of integers to a list of integers, an integer or a truth
-value (`list_*.py`); scenes of objects that are on or off (`acre*.py`). All else ends as exhausted;
-a warning and `Reply.meta` say why.
+value (`list_*.py`); scenes of objects that are on or off (`acre*.py`). All else ends as exhausted,
+and `Reply.meta` says why.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -74,8 +73,6 @@ class SearchProposer:
         if "reason" in found:  # nothing here searches such problems
             warn(f"{found['reason']}: other problems end as exhausted, without an answer")
         if "source" not in found:
-            if "reason" in found:
-                warnings.warn(f"problem {view.problem}: {found['reason']}", stacklevel=2)
             return Reply(finish="exhausted", meta={"reason": found.get("reason", "exhausted")})
         offered = any(tool.name == "execute" for tool in tools)
         told_to_answer = bool(messages) and messages[-1].get("content") == NO_CALLS_LEFT
