@@ -176,6 +176,8 @@ def _panel(panel: Any, rows: Sequence[Mapping[str, Json]], name: str) -> None:
     if name in PLOTTED["general"]:
         panel.axhline(1.0, color="grey", linewidth=0.8)
         panel.set_yscale("log")
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter("{x:g}")
     else:
         panel.set_ylim(bottom=0)
     if panel.get_legend_handles_labels()[0]:
