@@ -14,7 +14,7 @@ Hidden pairs are a set: one that stands there twice counts once, one that is als
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -135,10 +135,7 @@ def _place(group: _Group, key: str) -> tuple[str, bool, int, str, str]:
 def _hidden(problem: Problem, all_pairs: bool) -> dict[str, int]:
     """The hidden pairs that count: the name of each and where it first stands."""
     shown = set(map(_name, problem.shown))
-    judgeable: Callable[[Problem], Sequence[bool]] | None = getattr(tasks, "judgeable", None)
-    marks: Sequence[bool] = [True] * len(problem.hidden)
-    if judgeable is not None and not all_pairs:
-        marks = judgeable(problem)
+    marks = [True] * len(problem.hidden) if all_pairs else tasks.judgeable(problem)
     found: dict[str, int] = {}
     for i, pair in enumerate(problem.hidden):
         name = _name(pair)

@@ -254,19 +254,18 @@ def _scores(
     if not space:
         return scores
     share = sizes / space
+    apart = {j: _distances(sizes[j], sizes, shared[j]) for j in np.unique(rows).tolist()}
     for i, members in enumerate(rows.tolist()):
         new = sizes - sum(shared[j] for j in members)
         gain = np.zeros(len(sizes))
         if len(members) == 1:
-            gain = _distances(sizes[members[0]], sizes, shared[members[0]])
+            gain = apart[members[0]]
         elif len(members) == 2:
             a, b = members
             new = new + three[a, b]
-            between = _distances(sizes[a], sizes, shared[a])[b]
+            between = apart[a][b]
             # In this order equal distances, whichever member they are from, give equal sums.
-            to_both = _distances(sizes[a], sizes, shared[a]) + _distances(
-                sizes[b], sizes, shared[b]
-            )
+            to_both = apart[a] + apart[b]
             gain = (to_both + between) / 3 - between
         scores[i] = (share + new / space + gain) / 3
     return np.round(scores, _DECIMALS)
