@@ -11,8 +11,8 @@ from typing import Any
 __version__ = "0.1.0"
 
 VERBS = (
-    "run", "resume", "replay", "check", "evaluate", "sessions", "show", "bank",
-    "import_recorded", "export", "load", "doctor",
+    "run", "resume", "replay", "check", "evaluate", "study", "sessions", "show",
+    "bank", "import_recorded", "export", "load", "doctor",
 )  # fmt: skip
 __all__ = ["VERBS", "__version__"]
 

@@ -27,8 +27,8 @@ from .verbs.settings import one_of, shown_model, shown_settings
 
 __all__ = [
     "Session", "Trace", "bank", "check", "doctor", "evaluate", "export", "import_recorded", "load",
-    "plan", "replay", "resume", "run", "sessions", "show", "store_path", "tasks_generate", "tasks_list",
-    "tasks_show", "tasks_space",
+    "plan", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_generate",
+    "tasks_list", "tasks_show", "tasks_space",
 ]  # fmt: skip
 
 doctor = checked(diagnose)
@@ -108,6 +108,41 @@ def _known_word(store: Store, word: str) -> None:
             f"there is neither an evaluation nor a session {word!r}: the evaluations are {names},"
             " and `peirce sessions` lists the sessions"
         )
+
+
+@checked
+def study(
+    name: str,
+    *sessions: str,
+    seed: int = 0,
+    draws: int = 5,
+    all_pairs: bool = False,
+    distinct: bool = False,
+    contexts: int = 200,
+    pairs: int = 100,
+    store: str | Path | None = None,
+    out: str | Path | None = None,
+) -> dict[str, Json]:
+    """A simulation study of GEAR over sessions joined by problem and shown pairs: {study, sessions,
+    problems, hypotheses, rows, …}, from the store alone (reports/studies.py).
+
+    name: defeasible or general. draws: of hidden pairs, for each problem and number of them.
+    all_pairs: hidden pairs by which nothing can be judged count too. distinct: hypotheses of one
+    problem that predict the same count once. contexts, pairs: of `general`, the most contexts of
+    one size and problem, and how many comparisons one of them counts as at most. out: a folder or
+    file for tables and a plot (see `listing.write_study`).
+    """
+    from .reports import studies
+    from .verbs.listing import write_study
+
+    one_of("study", name, list(studies.STUDIES))
+    choices = studies.Choices(seed, draws, all_pairs, distinct, contexts, pairs)
+    with reading(store) as opened:
+        found = [opened.find(session) for session in sessions or ("last",)]
+        result = studies.study(name, opened, found, choices)
+        for one in result["sessions"]:
+            one["model"] = shown_model(opened.session(one["session"])["settings"])
+    return result | ({"files": write_study(result, out)} if out is not None else {})
 
 
 @checked

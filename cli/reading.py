@@ -45,6 +45,54 @@ def evaluate(
         endings.print_scores(text.console(), result)
 
 
+@app.command(
+    epilog="Examples: peirce study defeasible last | peirce study general 4f1c 9a --out tables/"
+)
+def study(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            help="defeasible or general, then sessions (default: last), which are joined by problem"
+            " and shown pairs.", metavar="NAME [SESSION]...",
+        ),
+    ],
+    seed: Annotated[int, typer.Option(help="Of what is drawn, and of the intervals.")] = 0,
+    draws: Annotated[
+        int, typer.Option(help="Of hidden pairs, for each problem and number of them.")
+    ] = 5,
+    all_pairs: Annotated[
+        bool,
+        typer.Option("--all-pairs", help="Hidden pairs by which nothing can be judged count too."),
+    ] = False,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Hypotheses that predict the same count once.")
+    ] = False,
+    contexts: Annotated[
+        int, typer.Option(help="general: the most contexts of one size and problem.")
+    ] = 200,
+    pairs: Annotated[
+        int, typer.Option(help="general: as how many comparisons a context counts at most.")
+    ] = 100,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Tables and a plot: a .csv, .md or .svg file, or a folder.",
+                     metavar="DIR|FILE"),
+    ] = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:  # fmt: skip
+    """The simulation studies of GEAR from the store: how many consistent hypotheses hidden pairs
+    refute (defeasible), and whether higher-scored ones pass more often (general)."""
+    from .. import api
+    from ..reports import endings, text
+
+    result = api.study(
+        *what, seed=seed, draws=draws, all_pairs=all_pairs, distinct=distinct, contexts=contexts,
+        pairs=pairs, store=store, out=out,
+    )  # fmt: skip
+    emit([result]) if as_json else endings.print_study(text.console(), result)
+
+
 @app.command(epilog="Example: peirce sessions --store mine.duckdb")
 def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     """The sessions of a store, also while a run owns it."""

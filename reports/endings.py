@@ -101,6 +101,17 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
         out.print(f"written   {visible(path)}", soft_wrap=True)
 
 
+def print_study(out: Console, result: Mapping[str, Json]) -> None:
+    """What `peirce study` prints: its short table, and what it is made from."""
+    from . import study_tables, tables
+
+    out.print(tables.as_text(study_tables.short_table(result), out.width))
+    for fact in study_tables.facts(result):
+        out.print(visible(fact), soft_wrap=True)
+    for path in result.get("files", ()):
+        out.print(f"written   {visible(path)}", soft_wrap=True)
+
+
 def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
     """What --dry-run tells; roles that nobody asks are left out."""
     seed = forecast["seed"]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ..records import Digest, InputSet, Json, Problem, StepRecord, StoreError
 from . import bank as _bank
+from . import consistent as _consistent
 from . import digest as _digest
 from . import export as _export
 from . import intact as _intact
@@ -24,14 +25,16 @@ from . import ledger as _ledger
 from . import sessions as _sessions
 from .cache import AnswerCache
 from .connection import Reading, Row
+from .consistent import Consistent
 from .journal import JournalMismatch, SessionJournal
 from .ledger import SessionLedger
 from .owner import Owner
 from .reader import Reader, take
 from .sessions import ProblemRow
+from .vectors import Vector
 from .writing import Change, Writer
 
-__all__ = ["AnswerCache", "JournalMismatch", "ProblemRow", "SessionJournal", "Store"]
+__all__ = ["AnswerCache", "Consistent", "JournalMismatch", "ProblemRow", "SessionJournal", "Store"]
 
 
 def _named(path: str | Path) -> Path:
@@ -155,6 +158,14 @@ class Store:
     ) -> Iterator[StepRecord]:
         """By problem and step. spaces=False leaves the predictions over S unread (None)."""
         return _ledger.steps(self._reading, session, self._ids(session, problem), spaces)
+
+    def consistent(self, session: str, problems: Sequence[str]) -> dict[str, list[Consistent]]:
+        """The consistent hypotheses of each problem, in the order of its steps."""
+        return _consistent.consistent(self._reading, session, problems)
+
+    def vectors(self, digests: Iterable[Digest]) -> dict[Digest, Vector]:
+        """Arrays by digest, as `Consistent` names them."""
+        return _journal.vectors_of(self._reading, digests)
 
     def bank(
         self, session: str, problem: str | None = None, alpha: float = 0.5

@@ -1,15 +1,16 @@
-"""Listings of a stored session (`peirce show`) and its tables as files (`peirce eval --out`)."""
+"""Listings of a stored session (`peirce show`) and tables as files (`peirce eval --out`, `peirce study
+--out`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..graphs.budget import Prices
-from ..records import Json, StepRecord
-from ..reports import find_evaluation, tables, tally
+from ..records import Json, StepRecord, UsageError
+from ..reports import find_evaluation, study_tables, tables, tally
 from ..store import Store
-from ..tasks.files import expanded, writable, write_lines
+from ..tasks.files import expanded, warn, writable, write_lines
 
 
 def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
@@ -91,6 +92,31 @@ def write_tables(scored: Sequence[Mapping[str, Json]], out: str | Path) -> list[
         for one in scored:
             whole = tables.as_csv(tables.problem_table(one["by_problem"]))
             texts[target / f"{name}-{one['session']}.csv"] = whole
+    return _written(texts)
+
+
+def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
+    """What a study came to as files: a .csv, .md or .svg file, or a folder that gets all three,
+    without the plot, and with a warning, where matplotlib is absent. Returns the paths."""
+    target = expanded(out)
+    name = str(result["study"])
+    forms: dict[str, Callable[[], str]] = {
+        ".csv": lambda: tables.as_csv(study_tables.long_table(result)),
+        ".md": lambda: tables.as_markdown(study_tables.whole_table(result)),
+        ".svg": lambda: study_tables.plot(result),
+    }
+    if target.suffix in forms:
+        return _written({target: forms[target.suffix]()})
+    texts = {}
+    for suffix, form in forms.items():
+        try:
+            texts[target / f"{name}{suffix}"] = form()
+        except UsageError as error:
+            warn(f"{name}{suffix} is not written: {error}")
+    return _written(texts)
+
+
+def _written(texts: Mapping[Path, str]) -> list[str]:
     for path in texts:  # before any of them is written
         writable(path)
     for path, text in texts.items():
