@@ -8,15 +8,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..records import Json, UsageError
 from .chat_faults import Fault
-from .chat_replies import completion_body, sendable, with_readable_arguments
-from .chat_streams import Pieces, events
+from .chat_replies import completion_body, sendable, told_usage, with_readable_arguments
+from .chat_streams import Pieces, bounded, events
 from .endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
                              for name in (upper, upper.lower())))  # fmt: skip
+LONGEST_ERROR = 1_000_000  # bytes of one that are read
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
@@ -50,6 +51,7 @@ def open_client(
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
             proxy=os.environ.get("OPENAI_PROXY") or None,
             follow_redirects=True,
+            event_hooks={"response": [_read_error]},
         )
         model = _client_class()(
             model=endpoint.model,
@@ -69,6 +71,39 @@ def open_client(
     except (ValueError, OSError, ImportError, httpx2.InvalidURL) as error:
         raise _client_error(spec, error) from None
     return model, http
+
+
+async def _read_error(response: httpx2.Response) -> None:
+    """What an error says, without end where the endpoint is broken: the openai client would read
+    all of it."""
+    if not response.is_error:
+        return
+    body = bytearray()
+    async with aclosing(response.aiter_bytes()) as pieces:
+        async for piece in pieces:
+            body += piece
+            if len(body) > LONGEST_ERROR:
+                break
+    await response.aclose()
+    response._content = bytes(body[:LONGEST_ERROR])
+
+
+@contextmanager
+def _malformed() -> Iterator[None]:
+    """The errors of reading a body, no JSON, no UTF-8, too long a number, as a Fault: those of a
+    listener that LangChain calls are its own and pass."""
+    try:
+        yield
+    except UnicodeEncodeError:
+        raise Fault("nothing: the request cannot be written as UTF-8", again=False) from None
+    except (ValueError, RecursionError):
+        raise Fault("the body of the answer is malformed", again=True) from None
+
+
+async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    with _malformed():
+        async for data in events(pieces):
+            yield data
 
 
 def _client_error(spec: str, error: Exception) -> UsageError:
@@ -105,18 +140,20 @@ def _client_class() -> type[ChatOpenAI]:
             payload = self._get_request_payload(messages, stop=stop, **kwargs)
             payload.pop("stream", None)
             limit_s: float = self.request_timeout.read  # type: ignore[union-attr]
-            async with asyncio.timeout(limit_s) as limit:
-                if self.streaming:
-                    body = await self._streamed(payload, limit, limit_s, run_manager)
-                else:
-                    raw = await self.async_client.with_raw_response.create(**payload)
-                    body = json.loads(raw.content)
+            limit = asyncio.timeout(limit_s)
+            try:
+                async with limit:
+                    body = await self._body(payload, limit, limit_s, run_manager)
+            except TimeoutError:
+                if limit.expired():
+                    raise Fault(f"no answer within {limit_s:g} s", again=True) from None
+                raise
             result = self._create_chat_result(body)
             if run_manager is not None and self.streaming:
                 result.generations[0].message.id = _message_id(run_manager)
             return result
 
-        async def _streamed(
+        async def _body(
             self,
             payload: dict[str, Any],
             limit: asyncio.Timeout,
@@ -125,12 +162,16 @@ def _client_class() -> type[ChatOpenAI]:
         ) -> Json:
             """The whole body. The time limit begins again with each event that brings something."""
             clock = asyncio.get_running_loop().time
-            make = self.async_client.with_streaming_response.create
-            async with make(**payload, stream=True) as response:
-                if "json" in response.headers.get("content-type", ""):
-                    return json.loads(await response.read())  # it does not stream
+            asked = {**payload, "stream": True} if self.streaming else payload
+            with _malformed():
+                opened = self.async_client.with_streaming_response.create(**asked)
+                response = await opened.__aenter__()
+            try:
+                if not self.streaming or "json" in response.headers.get("content-type", ""):
+                    with _malformed():
+                        return json.loads(await bounded(response.iter_bytes()))
                 pieces = Pieces()
-                told = events(response.iter_bytes())
+                told = _events(response.iter_bytes())
                 async for data in told:
                     before = pieces.size
                     text = pieces.add(data)
@@ -146,7 +187,9 @@ def _client_class() -> type[ChatOpenAI]:
                     async with asyncio.timeout(1):
                         async for _ in told:
                             pass
-            return pieces.completion()
+                return pieces.completion()
+            finally:
+                await opened.__aexit__(None, None, None)
 
         def _create_chat_result(
             self, response: Any, generation_info: dict[Any, Any] | None = None
@@ -154,8 +197,7 @@ def _client_class() -> type[ChatOpenAI]:
             try:
                 body = completion_body(response)
                 choice = body["choices"][0]
-                usage = body.get("usage")
-                usage = usage if isinstance(usage, dict) else None
+                usage = told_usage(body.get("usage"))
                 tidy = {**body, "usage": usage, "choices": [with_readable_arguments(choice)]}
                 result = super()._create_chat_result(tidy, generation_info)
             except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):

@@ -49,7 +49,8 @@ class Fault(Exception):
     """One request that gave no answer. again: whether asking again may help; refused: whether
     every other request will fail alike; asked_s: how long the endpoint asked to wait; part: which
     optional part of the request it was that the endpoint cannot take; unreachable: no model is
-    there, for this request as for any other."""
+    there, for this request as for any other; passing: refused, but gateways say so of one request
+    too: an endpoint that has answered before is not judged by it."""
 
     def __init__(
         self,
@@ -60,6 +61,7 @@ class Fault(Exception):
         asked_s: float | None = None,
         part: str = "",
         unreachable: bool = False,
+        passing: bool = False,
     ) -> None:
         super().__init__(text)
         self.again = again
@@ -67,6 +69,7 @@ class Fault(Exception):
         self.asked_s = asked_s
         self.part = part
         self.unreachable = unreachable
+        self.passing = passing
 
 
 class ErrorInBody(Exception):
@@ -104,9 +107,8 @@ def status_fault(
     if status == 403 and MODERATED.search(detail):  # of this request, not of the key
         return Fault(told, again=False)
     if status == 403:
-        return Fault(
-            f"{said}; has the key in {key} the right to use it?", again=False, refused=True
-        )
+        doubt = f"{said}; has the key in {key} the right to use it?"
+        return Fault(doubt, again=False, refused=True, passing=True)
     if status == 402 or code == "insufficient_quota":
         return Fault(f"{said}: the quota of the key in {key} is spent", again=False, refused=True)
     if status == 413 or (status not in PASSING and status <= 500 and CONTEXT.search(detail)):
@@ -116,7 +118,8 @@ def status_fault(
     if status in FOR_A_PART and (part := refused_part(detail, sent)):
         return Fault(told, again=False, part=part)
     if status == 404:
-        return Fault(f"{told}; are URL and model name right?", again=False, refused=True)
+        doubt = f"{told}; are URL and model name right?"
+        return Fault(doubt, again=False, refused=True, passing=True)
     if status == 503 and LOADING.search(detail):
         return Fault(told, again=True, unreachable=True)
     if status in PASSING or status >= 500:

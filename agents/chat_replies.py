@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..records import Json, Reply, ToolCall, Usage, canonical_json
+from ..records import Json, Message, Reply, ToolCall, Usage, canonical_json
 from .chat_faults import ErrorInBody, Fault
 
 DEEPEST = 100  # levels in an answer; json and the journal fail at some hundred more
@@ -133,6 +134,35 @@ def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
     return ToolCall(str(call.get("id") or f"call_{number}"), str(function.get("name")), arguments)
 
 
+def told_usage(usage: Json) -> dict[str, Json] | None:
+    """The counts of a body's usage that are numbers, all others being as not told: a good answer
+    is no worse for them."""
+    if not isinstance(usage, dict):
+        return None
+    counts: dict[str, Json] = {
+        name: _count(usage.get(name))
+        for name in ("prompt_tokens", "completion_tokens", "total_tokens")
+    }
+    for name in ("prompt_tokens_details", "completion_tokens_details"):
+        details = usage.get(name)
+        if isinstance(details, dict):
+            counts[name] = {key: _count(told) for key, told in details.items()}
+    return counts
+
+
+def with_own_ids(reply: Reply, messages: Sequence[Message]) -> Reply:
+    """The reply with another id for each tool call whose id an earlier one has, in the messages or
+    in the reply: endpoints that want them unique would refuse what goes back."""
+    used = {call.get("id") for one in messages for call in one.get("tool_calls") or ()}
+    calls = []
+    for call in reply.tool_calls:
+        names = itertools.chain([call.id], (f"{call.id}_{n}" for n in itertools.count(2)))
+        free = next(name for name in names if name not in used)
+        used.add(free)
+        calls.append(replace(call, id=free))
+    return replace(reply, tool_calls=tuple(calls))
+
+
 def _usage(message: Any) -> Usage:
     told = getattr(message, "usage_metadata", None) or {}
     return Usage(
@@ -145,7 +175,7 @@ def _usage(message: Any) -> Usage:
 
 def _count(told: Json) -> int:
     """A whole number that every reader of the journal can hold, whatever an endpoint says."""
-    if not isinstance(told, int | float) or told != told:
+    if isinstance(told, bool) or not isinstance(told, int | float) or told != told:
         return 0
     return int(min(max(told, 0), MOST_TOKENS))
 

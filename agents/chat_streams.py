@@ -19,16 +19,66 @@ JOINED = ("reasoning_content", "reasoning", "refusal")
 
 
 async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """What stands in the `data:` lines of server-sent events, each an event of its own. Lines end
-    in line feeds alone: the JSON in them may hold any other line separator as it is."""
-    rest = b""
+    """What server-sent events hold: `data:` lines up to an empty one, joined; a line that is JSON
+    by itself is an event of its own (some servers leave the empty lines out). Raises Fault for one
+    that is longer than `LONGEST`."""
+    held: list[bytes] = []  # of the event under way
+    size = 0
+    async for line in _lines(pieces):
+        if line.startswith(b"data:"):
+            if len(held) == 1 and _is_whole(held[0]):
+                yield held.pop()
+                size = 0
+            told = line[5:].strip()
+            size += len(told)
+            if size > LONGEST:
+                raise too_long()
+            held += [told] if told else []
+        if held and (not line or held == [b"[DONE]"]):
+            yield b"\n".join(held)
+            held, size = [], 0
+    if held:
+        yield b"\n".join(held)
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Lines end in line feeds alone: the JSON in them may hold any other separator as it is."""
+    rest: list[bytes] = []
+    size = 0
     async for piece in pieces:
-        *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:"):
-                yield line[5:].strip()
-    if rest.startswith(b"data:"):
-        yield rest[5:].strip()
+        first, *others = piece.split(b"\n")
+        rest.append(first)
+        size += len(first)
+        if size > LONGEST:
+            raise too_long()
+        if others:
+            yield b"".join(rest).strip()
+            for line in others[:-1]:
+                yield line.strip()
+            rest, size = [others[-1]], len(others[-1])
+    yield b"".join(rest).strip()
+
+
+def _is_whole(data: bytes | str) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+async def bounded(pieces: AsyncIterator[bytes]) -> bytes:
+    """The whole of a body. Raises Fault where it is longer than `LONGEST`."""
+    body = bytearray()
+    async for piece in pieces:
+        body += piece
+        if len(body) > LONGEST:
+            raise too_long()
+    return bytes(body)
+
+
+def too_long() -> Fault:
+    return Fault(f"an answer that is not over after {LONGEST:,} characters", again=False)
 
 
 class Pieces:
@@ -54,7 +104,7 @@ class Pieces:
             self.size += 1
             return ""
         if self.size > LONGEST:
-            raise Fault(f"a stream that is not over after {LONGEST:,} characters", again=False)
+            raise too_long()
         try:
             event = json.loads(data)
             if event.get("error"):
@@ -69,11 +119,11 @@ class Pieces:
             raise Fault("the streamed answer broke off", again=True)
         if not self._choices:
             return {**self._about, "usage": self._usage, "choices": []}
-        content: Json = [{"type": kind, kind: "".join(parts)} for kind, parts in self._blocks]
+        content: Json = [{"type": kind, kind: joined(parts)} for kind, parts in self._blocks]
         if all(kind == "text" for kind, _ in self._blocks):
-            content = "".join(block["text"] for block in content)
+            content = joined([block["text"] for block in content])
         message: dict[str, Json] = {"role": "assistant", "content": content}
-        message |= {name: "".join(parts) for name, parts in self._joined.items() if parts}
+        message |= {name: joined(parts) for name, parts in self._joined.items() if parts}
         if self._calls:
             message["tool_calls"] = [_whole(call) for call in self._calls]
         choice = {"index": 0, "message": message, "finish_reason": self._finish or None}
@@ -114,13 +164,14 @@ class Pieces:
 
     def _call(self, piece: dict[str, Json]) -> None:
         """Servers leave out the index, or the id, or give every call the index 0: a piece with a
-        name and another id begins a call, whatever its index."""
+        name begins a call, whatever its index, where its id is another one; without ids, where
+        its name is another one or the arguments so far are whole."""
         function = piece.get("function") or {}
         index, name, told = piece.get("index"), function.get("name"), piece.get("id")
         call = self._by_index.get(index) if index is not None else None
         if index is None and self._calls and not name:
             call = self._calls[-1]
-        if call is None or (name and told and call["id"] and told != call["id"]):
+        if call is None or (name and call["name"] and _is_another(call, name, told)):
             call = {"id": None, "name": None, "arguments": []}
             self._calls.append(call)
             self._by_index[index] = call
@@ -135,8 +186,22 @@ class Pieces:
         self.size += len(more)
 
 
+def joined(parts: list[str]) -> str:
+    """The text in pieces. A character may have been cut into two surrogates."""
+    text = "".join(parts)
+    if text.isascii() or not any("\ud800" <= one <= "\udfff" for one in text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _is_another(call: dict[str, Any], name: Json, told: Json) -> bool:
+    if told and call["id"]:
+        return bool(told != call["id"])
+    return bool(name != call["name"] or _is_whole("".join(call["arguments"])))
+
+
 def _whole(call: dict[str, Any]) -> dict[str, Json]:
-    function = {"name": call["name"], "arguments": "".join(call["arguments"])}
+    function = {"name": call["name"], "arguments": joined(call["arguments"])}
     if call["name"] is None:
         raise Fault("the body of the answer is malformed", again=True)
     return {"id": call["id"], "type": "function", "function": function}

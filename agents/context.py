@@ -6,9 +6,17 @@ there, since Ollama cuts what is too long in silence.
 
 A size that was looked up refuses a request only where it cannot fit: at `MOST_CHARACTERS` a token,
 without the answer. What is between that and the true count is left to the endpoint, which refuses
-it in words of its own; where it cuts instead, it counts as many tokens as the model holds, and the
-answer is refused then. Not used: the length that a model was trained with (`n_ctx_train`), which a
-server may exceed.
+it in words of its own. Where it cuts instead, the answer is refused: its count of the request either
+fills what the model holds, or (whole messages are dropped, the oldest first) is below what was
+sent at the least.
+
+The second is no proof by itself: Ollama before 0.2 and some 0.30 left out what they had cached, and
+other servers may. So cached tokens that are told are added, and a count that is too small is a cut
+only where there is a size that the request may exceed (at 1 character a token), or where the server
+is an Ollama that tells none. Not covered: a server of another kind that cuts and tells no size, and
+one that counts no tokens. Setting `context_tokens` refuses before a request by a size of one's own
+and is checked after it beside the one looked up; 0 ends all of this. Not used: the length that a
+model was trained with (`n_ctx_train`), which a server may exceed.
 """
 
 from __future__ import annotations
@@ -22,6 +30,7 @@ from urllib.parse import urlsplit
 
 from ..records import Json, Message, Unavailable, Usage
 from .endpoint import Endpoint
+from .limits import estimated_tokens
 
 if TYPE_CHECKING:
     import httpx2
@@ -53,31 +62,45 @@ class Size:
 
 class Context:
     """The size of one endpoint's model, looked up when it is first needed. A look-up that fails is
-    no error: then nothing is refused."""
+    no error: then nothing is refused. own: the user's, which goes before it; 0: nothing is checked.
+    """
 
-    def __init__(self, endpoint: Endpoint, http: httpx2.AsyncClient) -> None:
+    def __init__(self, endpoint: Endpoint, http: httpx2.AsyncClient, own: int | None) -> None:
         self._endpoint = endpoint
         self._http = http
+        self._own = own
         self._turn = asyncio.Lock()
-        self._looked_up = False
+        self._looked_up = own == 0
         self._loaded_left = 0  # looks at what Ollama has loaded
+        self._ollama = False
         self.size: Size | None = None
 
-    async def check(self, messages: Sequence[Message]) -> None:
-        """Before a request. Raises Unavailable for messages that cannot fit."""
+    async def check(
+        self, messages: Sequence[Message], extra: Mapping[str, Json], answer: int
+    ) -> None:
+        """Before a request. answer: its tokens at most, 0: not known. Raises Unavailable for
+        messages that cannot fit."""
+        size = estimated_tokens(messages, extra, answer)
+        if self._own and size > self._own:
+            raise Unavailable(
+                f"{self._endpoint} was not asked: the request and an answer of {answer:,} tokens "
+                f"are about {size:,} tokens, more than context_tokens {self._own:,}"
+            )
         if not self._looked_up:
             async with self._turn:
                 if not self._looked_up:
                     self._looked_up = await self._look_up()
         least = least_tokens(messages)
-        if self.size is not None and least > self.size.tokens:
+        if self._own is None and self.size is not None and least > self.size.tokens:
             raise Unavailable(
                 f"{self._endpoint} was not asked: the request is at least {least:,} tokens, more "
                 f"than the {self.size}"
             )
 
-    async def check_answer(self, usage: Usage) -> None:
+    async def check_answer(self, messages: Sequence[Message], usage: Usage) -> None:
         """After an answer. Raises Unavailable where the request was cut."""
+        if self._own == 0:
+            return
         if self.size is None and self._loaded_left:
             async with self._turn:
                 if self._loaded_left and self.size is None:
@@ -86,6 +109,22 @@ class Context:
             raise Unavailable(
                 f"{self._endpoint} cut the request without a word: it filled all of the {self.size}"
             )
+        if self._own and usage.tokens_in >= self._own:
+            raise Unavailable(
+                f"{self._endpoint} counted {usage.tokens_in:,} tokens in the request: it fills "
+                f"context_tokens {self._own:,} or was cut to it"
+            )
+        counted, least = usage.tokens_in + usage.tokens_cached, least_tokens(messages)
+        if usage.tokens_in > 0 and counted < least and self._may_exceed(messages):
+            raise Unavailable(
+                f"{self._endpoint} cut the request without a word: it counted {counted:,} tokens "
+                f"in one of at least {least:,} (context_tokens=0 ends this check)"
+            )
+
+    def _may_exceed(self, messages: Sequence[Message]) -> bool:
+        sizes = [self._own, self.size.tokens if self.size else None]
+        known = [size for size in sizes if size]
+        return self._ollama if not known else _characters(messages) > min(known)
 
     async def _look_up(self) -> bool:
         """Whether that is done with; it is not where nothing listens yet."""
@@ -99,6 +138,7 @@ class Context:
         entry = _entry(told, "data", "id", self._endpoint.model)
         self.size = _size(entry, url)
         if self.size is None and entry is not None and not self._endpoint.openai:
+            self._ollama = entry.get("owned_by") == "library"
             self._loaded_left = ASKED_AGAIN
         return True
 
@@ -139,12 +179,16 @@ class Context:
 
 def least_tokens(messages: Sequence[Message]) -> int:
     """What the messages are at the least, whatever the model's tokenizer."""
+    return _characters(messages) // MOST_CHARACTERS
+
+
+def _characters(messages: Sequence[Message]) -> int:
     characters = 0
     for message in messages:
         characters += len(str(message.get("content") or ""))
         for call in message.get("tool_calls") or ():
             characters += len(str(call.get("function", {}).get("arguments", "")))
-    return characters // MOST_CHARACTERS
+    return characters
 
 
 def _entry(body: Json, under: str, name: str, model: str) -> Mapping[str, Json] | None:

@@ -14,6 +14,8 @@ from ..records import Json, Reply, UsageError
 from .chat_replies import without
 
 OPENAI_URL = "https://api.openai.com/v1"
+SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.I)  # as in verbs/secrecy
+SHORTEST = 8  # of a secret; what is shorter may be a dummy, and a word
 SECRET_NAME = re.compile(r"api_?key|secret|passw|authorization|bearer|access_?token|headers", re.I)
 
 
@@ -63,9 +65,14 @@ def endpoint_of(spec: str, given: Mapping[str, Json]) -> Endpoint:
         wrong = True
     if wrong:
         raise UsageError(f"{source} is no URL: write it like http://127.0.0.1:8000/v1")
-    if parts.username or parts.password or parts.query:
+    if parts.username or parts.password or parts.query or parts.fragment:
         raise UsageError(  # without the URL: it may hold a secret
             f"{source} must be a plain URL: the key belongs into the environment variable {key_env}"
+        )
+    if variable := secret_in(url, name):
+        raise UsageError(  # without the model string, for the same reason
+            f"the model string or its URL must not hold what {variable} of the environment holds: "
+            "it is recorded"
         )
     if not name:
         raise UsageError(f"model {spec!r} names no model: write openai:NAME or {url}#NAME")
@@ -89,9 +96,24 @@ def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
                     f"model_args must not hold {key!r}: settings are recorded; the key belongs into "
                     f"the environment variable {endpoint.key_env}"
                 )
+            check_secrets(str(key), endpoint)
             check_secrets(value, endpoint)
     elif isinstance(arguments, list | tuple):
         for value in arguments:
             check_secrets(value, endpoint)
-    elif isinstance(arguments, str) and endpoint.scrubbed(arguments) != arguments:
-        raise UsageError(f"model_args must not hold the key of {endpoint.key_env}: it is recorded")
+    elif isinstance(arguments, str):
+        own = endpoint.key_env if endpoint.scrubbed(arguments) != arguments else ""
+        if variable := own or secret_in(arguments):
+            raise UsageError(f"model_args must not hold the key of {variable}: it is recorded")
+
+
+def secret_in(*texts: str) -> str:
+    """The variable of the environment, with a name like that of a key, whose value stands in one
+    of the texts; "" for none. A path is no secret."""
+    for variable, value in os.environ.items():
+        secret = value.strip()
+        if len(secret) < SHORTEST or secret.startswith("/") or variable.endswith("_ENV"):
+            continue
+        if SECRET_VARIABLE.search(variable) and any(secret in text for text in texts):
+            return variable
+    return ""

@@ -8,13 +8,14 @@ other; the endpoint's own 429 is what tells them.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..records import Json, Message
+from ..records import Json, Message, Reply, Usage, canonical_json
 
 WINDOW_S = 60.0
 NEVER_REACHED_S = 30.0  # a wrong URL, or a server that was not started
@@ -157,6 +158,42 @@ class Outage:
         usual = OUTAGE_S if self.answers or self._known else NEVER_REACHED_S
         patience_s = usual if self._patience_s is None else self._patience_s
         return self._since is not None and self.lasted_s >= patience_s
+
+
+class InARow:
+    """Different problems that met the same, without one between them that did not."""
+
+    def __init__(self, enough: int) -> None:
+        self._enough = enough
+        self._problems: set[str] = set()
+
+    def met(self, problem: str) -> bool:
+        """Whether it is enough of them, with this one."""
+        self._problems.add(problem)
+        return len(self._problems) >= self._enough
+
+    def over(self) -> None:
+        self._problems.clear()
+
+
+class Estimated(Usage):
+    """A usage of which the endpoint told nothing, or one side alone."""
+
+
+def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str, Json]) -> Reply:
+    """The reply with an estimate for the tokens in or out that the endpoint did not count (0), so
+    that a budget binds."""
+    usage = reply.usage
+    calls = sum(len(canonical_json(call.arguments)) for call in reply.tool_calls)
+    said = len(reply.text) + calls + len(str(reply.meta.get("reasoning", "")))
+    tokens_in = usage.tokens_in or estimated_tokens(messages, extra, 0)
+    tokens_out = usage.tokens_out or math.ceil(said / CHARACTERS_A_TOKEN)
+    if (tokens_in, tokens_out) == (usage.tokens_in, usage.tokens_out):
+        return reply
+    thought = 0 if usage.tokens_out else len(str(reply.meta.get("reasoning", "")))
+    reasoning = usage.tokens_reasoning or thought // CHARACTERS_A_TOKEN
+    told = Estimated(tokens_in, tokens_out, usage.tokens_cached, reasoning)
+    return replace(reply, usage=told)
 
 
 def estimated_tokens(messages: Sequence[Message], extra: Mapping[str, Json], answer: int) -> int:

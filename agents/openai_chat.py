@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..records import (
@@ -29,10 +30,11 @@ from ..records import (
 from . import Refused, given_settings
 from .chat_client import open_client
 from .chat_faults import PARTS, ErrorInBody, Fault, status_fault
-from .chat_replies import reply_of
+from .chat_replies import reply_of, with_own_ids
 from .context import Context
 from .endpoint import Endpoint, check_secrets, endpoint_of
-from .limits import Outage, Pace, Patience, estimated_tokens
+from .limits import InARow, Outage, Pace, Patience, estimated_tokens, with_estimate
+from .open_files import OUT_OF_FILES, is_out_of_files, sockets_left
 
 if TYPE_CHECKING:
     import httpx2
@@ -58,12 +60,22 @@ SETTINGS: dict[str, str] = {
     "requests_per_minute": "of all calls together, retries too; default no limit",
     "tokens_per_minute": "in and out, of all calls together; default no limit",
     "context_tokens": "what the model holds; a request estimated above it is not sent; default: "
-    "what the endpoint tells of it, 0: no limit",
+    "what the endpoint tells of it, 0: no limit and no check",
     "outage_s": "without an endpoint, until the session stops; default 300, 30 where none ever was",
 }
 OURS = ("model", "messages", "stream_options", "n", "seed", *SETTINGS)
 STRUCTURED = ("auto", "always", "never")
+NO_TOOLS = 2  # problems in a row that were refused tools, until none is offered them
+REFUSALS = 5  # problems in a row that met a 403 or 404, at an endpoint that has answered before
 TRANSPORT = (*Patience.__dataclass_fields__, "stream")  # decides no answer
+
+
+class ToolsRefused(Exception):
+    """The endpoint says that it cannot take the tools. requests: made so far in this call."""
+
+    def __init__(self, requests: int) -> None:
+        super().__init__("tools were refused")
+        self.requests = requests
 
 
 class OpenAIChat:
@@ -84,9 +96,15 @@ class OpenAIChat:
         self._http = http
         self._pace = Pace(patience.requests_per_minute, patience.tokens_per_minute)
         self._outage = Outage(patience.outage_s)
-        self._context = Context(endpoint, http) if patience.context_tokens is None else None
+        self._context = Context(endpoint, http, patience.context_tokens)
         self._taken: set[str] = set()  # optional parts of requests that were answered
         self._refused: set[str] = set()  # those that the endpoint cannot take
+        self._no_tools = InARow(NO_TOOLS)
+        self._confirming = asyncio.Lock()  # that tools are refused: by one call at a time
+        self._no_answer = InARow(REFUSALS)
+        self._answered = False  # well, at least once
+        self._ended = ""  # why every request is refused
+        self._sockets: asyncio.Semaphore | None = None
 
     def settings(self) -> Json:
         """What decides the answers, and apart from it (`transport`) what does not."""
@@ -117,9 +135,54 @@ class OpenAIChat:
         if tools and (self._given.get("tools") is False or "tools" in self._refused):
             return Reply(finish="no_tools")
         extra = self._extra(tools, seed, schema)
-        await self._check_context(messages, extra)
+        await self._context.check(messages, extra, self._given.get("max_tokens", 0))
+        try:
+            reply = await self._patiently(view.problem, messages, extra, seed)
+        except ToolsRefused as refusal:
+            reply = await self._confirmed(refusal, view.problem, messages, extra, seed)
+        if reply.finish == "no_tools":
+            return reply
+        await self._context.check_answer(messages, reply.usage)
+        return with_own_ids(with_estimate(reply, messages, extra), messages)
+
+    async def _confirmed(
+        self,
+        refusal: ToolsRefused,
+        problem: str,
+        messages: Sequence[Message],
+        extra: Mapping[str, Json],
+        seed: int,
+    ) -> Reply:
+        """The reply to the same once more: a gateway may refuse tools while the backend that takes
+        them is away. It is remembered once `NO_TOOLS` problems in a row were refused twice."""
+        no = Reply(finish="no_tools", retries=refusal.requests)
+        async with self._confirming:
+            if "tools" in self._refused:
+                return replace(no, retries=refusal.requests - 1)
+            if "tools" not in self._taken:
+                await asyncio.sleep(self._patience.wait_s(0, seed, None))
+                try:
+                    return await self._patiently(problem, messages, extra, seed, refusal.requests)
+                except ToolsRefused as again:
+                    if self._no_tools.met(problem):
+                        self._refused.add("tools")
+                    return replace(no, retries=again.requests - 1)
+        return await self._patiently(problem, messages, extra, seed, refusal.requests)
+
+    async def _patiently(
+        self,
+        problem: str,
+        messages: Sequence[Message],
+        given: Mapping[str, Json],
+        seed: int,
+        before: int = 0,
+    ) -> Reply:
+        """The reply to so many requests as it takes, after those `before`. Raises ToolsRefused,
+        Refused, Unavailable."""
+        gone = self._refused - {"tools"}  # without those it is another question
+        extra = {key: one for key, one in given.items() if _as_sent(key, given) not in gone}
         attempt = 0
-        for requests in itertools.count(1):
+        for requests in itertools.count(before + 1):
             answers = self._outage.answers
             try:
                 reply = await self._request(messages, extra, requests - 1)
@@ -128,11 +191,13 @@ class OpenAIChat:
                 fault = error
             if fault.part and self._do_without(fault, extra):
                 if fault.part == "tools":
-                    return Reply(finish="no_tools", retries=requests - 1)
+                    raise ToolsRefused(requests)
                 continue
+            if self._ended and fault.again:
+                raise Refused(self._ended)
             lost = fault.unreachable and self._outage.answers == answers  # for all calls alike
             if self._is_final(fault, lost, attempt):
-                raise self._unavailable(fault, requests)
+                raise self._unavailable(fault, requests, problem)
             if lost:  # no retry is spent on it
                 await asyncio.sleep(self._patience.probe_s(requests, seed))
                 continue
@@ -141,14 +206,8 @@ class OpenAIChat:
             await asyncio.sleep(self._patience.wait_s(attempt, seed, fault.asked_s))
             attempt += 1
         self._taken |= {_as_sent(part, extra) for part in PARTS if part in extra}
-        if self._context is not None:
-            await self._context.check_answer(reply.usage)
-        most, taken = self._patience.context_tokens, reply.usage.tokens_in
-        if most and taken >= most:
-            raise Unavailable(
-                f"{self._endpoint} counted {taken:,} tokens in the request: it fills context_tokens "
-                f"{most:,} or was cut to it"
-            )
+        self._no_answer.over()
+        self._answered, self._ended = True, ""
         return reply
 
     def _extra(
@@ -180,6 +239,8 @@ class OpenAIChat:
         if wanted.get(part) or (part in wanted and part in self._taken):
             fault.again, fault.refused = part in self._taken, True
             return False
+        if part == "tools":
+            return True  # once it is confirmed
         if part not in self._taken:
             self._refused.add(part)
         del extra[fault.part]
@@ -191,17 +252,6 @@ class OpenAIChat:
         asked_s = fault.asked_s or 0.0
         used = attempt >= self._patience.retries
         return not fault.again or used or asked_s > self._patience.max_wait_s
-
-    async def _check_context(self, messages: Sequence[Message], extra: Mapping[str, Json]) -> None:
-        if self._context is not None:
-            await self._context.check(messages)
-        most, answer = self._patience.context_tokens, self._given.get("max_tokens", 0)
-        size = estimated_tokens(messages, extra, answer)
-        if most and size > most:
-            raise Unavailable(
-                f"{self._endpoint} was not asked: the request and an answer of {answer:,} tokens "
-                f"are about {size:,} tokens, more than context_tokens {most:,}"
-            )
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -215,8 +265,11 @@ class OpenAIChat:
 
         size = estimated_tokens(messages, extra, self._given.get("max_tokens", 0))
         admitted = await self._pace.admit(size)
+        if self._sockets is None:
+            self._sockets = asyncio.Semaphore(sockets_left())
         try:
-            message = await self._model.ainvoke([dict(m) for m in messages], **extra)
+            async with self._sockets:
+                message = await self._model.ainvoke([dict(m) for m in messages], **extra)
             self._outage.answered()
             reply = reply_of(message, retries)
             self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
@@ -225,17 +278,11 @@ class OpenAIChat:
             raise self._status_fault(error, extra.keys()) from None
         except ErrorInBody as error:
             raise error.fault(self._endpoint, extra.keys()) from None
-        except (openai.APITimeoutError, httpx2.ReadTimeout, TimeoutError):
+        except (openai.APITimeoutError, httpx2.ReadTimeout):
             raise Fault(f"no answer within {self._patience.timeout_s:g} s", again=True) from None
         except (openai.APIConnectionError, httpx2.HTTPError) as error:
             raise self._connection_fault(error.__cause__ or error) from None
-        except UnicodeEncodeError:
-            raise Fault("nothing: the request cannot be written as UTF-8", again=False) from None
-        except (
-            openai.APIError,
-            ValueError,
-            RecursionError,
-        ):  # no JSON, no UTF-8, too long a number
+        except openai.APIError:
             raise Fault("the body of the answer is malformed", again=True) from None
 
     def _status_fault(self, error: openai.APIStatusError, sent: Collection[str]) -> Fault:
@@ -253,6 +300,8 @@ class OpenAIChat:
         name = type(error).__name__
         if not isinstance(error, httpx2.ConnectError):
             return Fault(f"the connection failed ({name})", again=True)
+        if is_out_of_files(error):
+            return Fault(OUT_OF_FILES, again=False, refused=True)
         here = httpx2.URL(self._endpoint.url)
         if (error.request.url.host, error.request.url.port) != (here.host, here.port):
             return Fault("the connection failed (of a redirection)", again=True)
@@ -260,7 +309,16 @@ class OpenAIChat:
         said = self._endpoint.scrubbed(str(error)) or name
         return Fault(f"the connection failed ({said:.200})", again=True, unreachable=True)
 
-    def _unavailable(self, fault: Fault, requests: int) -> Unavailable:
+    def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
+        error = self._told(fault, requests)
+        enough = fault.passing and self._no_answer.met(problem)
+        if isinstance(error, Refused):
+            if fault.passing and self._answered and not enough:
+                return Unavailable(str(error))
+            self._ended = str(error)
+        return error
+
+    def _told(self, fault: Fault, requests: int) -> Unavailable:
         where = self._endpoint
         if not fault.again:
             return (Refused if fault.refused else Unavailable)(f"{where} answered {fault}")

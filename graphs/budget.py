@@ -3,7 +3,8 @@
 Every model call is checked before it is made and counted when it has come back; on resume what
 the journal holds is counted first. Calls in flight when the budget is reached are let finish, so a
 session may spend more than its budget by as many calls as run side by side. What an endpoint
-charges for requests that gave no answer is not known here and not counted.
+charges for requests that gave no answer is not known here and not counted. Where it does not tell
+what it counted, an estimate binds in its place, and the sentence that ends the session says so.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..records import BudgetSpent, Json, Usage, UsageError
+from ..agents.limits import Estimated
+from ..records import BudgetSpent, Json, PeirceError, Usage, UsageError
 
 PER = 1_000_000  # prices are for so many tokens
 PRICES = ("price_in", "price_out", "price_cached")
@@ -74,7 +76,9 @@ def check_spending(given: Mapping[str, Json]) -> None:
 
 @dataclass
 class Budget:
-    """spent: tokens and dollars so far, those of the journal first."""
+    """spent: tokens and dollars so far, those of the journal first. estimated: calls of this run
+    whose tokens the endpoint did not tell. closed: why no further call is made, whatever is left.
+    """
 
     limit_tokens: int | None = None
     limit_usd: float | None = None
@@ -82,6 +86,8 @@ class Budget:
     spent: dict[str, int] = field(
         default_factory=lambda: {"tokens_in": 0, "tokens_out": 0, "tokens_cached": 0}
     )
+    estimated: int = 0
+    closed: PeirceError | None = None
 
     @staticmethod
     def of(given: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
@@ -92,11 +98,14 @@ class Budget:
         return budget
 
     def check(self) -> None:
-        """Raises BudgetSpent where no further call may be made."""
+        """Raises BudgetSpent, or what it was closed with, where no further call may be made."""
+        if self.closed is not None:
+            raise self.closed
+        told = f"{self.estimated:,} of the calls estimated" if self.estimated else ""
         tokens = self.spent["tokens_in"] + self.spent["tokens_out"]
         if self.limit_tokens is not None and tokens >= self.limit_tokens:
             raise BudgetSpent(
-                f"The budget of {self.limit_tokens:,} tokens is spent ({tokens:,} so far): resume"
+                f"The budget of {self.limit_tokens:,} tokens is spent ({tokens:,} so far{told and f', {told}'}): resume"
                 " with a larger --budget-tokens."
             )
         if self.limit_usd is None or self.prices is None:
@@ -104,11 +113,12 @@ class Budget:
         usd = self.prices.cost_usd(self.spent)
         if usd >= self.limit_usd:
             raise BudgetSpent(
-                f"The budget of {self.limit_usd:g} US dollars is spent ({usd:.4g} so far): resume"
+                f"The budget of {self.limit_usd:g} US dollars is spent ({usd:.4g} so far{told and f', {told}'}): resume"
                 " with a larger --budget-usd."
             )
 
     def count(self, usage: Usage) -> None:
+        self.estimated += isinstance(usage, Estimated)
         for name in self.spent:
             self.spent[name] += getattr(usage, name)
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..agents import Refused
+from ..agents.open_files import raise_limit
 from ..records import (
     BudgetSpent,
     Execute,
@@ -50,8 +51,9 @@ async def run_session(
     status: "done" (no problem is open; some may have failed, and `failed` maps each to its
     sentence), "failed" (every problem failed, or `max_failures` did in this run), "budget" (it is
     spent), "interrupted" (`stopping` was set). In the last three steps in flight were finished and
-    saved, and what is open waits for `resume`; cause: why the session ended early. Raises SandboxUnavailable, and Refused where the model's endpoint will
-    refuse every request: the problems stay open for `resume`.
+    saved, and what is open waits for `resume`; cause: why the session ended early. Raises
+    SandboxUnavailable, and Refused where the model's endpoint will refuse every request: calls in
+    flight were finished and saved then too, and the problems stay open for `resume`.
     """
     settings = store.session(session)["settings"]
     rows = store.problems(session)
@@ -68,8 +70,10 @@ async def run_session(
     execute = executor_of(settings, sandbox)
     waiting: Iterator[ProblemRow] = iter(todo)
     spaces = Spaces(store)
+    raise_limit(concurrency)
     journal, ledger = store.journal(session), store.ledger(session)
     budget = budget or Budget()
+    budget.closed = None
     answers = store.cache(session) if cache else None
     failures = 0
     early: list[tuple[str, str]] = []  # status and cause, of what first ended the session early
@@ -90,6 +94,9 @@ async def run_session(
             )  # fmt: skip
             try:
                 failures += await _run_problem(graph, case, callbacks) == "failed"
+            except Refused as error:
+                budget.closed = budget.closed or error
+                end_early("failed", str(error))
             except BudgetSpent as spent:
                 end_early("budget", str(spent))
             if failures == max_failures and not early:
@@ -99,6 +106,8 @@ async def run_session(
     status, cause = "failed", ""
     try:
         await asyncio.gather(*workers)
+        if budget.closed is not None:
+            raise budget.closed
         ended = store.problems(session)
         failed = {row.problem.id: row.cause for row in ended if row.status == "failed"}
         if any(row.status == "open" for row in ended):

@@ -1,6 +1,7 @@
 """One call to a chat endpoint of `chat_server`, as the tests of this room make it."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from chat_server import ChatServer
@@ -52,16 +53,17 @@ def fails(*behaviours, messages=ASK, tools=(), schema=None, gets=None, **setting
 
 
 def ask_all(server, calls, **settings):
-    """The replies, or the errors, of calls made one after the other of one proposer. calls: what
-    `propose` takes after the view."""
+    """The replies, or the errors, of calls made one after the other of one proposer, each for a
+    problem of its own. calls: what `propose` takes after the view."""
 
     async def all_of_them():
         proposer = await open_model(f"{server.url}#m", {**QUICK, **settings})
         told = []
         try:
-            for one in calls:
+            for number, one in enumerate(calls):
+                view = replace(VIEW, problem=f"p{number}")
                 try:
-                    told.append(await proposer.propose(VIEW, *one))
+                    told.append(await proposer.propose(view, *one))
                 except Unavailable as error:
                     told.append(error)
         finally:

@@ -2,6 +2,7 @@
 stream_options): what each kind of server says, what is remembered of it, what it costs."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from asking import ASK, EXECUTE, QUICK, VIEW, ask, ask_all, fails
@@ -47,16 +48,55 @@ def refuses(part, code=400, message="", take=None):
     return lambda request: (no if part in request else yes)(request)
 
 
+def side_by_side(server, count, rounds=1):
+    """The replies to so many calls with tools at once, each of another problem."""
+
+    async def all_of_them():
+        proposer = await open_model(f"{server.url}#m", QUICK)
+        told = []
+        for _ in range(rounds):
+            views = [replace(VIEW, problem=f"p{n}") for n in range(count)]
+            told += await asyncio.gather(
+                *(proposer.propose(view, ASK, (EXECUTE,), n) for n, view in enumerate(views))
+            )
+        await proposer.close()
+        return told
+
+    return asyncio.run(all_of_them())
+
+
 # --- tools -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("code", "message"), NO_TOOLS.values(), ids=NO_TOOLS)
-def test_an_endpoint_that_refuses_tools_is_not_offered_them_again(code, message):
+def test_an_endpoint_that_refuses_tools_twice_to_two_problems_is_not_offered_them_again(
+    code, message
+):
+    asked = [(ASK, (EXECUTE,), 1), (ASK, (), 1), (ASK, (EXECUTE,), 2), (ASK, (EXECUTE,), 3)]
     with ChatServer([refuses("tools", code, message)]) as server:
-        told = ask_all(server, [(ASK, (EXECUTE,), 1), (ASK, (), 1), (ASK, (EXECUTE,), 2)])
-    assert told[0] == told[2] == Reply(finish="no_tools")
-    assert told[1].text == "an answer"
-    assert ["tools" in request for request in server.requests] == [True, False]
+        told = ask_all(server, asked)
+    assert told[0] == told[2] == Reply(finish="no_tools", retries=1)
+    assert told[1].text == "an answer" and told[3] == Reply(finish="no_tools")
+    assert ["tools" in request for request in server.requests] == [True, True, False, True, True]
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_passing_refusal_of_tools_takes_them_from_no_problem_or_from_one(times):
+    """A gateway that for a moment has no backend which takes them."""
+    no = status(404, "No endpoints found that support tool use")
+    with ChatServer([no] * times + [calls("execute", "{}")]) as server:
+        told = ask_all(server, [(ASK, (EXECUTE,), n) for n in range(4)])
+    refused = times // 2
+    assert [one.finish for one in told] == ["no_tools"] * refused + ["tool_calls"] * (4 - refused)
+    assert sum(one.retries for one in told) == times - refused
+    assert len(server.requests) == 4 + times - refused
+
+
+def test_a_moment_without_tools_takes_them_from_none_of_those_side_by_side():
+    no, yes = status(404, "No endpoints found that support tool use"), calls("execute", "{}")
+    with ChatServer([no] * 8 + [yes]) as server:
+        told = side_by_side(server, 8)
+    assert [one.finish for one in told] == ["tool_calls"] * 8 and len(server.requests) == 16
 
 
 def test_a_refusal_in_the_form_of_pydantic_is_read():
@@ -119,16 +159,9 @@ def test_tools_set_false_are_not_offered_and_that_is_recorded():
 
 def test_calls_side_by_side_waste_no_request_once_one_was_refused():
     with ChatServer([refuses("tools")]) as server:
-
-        async def all_of_them():
-            proposer = await open_model(f"{server.url}#m", QUICK)
-            for _ in range(3):
-                calls = [proposer.propose(VIEW, ASK, (EXECUTE,), n) for n in range(8)]
-                assert {reply.finish for reply in await asyncio.gather(*calls)} == {"no_tools"}
-            await proposer.close()
-
-        asyncio.run(all_of_them())
-    assert len(server.requests) <= 8
+        told = side_by_side(server, 8, rounds=3)
+    assert {reply.finish for reply in told} == {"no_tools"}
+    assert len(server.requests) <= 8 + 2  # two of them ask once more
 
 
 def test_a_call_that_the_model_wrote_badly_is_asked_for_again():
@@ -201,7 +234,7 @@ def test_an_answer_that_is_cut_or_no_json_is_an_answer_all_the_same():
     assert ask(says("prose"), schema=SCHEMA)[0].text == "prose"
 
 
-def test_tools_and_schema_refused_together_cost_two_requests():
+def test_tools_and_schema_are_refused_each_by_itself():
     def neither(request):
         for part in ("response_format", "tools"):
             if part in request:
@@ -212,7 +245,7 @@ def test_tools_and_schema_refused_together_cost_two_requests():
     with ChatServer([neither]) as server:
         told = ask_all(server, asked, structured="always")
     assert [reply.finish for reply in told] == ["no_tools", "stop", "no_tools"]
-    assert len(server.requests) == 4  # both, tools alone, the schema alone, neither
+    assert len(server.requests) == 7  # both, tools twice; the schema, neither; tools twice
 
 
 def test_a_response_format_of_one_s_own_is_sent_as_it_is():

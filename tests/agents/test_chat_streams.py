@@ -24,6 +24,7 @@ from chat_server import (
 from langchain_core.callbacks import AsyncCallbackHandler
 from langgraph.graph import END, START, StateGraph
 from peirce.agents import Refused, chat_streams, open_model
+from peirce.agents.limits import estimated_tokens
 
 CODE = '{"code": "def f(x):\\n    return [v for v in x if v > 3]"}'
 
@@ -96,13 +97,14 @@ def test_what_servers_put_between_events_is_skipped():
     assert (reply.text, reply.finish) == ("hello", "stop")
 
 
+ESTIMATED = (estimated_tokens(ASK, {}, 0), 1)
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 
 @pytest.mark.parametrize(
     ("chunks", "counted"),
     [
-        ([chunk({"content": "x"}), chunk({}, "stop")], (0, 0)),
+        ([chunk({"content": "x"}), chunk({}, "stop")], ESTIMATED),
         ([chunk({"content": "x"}), chunk({}, "stop", usage=USAGE)], (11, 7)),
         ([chunk({"content": "x"}), chunk({}, "stop", x_groq={"usage": USAGE})], (11, 7)),
         (
@@ -113,7 +115,7 @@ USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
             ],
             (11, 7),
         ),
-        ([chunk({"content": "x"}), chunk({}, "stop", usage="many")], (0, 0)),
+        ([chunk({"content": "x"}), chunk({}, "stop", usage="many")], ESTIMATED),
     ],
     ids=["none", "with the end", "Groq's", "counted up", "no mapping"],
 )

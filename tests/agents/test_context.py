@@ -40,15 +40,16 @@ def test_a_request_that_cannot_fit_is_not_sent_and_says_who_tells_the_size(entry
     assert f"{server.url}/models" in str(error)
 
 
-@pytest.mark.parametrize("size", [2000, 2001, 100_000])
+@pytest.mark.parametrize("size", [2001, 100_000])
 def test_what_may_fit_is_sent(size):
-    assert ask(says("x"), messages=LONG, gets=models(max_model_len=size))[0].text == "x"
+    assert ask(counting(2000), messages=LONG, gets=models(max_model_len=size))[0].text == "x"
+    assert ask(counting(0), messages=LONG, gets=models(max_model_len=2000))[0].text == "x"
 
 
 def test_the_answer_s_own_tokens_are_left_to_the_endpoint():
     """A server may give what room is left; one that will not says so itself."""
     gets = models(max_model_len=2100)
-    assert ask(says("x"), messages=LONG, gets=gets, max_tokens=4000)[0].text == "x"
+    assert ask(counting(2050), messages=LONG, gets=gets, max_tokens=4000)[0].text == "x"
     words = "This model's maximum context length is 2100 tokens. However, you requested 6000 tokens"
     error, server = fails(status(400, words), messages=LONG, gets=gets, max_tokens=4000)
     assert words in str(error) and len(server.requests) == 1 and not isinstance(error, Refused)
@@ -115,11 +116,21 @@ def test_it_is_looked_up_once_for_all_calls_with_the_key_and_when_first_needed(m
     assert server.got == ["/v1/models"] and len(server.requests) == 20
 
 
-@pytest.mark.parametrize("context", [0, 50_000])
-def test_a_setting_of_one_s_own_ends_the_looking_up(context):
-    gets = models(max_model_len=1500)
-    reply, server = ask(says("x"), messages=LONG, gets=gets, context_tokens=context)
-    assert reply.text == "x" and server.got == []
+def test_a_setting_of_zero_ends_the_looking_up_and_every_check():
+    for cut in (counting(1500), counting(1)):
+        reply, server = ask(cut, messages=LONG, gets=loaded("m", 1500), context_tokens=0)
+        assert reply.text == "x" and server.got == []
+
+
+@pytest.mark.parametrize("tokens_in", [1500, 1600])
+def test_a_size_of_one_s_own_is_what_refuses_a_request_and_the_endpoint_s_what_refuses_an_answer(
+    tokens_in,
+):
+    """It may be set too large, or for the estimate of a text with few characters a token."""
+    gets, own = loaded("m", 1500), {"context_tokens": 50_000}
+    assert ask(counting(2100), messages=LONG, gets=models(), **own)[0].text == "x"
+    error, server = fails(counting(tokens_in), messages=LONG, gets=gets, **own)
+    assert "filled all of the 1,500 tokens" in str(error) and len(server.requests) == 1
 
 
 # --- Ollama, which cuts in silence --------------------------------------------
@@ -147,7 +158,35 @@ def test_an_answer_to_a_request_that_was_cut_is_none():
     error, server = fails(counting(1500), messages=LONG, gets=loaded("m", 1500))
     assert "cut the request without a word" in str(error) and len(server.requests) == 1
     assert not isinstance(error, Refused) and isinstance(error, Unavailable)
-    assert ask(counting(1499), messages=LONG, gets=loaded("m", 1500))[0].text == "x"
+    assert ask(counting(1499), gets=loaded("m", 1500))[0].text == "x"
+
+
+TURNS = [{"role": "user", "content": "words " * 500}] * 4  # at least 2,000 tokens
+
+
+@pytest.mark.parametrize(
+    ("gets", "settings"),
+    [(loaded("m", 4096), {}), (models(), {"context_tokens": 4096}), (OLLAMA, {})],
+    ids=["looked up", "one's own", "an Ollama that tells no size"],
+)
+def test_a_request_whose_oldest_messages_were_dropped_is_no_answer(gets, settings):
+    error, server = fails(counting(1400), messages=TURNS, gets=gets, **settings)
+    assert "it counted 1,400 tokens in one of at least 2,000" in str(error)
+    assert not isinstance(error, Refused) and len(server.requests) == 1
+    reply, _ = ask(counting(2900), messages=TURNS, gets=gets, **settings)
+    assert reply.text == "x"
+
+
+def test_a_count_without_what_was_cached_is_no_cut():
+    """Told apart, not told by a server whose model surely holds the request, or by one that tells
+    no size and is no Ollama."""
+    apart = {"prompt_tokens": 300, "completion_tokens": 7,
+             "prompt_tokens_details": {"cached_tokens": 2500}}  # fmt: skip
+    told = lambda request: completion({"content": "x"}, usage=apart)
+    assert ask(told, messages=TURNS, gets=loaded("m", 4096))[0].text == "x"
+    assert ask(counting(300), messages=TURNS, gets=loaded("m", 12_000))[0].text == "x"
+    assert ask(counting(300), messages=TURNS, gets=models())[0].text == "x"
+    assert ask(counting(300), messages=TURNS)[0].text == "x"
 
 
 def test_a_model_that_is_not_loaded_any_more_is_looked_for_a_few_times():

@@ -4,7 +4,7 @@ import asyncio
 import time
 
 import pytest
-from chat_server import ChatServer, says, status
+from chat_server import ChatServer, completion, says, status
 from peirce.agents import Refused, open_model
 from peirce.agents.limits import (
     NEVER_REACHED_S,
@@ -304,7 +304,8 @@ def test_limits_are_recorded_as_transport_which_decides_no_answer():
 def test_a_request_that_would_not_fit_is_not_sent_and_the_figure_is_told(context, sent):
     settings = {"context_tokens": context, "max_tokens": 500}
     long = [{"role": "user", "content": "word " * 800}]  # some 1,000 tokens
-    with ChatServer([says("x")]) as server:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 1}
+    with ChatServer([lambda request: completion({"content": "x"}, usage=usage)]) as server:
 
         async def call():
             proposer = await open_model(f"{server.url}#m", settings)

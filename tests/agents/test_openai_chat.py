@@ -15,9 +15,9 @@ from chat_server import Answer, ChatServer, calls, completion, cut, raw, says, s
 from peirce.agents import Refused, open_model
 from peirce.agents.chat_faults import retry_after_s
 from peirce.agents.chat_replies import split_reasoning
-from peirce.agents.limits import Patience
+from peirce.agents.limits import Estimated, Patience
 from peirce.agents.prompts import tool_messages
-from peirce.records import ToolSpec, Unavailable, UsageError
+from peirce.records import ToolSpec, Unavailable, Usage, UsageError
 
 
 def nested(depth):
@@ -103,10 +103,30 @@ def test_a_reply_counts_its_tokens():
     assert (reply.text, reply.finish, reply.retries) == ("hello", "stop", 0)
 
 
-@pytest.mark.parametrize("usage", [None, [], 5, {}])
-def test_an_endpoint_that_tells_no_usage_counts_nothing(usage):
+@pytest.mark.parametrize(
+    "usage",
+    [None, [], 5, {}, "many", {"prompt_tokens": "many", "completion_tokens": [7]},
+     {"prompt_tokens": 0, "prompt_tokens_details": "none", "completion_tokens_details": 3}],
+)  # fmt: skip
+def test_what_an_endpoint_does_not_count_is_estimated_and_marked(usage):
+    long = [{"role": "user", "content": "word " * 800}]
+    reply, _ = ask(lambda request: completion({"content": "x" * 400}, usage=usage), messages=long)
+    assert 1000 <= reply.usage.tokens_in <= 1020 and reply.usage.tokens_out == 100
+    assert isinstance(reply.usage, Estimated) and reply.meta == {}  # meta is part of the digest
+    assert not isinstance(ask(says("x"))[0].usage, Estimated)
+
+
+def test_one_side_that_is_not_counted_is_estimated_alone():
+    usage = {"prompt_tokens": 0, "completion_tokens": 7}  # Ollama, of a request that it had cached
     reply, _ = ask(lambda request: completion({"content": "x"}, usage=usage))
-    assert (reply.usage.tokens_in, reply.usage.tokens_out) == (0, 0)
+    assert reply.usage.tokens_in > 0 and reply.usage.tokens_out == 7
+    details = {
+        "prompt_tokens_details": "odd",
+        "completion_tokens_details": {"reasoning_tokens": None},
+    }
+    usage = {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": "odd", **details}
+    reply, _ = ask(lambda request: completion({"content": "x"}, usage=usage))
+    assert reply.usage == Usage(5, 7)
 
 
 def test_an_answer_cut_at_the_token_limit_says_so():
@@ -204,8 +224,8 @@ def test_an_answer_in_a_strange_role_is_an_answer(role):
         ("1" + "0" * 30, 2**63 - 1),
         ("1e308", 2**63 - 1),
         ("1e999", 2**63 - 1),
-        ("NaN", 0),
-        ("-5", 0),
+        ("NaN", None),
+        ("-5", None),
         ("7.0", 7),
     ],
 )
@@ -213,7 +233,10 @@ def test_numbers_of_tokens_are_clamped(told, counted):
     usage = f'"usage": {{"prompt_tokens": {told}, "completion_tokens": {told}}}'
     choice = '{"index": 0, "message": {"role": "assistant", "content": "x"}}'
     reply, _ = ask(raw(f'{{"id": "x", "choices": [{choice}], {usage}}}'.encode()))
-    assert (reply.usage.tokens_in, reply.usage.tokens_out) == (counted, counted)
+    if counted is None:
+        assert isinstance(reply.usage, Estimated)
+    else:
+        assert (reply.usage.tokens_in, reply.usage.tokens_out) == (counted, counted)
     assert type(reply.usage.tokens_in) is int and reply.text == "x"
 
 

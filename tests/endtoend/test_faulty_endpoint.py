@@ -146,8 +146,8 @@ def test_a_session_goes_on_without_what_its_endpoint_does_not_take(tmp_path, ref
         )
     assert outcome["done"] == 40 and outcome["failed"] == {}
     assert "accepted" in verdicts
-    assert (usage["tokens_out"] == 0) is stream  # it is told with stream_options alone
-    assert server.refusals <= 8 * (len(refuses) + stream)  # what was under way at the start
+    assert usage["tokens_out"] > 0  # estimated, where it is told with stream_options alone
+    assert server.refusals <= 8 * (len(refuses) + stream) + 2  # what was under way at the start
 
 
 def test_a_schema_is_honoured_where_no_tools_go_with_it(tmp_path):

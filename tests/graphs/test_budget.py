@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
+from peirce.agents.limits import Estimated
 from peirce.agents.scripted import Scripted
 from peirce.graphs.budget import Budget, Prices, check_spending, priced, spending
 from peirce.graphs.runner import run_session
@@ -119,6 +121,16 @@ def test_calls_in_flight_are_let_finish_and_kept(session_of, make_answer):
     outcome = go(store, session, proposer, {"budget_tokens": 1}, concurrency=3)
     assert outcome["status"] == "budget" and proposer.asked == 3
     assert store.usage(session)["calls"] >= 3 and len(list(store.steps(session))) == 3
+
+
+def test_a_budget_binds_on_estimates_and_says_so(session_of, make_answer):
+    store, session = session_of(["one"])
+    replies = [replace(one, usage=Estimated(60, 40)) for one in rules(make_answer, 5)]
+    proposer = Counting(replies)
+    outcome = go(store, session, proposer, {"budget_tokens": 200})
+    assert outcome["status"] == "budget" and proposer.asked == 2
+    assert "(200 so far, 2 of the calls estimated)" in outcome["cause"]
+    assert store.usage(session)["tokens_in"] == 120
 
 
 def test_dollars_are_counted_by_the_given_prices(session_of, make_answer):

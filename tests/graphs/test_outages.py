@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+from peirce.agents import Refused
 from peirce.agents.scripted import Scripted
 from peirce.graphs.runner import run_session
 from peirce.records import Reply, ToolCall, Unavailable
@@ -50,3 +52,38 @@ def test_no_more_tools_run_than_the_limit_even_where_one_reply_calls_many(
     store, session, _ = play(Scripted(replies), [make_problem("one", SHOWN)], tool_calls=3)
     paths = [one["path"] for one in store.calls(session) if "/tool/" in one["path"]]
     assert paths == [f"step/1/propose/0/tool/{n}" for n in range(3)]
+
+
+class RefusedLate(Scripted):
+    """Refuses one problem while the others' answers are under way."""
+
+    asked = 0
+
+    async def propose(self, view, messages, tools, seed, schema=None):
+        self.asked += 1
+        if view.problem == "two":
+            await asyncio.sleep(0.1)
+            raise Refused("The key is wrong.")
+        await asyncio.sleep(0.5)
+        return await super().propose(view, messages, tools, seed, schema)
+
+
+def test_calls_in_flight_when_a_session_is_refused_are_let_finish_and_kept(
+    play, make_problem, make_answer
+):
+    """As with a spent budget: no further call begins, and what is not done is left open."""
+    answers = [make_answer(f"def f(x):\n    return x if x[0] > {n} else [{n}]") for n in range(3)]
+    problems = [make_problem(name, SHOWN) for name in ("one", "two", "three", "four")]
+    store, session, _ = play(Scripted({"*": [Unavailable("later")]}), problems)
+    late, events = RefusedLate({"*": answers}), []
+    with pytest.raises(Refused, match=r"The key is wrong\."):
+        again(store, session, late, retry_failed=True, concurrency=3, on_event=events.append)
+    assert late.asked == 3
+    paths = {
+        (one["problem"], one["path"]) for one in store.calls(session) if one["kind"] == "model"
+    }
+    assert paths == {(name, "step/1/propose/0") for name in ("one", "three")}
+    assert len(list(store.steps(session))) == 2
+    assert store.session(session)["status"] == "failed" and events[-1]["status"] == "failed"
+    assert "done" not in {row.status for row in store.problems(session)}
+    assert again(store, session, Scripted({"*": answers}), retry_failed=True)["done"] == 4
