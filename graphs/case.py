@@ -37,7 +37,6 @@ from ..records import (
     Reply,
     SandboxUnavailable,
     StoreError,
-    ToolCall,
     View,
     digest_of,
 )
@@ -240,19 +239,3 @@ def _batch_of(outcome: Outcome) -> Batch:
         detail=response["detail"],
         limited=response["limited"],
     )
-
-
-def reply_to_json(reply: Reply) -> Json:
-    calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
-    return {
-        "text": reply.text,
-        "tool_calls": calls,
-        "finish": reply.finish,
-        "meta": dict(reply.meta),
-    }
-
-
-def reply_of(outcome: Outcome) -> Reply:
-    data = outcome.response
-    calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in data["tool_calls"])
-    return Reply(data["text"], calls, data["finish"], outcome.usage, meta=data["meta"])

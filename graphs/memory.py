@@ -26,6 +26,7 @@ from ..records import (
 from ..tasks import family_of, task
 from ..tools.execute import executor
 from .case import Case, Settings
+from .replies import checked_settings
 
 
 class MemoryJournal:
@@ -79,7 +80,7 @@ def case_of(
         space=space or task(problem.task).space(problem, course.seed),
         family=family_of(problem, strict_contract=course.strict_contract),
         settings=course,
-        model=proposer.settings(),
+        model=checked_settings(proposer),
         journal=rest.pop("journal", None) or MemoryJournal(),
         ledger=rest.pop("ledger", None) or MemoryLedger(),
         proposer=proposer,

@@ -41,6 +41,7 @@ async def drive(
     """
     from ..agents import open_model
     from ..graphs.budget import Budget
+    from ..graphs.replies import checked_settings
     from ..graphs.runner import run_session
     from ..sandbox import open_sandbox
 
@@ -51,13 +52,14 @@ async def drive(
             stack.push_async_callback(proposer.close)
         else:
             proposer = model
+        model_settings = checked_settings(proposer)
         sandbox = await open_sandbox(
             operational["sandbox"], operational["workers"], operational["strict_sandbox"]
         )
         stack.push_async_callback(sandbox.close)
         # Last: what cannot be run leaves no empty store behind.
         store = stack.enter_context(closing(Store.open(path, write=True)))
-        session = begin(store, proposer.settings(), sandbox.layers())
+        session = begin(store, model_settings, sandbox.layers())
         before = store.session(session).get("seconds") or 0.0
         limits = operational.get("spending", {})
         used = store.usage(session)["by_kind"].get("model", {})
