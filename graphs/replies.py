@@ -61,9 +61,9 @@ def _wrong(reply: Any) -> tuple[str, Any, str] | None:
     if not _is_count(reply.retries, MOST_RETRIES):
         return "a Reply with retries ", reply.retries, "a whole number from 0 on"
     if not _is_object(reply.meta):
-        return "a Reply with meta ", reply.meta, "a mapping from texts to what JSON holds"
+        return "a Reply with meta ", reply.meta, "a mapping of JSON"
     if not _is_object(reply.meta.get("fields", {})):
-        return "a meta with fields ", reply.meta["fields"], "a mapping from texts to what JSON holds"
+        return "a meta with fields ", reply.meta["fields"], "a mapping of JSON"
     return None
 
 

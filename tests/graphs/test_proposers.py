@@ -64,7 +64,7 @@ def calling(arguments, name="execute"):
         (Reply("x", usage=Usage(0, -5)), "tokens_out -5: it must be a whole number from 0 on"),
         (Reply("x", retries="x"), "retries 'x': it must be a whole number"),
         (Reply("x", meta=None), "meta None: it must be a mapping"),
-        (Reply("x", meta={"x": object}), "it must be a mapping from texts to what JSON holds"),
+        (Reply("x", meta={"x": object}), "it must be a mapping of JSON"),
         (Reply("x", meta={"fields": 5}), "fields 5: it must be a mapping"),
     ],
 )
