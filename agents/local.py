@@ -131,6 +131,11 @@ class Local:
         finally:
             one.prompt.given_up = True  # no one waits any more, whether it was answered or not
             one.answer.cancel()
+        if answer.broken:
+            raise Unavailable(
+                f"model {self._name!r} gives no numbers (NaN) for its next token: its weights are"
+                f" broken, or its dtype {self._settings['dtype']} does not hold what they amount to"
+            )
         return self._wording.reply(len(tokens), answer, tools)
 
     async def close(self) -> None:
