@@ -245,6 +245,21 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
         raise
 
 
+def check_model(spec: str, settings: Mapping[str, Json]) -> None:
+    """The settings, the packages and, where they are here, the files; nothing is fetched or
+    loaded. Raises UsageError and DataError."""
+    from .local_chat import PLAIN, read_template
+    from .local_files import check
+
+    given = DEFAULTS | given_settings(spec, settings, SETTINGS)
+    _check(spec, given)
+    _check_packages(spec, given)
+    check(spec)
+    template: Any = given.get("chat_template", PLAIN)
+    if template != PLAIN:
+        read_template(template)
+
+
 def _opened(spec: str, given: Mapping[str, Json], thread: ThreadPoolExecutor) -> Local:
     from .local_chat import PLAIN, Wording
     from .local_files import find, fingerprint

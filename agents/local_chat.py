@@ -58,7 +58,7 @@ class Wording:
         if chat_template == PLAIN:
             self.template = PLAIN
         elif chat_template is not None:
-            self.template = _read(chat_template)
+            self.template = read_template(chat_template)
         else:
             self.template = self._own_template()
         self._check()
@@ -271,7 +271,8 @@ def _bounded(what: str) -> Iterator[None]:
         sys.settrace(before)
 
 
-def _read(path: str) -> str:
+def read_template(path: str) -> str:
+    """A Jinja file. Raises UsageError."""
     try:
         text = Path(path).expanduser().read_text("utf-8")
     except (OSError, ValueError) as error:

@@ -69,7 +69,9 @@ def sampling_of(given: Mapping[str, Json], defaults: Any, name: str = "the model
     def default(key: str) -> Any:
         value = getattr(defaults, key, None)
         if value is not None and not _can_be(value, *BOUNDS[key], whole=key == "top_k"):
-            raise DataError(f"the generation_config of {name!r} has {key} {value!r}, which cannot be")
+            raise DataError(
+                f"the generation_config of {name!r} has {key} {value!r}, which cannot be"
+            )
         return value
 
     def either(key: str, neutral: float) -> Any:

@@ -37,13 +37,14 @@ def check_reply(reply: Any, proposer: Any) -> None:
         )
 
 
-def _wrong(reply: Any) -> tuple[str, Any, str] | None:
+def _wrong(given: Any) -> tuple[str, Any, str] | None:
     """The first part that cannot be: its name, its value, and what it must be."""
-    if not isinstance(reply, Reply):
-        return "", reply, "a peirce.records.Reply, as Reply(text) or Reply(finish='exhausted')"
+    if not isinstance(given, Reply):
+        return "", given, "a peirce.records.Reply, as Reply(text) or Reply(finish='exhausted')"
+    reply: Any = given  # what its fields hold is not known yet
     if not isinstance(reply.text, str):
         return "a Reply with text ", reply.text, "a text"
-    calls: Any = reply.tool_calls
+    calls = reply.tool_calls
     if not isinstance(calls, tuple | list) or not all(isinstance(one, ToolCall) for one in calls):
         return "a Reply with tool_calls ", calls, "a tuple of ToolCall, () for none"
     for call in calls:

@@ -48,7 +48,7 @@ async def drive(
     emit = _showing(on_event) if on_event else (lambda event: None)
     async with AsyncExitStack() as stack:
         if isinstance(model, str):
-            proposer = await open_model(model, _options(model, operational))
+            proposer = await open_model(model, opening_options(model, operational))
             stack.push_async_callback(proposer.close)
         else:
             proposer = model
@@ -89,7 +89,7 @@ def _showing(on_event: OnEvent) -> OnEvent:
     return tell
 
 
-def _options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:
+def opening_options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:
     """The model's own options; the embedded search also shares the number of workers."""
     workers = operational["workers"] if model.partition(":")[0] == "search" else None
     return {**operational["model_options"], **({"workers": workers} if workers else {})}

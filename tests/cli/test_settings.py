@@ -253,6 +253,48 @@ def test_a_dry_run_counts_asks_nothing_and_makes_no_store(peirce):
     assert code == 2 and "unknown model" in err
 
 
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--max-answers", "0"], "max_answers is 0: it must be at least 1"),
+        (["--max-answers", "-3"], "max_answers is -3: it must be at least 1"),
+        (["--tool-calls", "-1"], "tool_calls is -1: it must be at least 0"),
+        (["--model", ENDPOINT, "--temperature", "nan"], "temperature is nan: it must be a number"),
+        (["--concurrency", "-1"], "concurrency is -1: it must be at least 1"),
+        (["--concurrency", "5000"], "concurrency is 5000: it must be at most 1,000"),
+        (["--model", "hf:./nowhere"], "model folder './nowhere' is not there"),
+        (["--model", "hf:org/nowhere"], "is no folder here, is not in the hub's cache"),
+        (["--model", "hf:org/nowhere", "--model-arg", "batch=0"], "batch 0 of model"),
+        (["--model", "recorded:nofile"], "nofile"),
+        (["--model", "scripted:nofile"], "nofile"),
+        (["--model", "openai:"], "names no model"),
+        (["--model", "openai:small"], "OPENAI_API_KEY, which is not set"),
+        (["--model", ENDPOINT, "--model-arg", "structured=perhaps"], "must be one of auto"),
+        (["--model", "search", "--preset", "quickest"], "preset"),
+        (["--method", "imported"], "model must be recorded:FILE"),
+        (["--budget-usd", "1"], "needs price_in and price_out"),
+        (["--sandbox", "sand"], "no sandbox backend 'sand'"),
+    ],
+)
+def test_a_dry_run_refuses_what_a_run_refuses_in_the_same_words(peirce, monkeypatch, flags, said):
+    pytest.importorskip("transformers") if "hf:" in str(flags) else None
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True, raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    arguments = ["run", "list_functions", "--problems", "2", "--workers", "1", "--quiet", *flags]
+    planned, run = peirce(*arguments, "--dry-run"), peirce(*arguments)
+    assert planned == run
+    assert planned[0] in (2, 3) and said in planned[2] and planned[2].count("\n") == 1
+    assert not Path("peirce.duckdb").exists()
+
+
+def test_a_dry_run_fetches_no_model_and_says_what_it_would_ask(peirce, monkeypatch):
+    pytest.importorskip("transformers")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    code, out, err = peirce("run", "list_functions", "--model", "hf:org/nowhere", "--dry-run")
+    assert (code, err) == (0, "") and "hf:org/nowhere" in out
+
+
 def test_a_dry_run_brackets_what_a_session_then_does(peirce):
     told = json.loads(peirce(*SCRIPTED, "--dry-run")[1])["calls"]["proposer"]
     assert not Path("peirce.duckdb").exists()
