@@ -233,7 +233,7 @@ class Local:
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     """Loads the model, on the thread that will run it. Raises UsageError and DataError."""
     given = DEFAULTS | given_settings(spec, settings, SETTINGS)
-    _check(spec, given)
+    check_settings(spec, given)
     _check_packages(spec, given)
     thread = ThreadPoolExecutor(1, thread_name_prefix="peirce-local")
     try:
@@ -252,7 +252,7 @@ def check_model(spec: str, settings: Mapping[str, Json]) -> None:
     from .local_files import check
 
     given = DEFAULTS | given_settings(spec, settings, SETTINGS)
-    _check(spec, given)
+    check_settings(spec, given)
     _check_packages(spec, given)
     check(spec)
     template: Any = given.get("chat_template", PLAIN)
@@ -322,7 +322,9 @@ def _check_packages(spec: str, given: Mapping[str, Json]) -> None:
         raise UsageError(f"model {spec!r} needs {', '.join(missing)}: {INSTALL}")
 
 
-def _check(spec: str, given: Mapping[str, Json]) -> None:
+def check_settings(spec: str, given: Mapping[str, Json]) -> None:
+    """Raises UsageError for a setting of another kind, or beyond its bounds."""
+
     def wrong(key: str, must: str) -> UsageError:
         return UsageError(f"{key} {given[key]!r} of model {spec!r} must be {must}")
 

@@ -8,6 +8,7 @@ import asyncio
 import peirce
 import pytest
 from peirce.graphs.abduce import METHOD
+from peirce.graphs.case import Settings
 from peirce.graphs.memory import case_of
 from peirce.graphs.replies import FINISHES
 from peirce.graphs.steps import START_STATE
@@ -84,6 +85,27 @@ def test_settings_that_cannot_be_recorded_are_one_sentence_and_make_no_store(tmp
     assert not store.exists()
     with pytest.raises(UsageError, match="has no settings"):
         peirce.run("list_functions", problems=1, model=Mute(), workers=1, store=store)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"answer_format": "zzz"},
+            "answer_format is 'zzz': it must be one of tuple, json, fenced_f",
+        ),
+        ({"history": "zzz"}, "history is 'zzz': it must be one of descriptions, chat"),
+    ],
+)
+def test_a_case_of_settings_that_cannot_be_is_refused(make_problem, settings, said):
+    with pytest.raises(UsageError) as caught:
+        case_of(make_problem(shown=SHOWN), Own(None), settings=Settings(**settings))
+    assert said in str(caught.value)
+
+
+def test_a_problem_that_shows_nothing_is_refused(make_problem):
+    with pytest.raises(UsageError, match="problem 'one' shows no observation: there is nothing"):
+        case_of(make_problem("one"), Own(None))
 
 
 class Mute:
