@@ -24,7 +24,7 @@ from functools import cache
 
 from ..records import Json, PeirceError, Proposer, Unavailable, UsageError
 
-__all__ = ["Refused", "given_settings", "open_model", "scheme_of", "schemes"]
+__all__ = ["Refused", "check_model", "given_settings", "open_model", "scheme_of", "schemes"]
 
 FORMS = {
     "hf": "hf:FOLDER_OR_ID",
@@ -73,6 +73,17 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     given = {key: value for key, value in settings.items() if value is not None}
     proposer: Proposer = await module.open_model(spec, given)
     return proposer
+
+
+async def check_model(spec: str, settings: Mapping[str, Json]) -> None:
+    """Raises what `open_model` would, as far as that is known without asking or loading anything.
+    A kind of model that costs something to open has a `check_model(spec, settings)` of its own."""
+    module = importlib.import_module(f".{schemes()[scheme_of(spec)]}", __name__)
+    own = getattr(module, "check_model", None)
+    if own is None:
+        await (await open_model(spec, settings)).close()
+    else:
+        own(spec, {key: value for key, value in settings.items() if value is not None})
 
 
 def given_settings(

@@ -131,6 +131,11 @@ class Local:
         finally:
             one.prompt.given_up = True  # no one waits any more, whether it was answered or not
             one.answer.cancel()
+        if answer.broken:
+            raise Unavailable(
+                f"model {self._name!r} gives no numbers (NaN) for its next token: its weights are"
+                f" broken, or its dtype {self._settings['dtype']} does not hold what they amount to"
+            )
         return self._wording.reply(len(tokens), answer, tools)
 
     async def close(self) -> None:
@@ -228,7 +233,7 @@ class Local:
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     """Loads the model, on the thread that will run it. Raises UsageError and DataError."""
     given = DEFAULTS | given_settings(spec, settings, SETTINGS)
-    _check(spec, given)
+    check_settings(spec, given)
     _check_packages(spec, given)
     thread = ThreadPoolExecutor(1, thread_name_prefix="peirce-local")
     try:
@@ -238,6 +243,21 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     except BaseException:
         thread.shutdown(wait=False)
         raise
+
+
+def check_model(spec: str, settings: Mapping[str, Json]) -> None:
+    """The settings, the packages and, where they are here, the files; nothing is fetched or
+    loaded. Raises UsageError and DataError."""
+    from .local_chat import PLAIN, read_template
+    from .local_files import check
+
+    given = DEFAULTS | given_settings(spec, settings, SETTINGS)
+    check_settings(spec, given)
+    _check_packages(spec, given)
+    check(spec)
+    template: Any = given.get("chat_template", PLAIN)
+    if template != PLAIN:
+        read_template(template)
 
 
 def _opened(spec: str, given: Mapping[str, Json], thread: ThreadPoolExecutor) -> Local:
@@ -302,7 +322,9 @@ def _check_packages(spec: str, given: Mapping[str, Json]) -> None:
         raise UsageError(f"model {spec!r} needs {', '.join(missing)}: {INSTALL}")
 
 
-def _check(spec: str, given: Mapping[str, Json]) -> None:
+def check_settings(spec: str, given: Mapping[str, Json]) -> None:
+    """Raises UsageError for a setting of another kind, or beyond its bounds."""
+
     def wrong(key: str, must: str) -> UsageError:
         return UsageError(f"{key} {given[key]!r} of model {spec!r} must be {must}")
 

@@ -11,10 +11,13 @@ Tools go through the template as JSON schemas; calls are read in the form of Her
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ..records import DataError, Json, Message, Reply, ToolCall, ToolSpec, Unavailable, UsageError
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 PLAIN = "plain"
 NEXT_TURN = "\nUser:"
 CALL = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
+MOST_LINES = 1_000_000  # of a template's code that one rendering may run through, about a second
+MOST_CHARACTERS = 20_000_000  # of what it writes: more than any model holds
 NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
 # What a template is given by transformers itself.
 GIVEN = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now",
@@ -53,7 +58,7 @@ class Wording:
         if chat_template == PLAIN:
             self.template = PLAIN
         elif chat_template is not None:
-            self.template = _read(chat_template)
+            self.template = read_template(chat_template)
         else:
             self.template = self._own_template()
         self._check()
@@ -64,20 +69,30 @@ class Wording:
         return NEXT_TURN if self.template == PLAIN else ""
 
     def tokens(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list[int]:
-        """The prompt of a conversation. Raises Unavailable where the template refuses it."""
-        from jinja2 import TemplateError
-
+        """The prompt of a conversation. Raises Unavailable where the template refuses it, fails,
+        writes nothing or comes to no end."""
         turns = [_turn(message) for message in messages]
         if self.template == PLAIN:
             return list(self._tokenizer(_plain(turns))["input_ids"])
-        try:
+        said = self._rendered(turns, tools)
+        if not said or len(said) > MOST_CHARACTERS:
+            size = f"{len(said):,} characters, more than {MOST_CHARACTERS:,}" if said else "nothing"
+            raise Unavailable(f"the chat template of model {self._name!r} writes {size}")
+        # As transformers does it: the template has written the special tokens.
+        return list(self._tokenizer(said, add_special_tokens=False)["input_ids"])
+
+    def _rendered(self, turns: Sequence[Message], tools: Sequence[ToolSpec]) -> str:
+        """What the template makes of the turns, once more folded where it refuses them."""
+        from jinja2 import TemplateError
+
+        faults = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError,
+                  AttributeError, RecursionError, MemoryError)  # fmt: skip
+        with contextlib.suppress(*faults):
             return self._templated(turns, tools)
-        except (TemplateError, TypeError, ValueError, KeyError):
-            pass
         try:
             return self._templated(_folded(turns), tools)
-        except (TemplateError, TypeError, ValueError, KeyError) as error:
-            said = " ".join(str(error).split())[:200]
+        except faults as error:
+            said = " ".join(str(error).split())[:200] or type(error).__name__
             raise Unavailable(
                 f"the chat template of model {self._name!r} refuses the conversation: {said}"
             ) from None
@@ -132,17 +147,18 @@ class Wording:
                     f" such variable: it has {valid}"
                 )
 
-    def _templated(self, turns: Sequence[Message], tools: Sequence[ToolSpec]) -> list[int]:
-        found = self._tokenizer.apply_chat_template(
-            list(turns),
-            tools=[_tool(spec) for spec in tools] or None,
-            chat_template=self.template,
-            add_generation_prompt=True,
-            tokenize=True,
-            return_dict=True,
-            **self._variables,
-        )
-        return list(found["input_ids"])
+    def _templated(self, turns: Sequence[Message], tools: Sequence[ToolSpec]) -> str:
+        with _bounded(f"the chat template of model {self._name!r}"):
+            return str(
+                self._tokenizer.apply_chat_template(
+                    list(turns),
+                    tools=[_tool(spec) for spec in tools] or None,
+                    chat_template=self.template,
+                    add_generation_prompt=True,
+                    tokenize=False,
+                    **self._variables,
+                )
+            )
 
 
 def tool_calls(text: str, tools: Sequence[ToolSpec]) -> tuple[str, tuple[ToolCall, ...]]:
@@ -231,11 +247,39 @@ def _tool(spec: ToolSpec) -> Json:
     return {"type": "function", "function": function}
 
 
-def _read(path: str) -> str:
+@contextlib.contextmanager
+def _bounded(what: str) -> Iterator[None]:
+    """Ends a rendering that runs through more than `MOST_LINES` of a template's code: loops in
+    loops need no output and no large range to go on for years. Raises Unavailable."""
+    lines = 0
+
+    def in_template(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        if lines > MOST_LINES:
+            raise Unavailable(f"{what} comes to no end: it was left after {MOST_LINES:,} steps")
+        return in_template
+
+    def entered(frame: FrameType, event: str, argument: Any) -> Any:
+        return in_template if frame.f_code.co_filename == "<template>" else None
+
+    before = sys.gettrace()
+    sys.settrace(entered)
     try:
-        return Path(path).expanduser().read_text("utf-8")
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def read_template(path: str) -> str:
+    """A Jinja file. Raises UsageError."""
+    try:
+        text = Path(path).expanduser().read_text("utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
         raise UsageError(
             f"chat_template {path!r} cannot be read ({reason}): give a Jinja file, or plain"
         ) from None
+    if not text.strip():
+        raise UsageError(f"chat_template {path!r} is empty: give a Jinja file, or plain")
+    return text

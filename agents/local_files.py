@@ -15,6 +15,7 @@ pickled ones (*.bin) are refused.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -86,17 +87,28 @@ def _kind(name: str) -> int:
     return 1 if HUB_ID.fullmatch(name) else 0
 
 
-def find(spec: str) -> tuple[Found, Found | None]:
+class NotFetched(UsageError):
+    """An id that would have to be asked for at the hub."""
+
+
+def check(spec: str) -> None:
+    """Raises as `find`, but asks nothing of the hub: an id that would be fetched passes."""
+    with contextlib.suppress(NotFetched):
+        find(spec, fetch=False)
+
+
+def find(spec: str, fetch: bool = True) -> tuple[Found, Found | None]:
     """The base and the adapter of a model string, checked to hold what they should. Raises
-    UsageError for what is not there, DataError for what cannot be read."""
+    UsageError for what is not there, DataError for what cannot be read, NotFetched for what may
+    not be fetched."""
     base_name, adapter_name = parts_of(spec)
-    base = _found(base_name)
+    base = _found(base_name, fetch)
     if adapter_name is not None:
-        adapter = _found(adapter_name)
+        adapter = _found(adapter_name, fetch)
         if not (adapter.folder / ADAPTER_CONFIG).is_file():
             raise UsageError(f"{adapter_name!r} holds no LoRA adapter: it has no {ADAPTER_CONFIG}")
     elif base.is_adapter:
-        adapter, base = base, _found(_base_of(base))
+        adapter, base = base, _found(_base_of(base), fetch)
     else:
         adapter = None
     if not (base.folder / CONFIG).is_file():
@@ -128,7 +140,7 @@ def _base_of(adapter: Found) -> str:
     return name
 
 
-def _found(name: str) -> Found:
+def _found(name: str, fetch: bool) -> Found:
     path = Path(name).expanduser()
     if path.is_dir():
         return Found(path.resolve().name or name, path)
@@ -136,7 +148,7 @@ def _found(name: str) -> Found:
         raise UsageError(f"model {name!r} is a file: name the folder that holds it")
     if not HUB_ID.fullmatch(name):
         raise UsageError(f"model folder {name!r} is not there")
-    folder = _cached(name) or _fetched(name)
+    folder = _cached(name) or _fetched(name, fetch)
     return Found(name, folder, folder.name)
 
 
@@ -156,14 +168,16 @@ def _cached(name: str) -> Path | None:
     return folder if there else None
 
 
-def _fetched(name: str) -> Path:
-    """Fetches a repository. One short question goes first: downloads are tried again for minutes."""
+def _fetched(name: str, fetch: bool) -> Path:
+    """Fetches a repository where it may. One short question goes first: downloads are tried again for minutes."""
     import httpx2
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, OfflineModeIsEnabled
     from huggingface_hub.errors import RepositoryNotFoundError as NotFound
 
     said = f"model {name!r} is no folder here, is not in the hub's cache"
+    if not (fetch or constants.HF_HUB_OFFLINE):
+        raise NotFetched(said)
     try:
         commit = HfApi().model_info(name, timeout=TIMEOUT_S).sha
         return Path(snapshot_download(name, revision=commit, **PATTERNS))

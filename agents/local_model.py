@@ -18,13 +18,14 @@ from typing import Any
 
 import torch
 import transformers
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers.generation import LogitsProcessorList, StoppingCriteriaList
 from transformers.utils import logging as transformers_logging
 
 from ..records import DataError, Json, PeirceError, UsageError
 from .local_files import Found, read_object
-from .local_sampling import Sampling, sampling_of
+from .local_sampling import Broken, Sampling, sampling_of
 
 # Fields of a generation_config that `Sampling` takes over, or that a choice of one token at a time
 # has no use for.
@@ -33,8 +34,8 @@ TAKEN = ("do_sample", "temperature", "top_p", "top_k", "min_p", "repetition_pena
          "top_h", "num_return_sequences", "transformers_version")  # fmt: skip
 IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
-FAULTS = (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError, ImportError,
-          SafetensorError)  # fmt: skip  # what a broken or foreign model raises while it is loaded
+FAULTS = (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError,
+          ArithmeticError, SafetensorError, StrictDataclassError)  # fmt: skip  # what a broken or foreign model raises while it is loaded
 
 
 @dataclass
@@ -49,11 +50,12 @@ class Prompt:
 @dataclass(frozen=True)
 class Answer:
     """tokens: without the one that ended it; `ended` is False where the limit did. made: how many
-    were made, that one counted, as endpoints count."""
+    were made, that one counted, as endpoints count. broken: the model's numbers were none (NaN)."""
 
     tokens: list[int]
     ended: bool
     made: int
+    broken: bool = False
 
 
 @dataclass
@@ -84,20 +86,25 @@ class LocalModel:
         config, device = self.model.generation_config, self.model.device
         ids = [[config.pad_token_id] * pad + list(one.tokens) for pad, one in zip(padding, prompts, strict=True)]  # fmt: skip
         seen = [[0] * pad + [1] * (width - pad) for pad in padding]
-        ends = _Ends(self, prompts, width)
+        broken = Broken()
+        ends = _Ends(self, prompts, width, broken)
         seeds = [one.seed for one in prompts]
         with torch.inference_mode():
             output = self.model.generate(
                 input_ids=torch.tensor(ids, device=device),
                 attention_mask=torch.tensor(seen, device=device),
                 logits_processor=LogitsProcessorList(
-                    self.sampling.processors(seeds, padding, width)
+                    [broken, *self.sampling.processors(seeds, padding, width)]
                 ),
                 stopping_criteria=StoppingCriteriaList([ends]),
                 max_new_tokens=self.max_tokens,
             )
         made: list[list[int]] = output[:, width:].tolist()
-        return [self._cut(row, ends.after.get(n)) for n, row in enumerate(made)]
+        wrong = [False] * len(made) if broken.rows is None else broken.rows.tolist()
+        return [
+            Answer([], True, len(row), broken=True) if bad else self._cut(row, ends.after.get(n))
+            for n, (row, bad) in enumerate(zip(made, wrong, strict=True))
+        ]
 
     def _cut(self, row: list[int], after: int | None) -> Answer:
         told = self.model.generation_config.eos_token_id
@@ -122,7 +129,10 @@ class LocalModel:
 class _Ends:
     """Which rows have ended, called as transformers calls its stopping criteria."""
 
-    def __init__(self, model: LocalModel, prompts: Sequence[Prompt], width: int) -> None:
+    def __init__(
+        self, model: LocalModel, prompts: Sequence[Prompt], width: int, broken: Broken
+    ) -> None:
+        self._broken = broken
         self._model = model
         self._prompts = prompts
         self._width = width
@@ -136,7 +146,8 @@ class _Ends:
                 if self._model.stop in tail:
                     self.after.setdefault(row, made)
         ended = [one.given_up or row in self.after for row, one in enumerate(self._prompts)]
-        return torch.tensor(ended, device=ids.device)
+        given_up = torch.tensor(ended, device=ids.device)
+        return given_up if self._broken.rows is None else given_up | self._broken.rows
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -160,8 +171,9 @@ def load(base: Found, adapter: Found | None, given: Mapping[str, Json]) -> Local
                 model = _adapted(model, adapter)
     model.eval()
     _check_vocabulary(base, model, tokenizer)
+    _check_words(base, tokenizer)
     defaults = _defaults(base, model)
-    sampling = sampling_of(given, defaults)
+    sampling = sampling_of(given, defaults, base.name)
     config = copy.deepcopy(defaults)
     for key in TAKEN:
         setattr(config, key, None)
@@ -245,6 +257,14 @@ def _check_vocabulary(base: Found, model: Any, tokenizer: Any) -> None:
         )
 
 
+def _check_words(base: Found, tokenizer: Any) -> None:
+    """Where the files are missing, transformers makes one without any words."""
+    with _said(f"the tokenizer of {base.name!r}"):
+        ids = tokenizer("A question, 1 2 3")["input_ids"]
+    if not ids:
+        raise DataError(f"{base.name!r} holds no tokenizer that reads a text (tokenizer.json)")
+
+
 def _defaults(base: Found, model: Any) -> Any:
     """The generation_config that stands beside the model, else what its configuration says."""
     if not (base.folder / "generation_config.json").is_file():
@@ -267,7 +287,7 @@ def _set_ends(base: Found, config: Any, tokenizer: Any) -> None:
 
 def _context(model: Any) -> int | None:
     told = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-    return int(told) if told else None
+    return told if isinstance(told, int) and told > 0 else None
 
 
 @contextlib.contextmanager

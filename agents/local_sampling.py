@@ -9,6 +9,7 @@ the logits, as other sums of floating-point numbers give, seldom changes such an
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from ..records import Json
+from ..records import DataError, Json
 
 
 @dataclass(frozen=True)
@@ -54,23 +55,57 @@ class Sampling:
         return [*found, Noise(seeds, width)]
 
 
-def sampling_of(given: Mapping[str, Json], defaults: Any) -> Sampling:
+# What a generation_config may say: least, most, and whether the least itself is left out.
+BOUNDS = {"temperature": (0.0, math.inf, False), "top_p": (0.0, 1.0, True),
+          "top_k": (0, math.inf, False), "min_p": (0.0, 1.0, False),
+          "repetition_penalty": (0.0, math.inf, True)}  # fmt: skip
+
+
+def sampling_of(given: Mapping[str, Json], defaults: Any, name: str = "the model") -> Sampling:
     """What the user gave, and where that leaves it open the model's generation_config (defaults).
-    A temperature, top_p or top_k of the user's turns sampling on; temperature 0 turns it off."""
+    A temperature, top_p or top_k of the user's turns sampling on; temperature 0 turns it off.
+    Raises DataError where the generation_config says what cannot be."""
+
+    def default(key: str) -> Any:
+        value = getattr(defaults, key, None)
+        if value is not None and not _can_be(value, *BOUNDS[key], whole=key == "top_k"):
+            raise DataError(
+                f"the generation_config of {name!r} has {key} {value!r}, which cannot be"
+            )
+        return value
 
     def either(key: str, neutral: float) -> Any:
-        value = given.get(key, getattr(defaults, key, None))
+        value = given[key] if key in given else default(key)
         return None if value == neutral else value
 
     penalty = either("repetition_penalty", 1.0)
     wanted = any(key in given for key in ("temperature", "top_p", "top_k"))
-    temperature = given.get("temperature", defaults.temperature)
+    temperature = either("temperature", math.nan)
     if not (wanted or defaults.do_sample) or temperature == 0:
         return Sampling(repetition_penalty=penalty)
     return Sampling(
         1.0 if temperature is None else float(temperature),
         either("top_p", 1.0), either("top_k", 0), either("min_p", 0.0), penalty,
     )  # fmt: skip
+
+
+def _can_be(value: Any, least: float, most: float, above: bool, whole: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return False
+    return math.isfinite(value) and (least < value if above else least <= value) and value <= most
+
+
+class Broken:
+    """Notes the rows whose logits hold NaN, for which no token is the likeliest; called as
+    transformers calls its processors, before all others."""
+
+    def __init__(self) -> None:
+        self.rows: torch.Tensor | None = None  # bool (rows,)
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        found = scores.isnan().any(dim=-1)
+        self.rows = found if self.rows is None else self.rows | found
+        return scores
 
 
 class Noise:

@@ -339,7 +339,7 @@ class OpenAIChat:
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     """Nothing is asked of the endpoint yet. Raises UsageError."""
     given = given_settings(spec, settings, SETTINGS)
-    _check(spec, given)
+    check_settings(spec, given)
     endpoint = endpoint_of(spec, given)
     check_secrets(given.get("model_args"), endpoint)
     patience = Patience(**{k: given[k] for k in Patience.__dataclass_fields__ if k in given})
@@ -353,7 +353,8 @@ LOWEST = {"temperature": 0, "top_p": 0, "max_tokens": 1, "retries": 0, "backoff_
 WHOLE = ("max_tokens", "retries", "requests_per_minute", "tokens_per_minute", "context_tokens")
 
 
-def _check(spec: str, given: Mapping[str, Json]) -> None:
+def check_settings(spec: str, given: Mapping[str, Json]) -> None:
+    """Raises UsageError for a setting of another kind, or beyond its bounds."""
     for key, low in LOWEST.items():
         value = given.get(key, low)
         kind = int if key in WHOLE else int | float

@@ -72,6 +72,8 @@ def configure(command: Any) -> Configuration:
         for key, value in table.items():
             below += _take_cell(made, f"{path} [{role}]", role, key, value)
     made.model_args[:0] = [*_pairs(top.pop(ARGUMENTS, ())), *below]
+    many = {_key(option) for option in _options(command) if option.multiple}
+    top = {key: _fitting(f"{path}: {key}", value, key in many) for key, value in top.items()}
     _attach(command, top, made.defaults)
     return made
 
@@ -164,7 +166,9 @@ def _take_variable(
         made.model_args += _take_cell(made, name, role, cell, pairs)
         return
     else:
-        if near := _near(key, options):
+        cells = {f"{role}_{cell}": cell for role in ROLES for cell in role_keys()}
+        near = f"proposer_{key}" if key in role_keys() else _near(key, [*options, *cells])
+        if near:
             raise ConfigurationError(f"{name} is no setting; did you mean PEIRCE_{near.upper()}?")
         return
     if key == ARGUMENTS or cell == ARGUMENTS:
@@ -194,7 +198,23 @@ def _attach(command: Any, top: Mapping[str, Any], defaults: dict[str, Any]) -> N
         option.envvar = [f"PEIRCE_{key.upper()}"]
         option.envvar.append(f"PEIRCE_PROPOSER_{key.upper()}")  # checked in `_take_variable`
         if key in top:
-            defaults[option.name] = top[key]
+            value = top[key]
+            if isinstance(value, list) and not option.multiple:  # of another verb's: one problem
+                if len(value) != 1:
+                    continue
+                (value,) = value
+            defaults[option.name] = value
+
+
+def _fitting(what: str, value: Any, many: bool) -> Any:
+    """A value of the file as an option takes it; of a list of one, its text alone may stand.
+    many: whether some verb takes several of them."""
+    several = value if isinstance(value, list) else [value]
+    nested = any(isinstance(one, list | dict) for one in several)
+    if nested or (several is value and not many):
+        must = "a list of texts" if many else "a single value"
+        raise ConfigurationError(f"{what} is {shown_value(what, value):.80}: it must be {must}")
+    return [str(one) for one in several] if many else value
 
 
 def _options(command: Any) -> Iterator[Any]:
@@ -216,7 +236,7 @@ def _key(option: Any) -> str:
 def _near(key: str, known: Collection[str]) -> str:
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(key, known, 1, 0.8)), "")
+    return next(iter(get_close_matches(key, known, 1, 0.75)), "")  # sede: 3 of 4 letters of seed
 
 
 def _nearest(key: str, known: Collection[str]) -> str:

@@ -37,7 +37,6 @@ from ..records import (
     Reply,
     SandboxUnavailable,
     StoreError,
-    ToolCall,
     View,
     digest_of,
 )
@@ -58,7 +57,9 @@ class Settings:
     history: Literal["descriptions", "chat"] = "descriptions"
     max_answers: int = 25  # the same for every model of a table
     max_bad: int = 3  # GEAR 4.1: in total, not in a row
-    tool_calls: int = 4  # in one step; then the model is asked without tools
+    tool_calls: int = 4  # in one step; a call beyond is told so and not made. Tools go with that
+    # request all the same: endpoints refuse a history of tool turns without them, and the prompt's
+    # beginning, which they are part of, stays in the endpoint's cache
     feedback: bool | None = None  # the next prompt says where an answer failed; None: where the
     # model cannot find out by calling tools, because it takes none
     strict_contract: bool = False  # a breach of the answer contract makes an answer malformed
@@ -240,19 +241,3 @@ def _batch_of(outcome: Outcome) -> Batch:
         detail=response["detail"],
         limited=response["limited"],
     )
-
-
-def reply_to_json(reply: Reply) -> Json:
-    calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
-    return {
-        "text": reply.text,
-        "tool_calls": calls,
-        "finish": reply.finish,
-        "meta": dict(reply.meta),
-    }
-
-
-def reply_of(outcome: Outcome) -> Reply:
-    data = outcome.response
-    calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in data["tool_calls"])
-    return Reply(data["text"], calls, data["finish"], outcome.usage, meta=data["meta"])

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
+from ..agents import prompts
 from ..records import (
     CallKey,
     InputSet,
@@ -22,10 +23,12 @@ from ..records import (
     Proposer,
     Sandbox,
     StepRecord,
+    UsageError,
 )
 from ..tasks import family_of, task
 from ..tools.execute import executor
 from .case import Case, Settings
+from .replies import checked_settings
 
 
 class MemoryJournal:
@@ -71,15 +74,26 @@ def case_of(
     **rest: Any,
 ) -> Case:
     """The context for one run of a method's graph on `problem`, one case a run. space: the sample
-    space; None: the one of the problem's task. rest: other fields of `Case` (emit, budget, …)."""
+    space; None: the one of the problem's task. rest: other fields of `Case` (emit, budget, …).
+    Raises UsageError for a problem that shows nothing, and for settings that cannot be."""
     course = settings or Settings()
+    if not problem.shown:
+        raise UsageError(
+            f"problem {problem.id!r} shows no observation: there is nothing to explain"
+        )
+    kind = family_of(problem, strict_contract=course.strict_contract)
+    for name, valid in (("answer_format", kind.answer_formats), ("history", prompts.HISTORIES)):
+        if getattr(course, name) not in valid:
+            raise UsageError(
+                f"{name} is {getattr(course, name)!r}: it must be one of {', '.join(valid)}"
+            )
     return Case(
         session=session,
         problem=problem,
         space=space or task(problem.task).space(problem, course.seed),
-        family=family_of(problem, strict_contract=course.strict_contract),
+        family=kind,
         settings=course,
-        model=proposer.settings(),
+        model=checked_settings(proposer),
         journal=rest.pop("journal", None) or MemoryJournal(),
         ledger=rest.pop("ledger", None) or MemoryLedger(),
         proposer=proposer,

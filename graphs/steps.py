@@ -42,7 +42,8 @@ from ..records import (
     View,
 )
 from ..tools.gear import is_redundant
-from .case import Case, readable, reply_of, reply_to_json
+from .case import Case, readable
+from .replies import check_reply, reply_of, reply_to_json
 
 
 class State(TypedDict):
@@ -107,6 +108,7 @@ async def _ask(
         if case.proposer is None:
             raise Unavailable("There is no model behind this session, only its journal.")
         reply = await case.proposer.propose(view, messages, tools, seed, schema)
+        check_reply(reply, case.proposer)
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
     outcome = await case.once(path, "model", request, make)

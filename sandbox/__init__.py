@@ -24,6 +24,15 @@ def backends() -> tuple[str, ...]:
     return tuple(sorted(p.stem for p in here.glob("*.py") if p.stem not in _NOT_BACKENDS))
 
 
+def check_backend(backend: str) -> None:
+    """Raises UsageError for an unknown backend."""
+    known = backends()
+    if backend not in known:
+        near = get_close_matches(backend, known, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"no sandbox backend {backend!r} (there is {', '.join(known)}){hint}")
+
+
 async def open_sandbox(
     backend: str = "process", workers: int | None = None, strict: bool = False
 ) -> Sandbox:
@@ -32,10 +41,6 @@ async def open_sandbox(
     strict: refuse where a wanted layer is missing. Raises UsageError for an unknown backend,
     SandboxUnavailable where it cannot be built.
     """
-    known = backends()
-    if backend not in known:
-        near = get_close_matches(backend, known, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"no sandbox backend {backend!r} (there is {', '.join(known)}){hint}")
+    check_backend(backend)
     opened: Sandbox = await import_module(f".{backend}", __package__).open_backend(workers, strict)
     return opened

@@ -249,12 +249,14 @@ def usage(reading: Reading, session: str) -> dict[str, Any]:
     """Calls, tokens, retries, calls that another session's answered, seconds: in all, by kind and
     by role.
 
-    The role is the name in a call's path: `propose` in step/3/propose/0.
+    The role is the name in a call's path: `propose` in step/3/propose/0, and `propose/tool` of the
+    tools that the proposer calls there, step/3/propose/0/tool/1.
     """
     rows = reading.query(
-        "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) ELSE path END, "
-        "count(*), sum(tokens_in)::BIGINT, sum(tokens_out)::BIGINT, sum(tokens_cached)::BIGINT, "
-        "sum(tokens_reasoning)::BIGINT, sum(retries)::BIGINT, "
+        "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) || "
+        "CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END ELSE path END, "
+        "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT: none overflows
+        "sum(tokens_reasoning), sum(retries), "
         "count(*) FILTER (repeats <> ''), sum(seconds) "
         "FROM call WHERE session = ? GROUP BY 1, 2 ORDER BY 1, 2",
         (session,),

@@ -39,13 +39,18 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        declared = _declared(function)
-        for name, value in signature.bind(*args, **kwargs).arguments.items():
-            for one in _each(signature.parameters[name], value):
-                _check(name, one, declared[name])
+        check_arguments(function, signature.bind(*args, **kwargs).arguments)
         return function(*args, **kwargs)
 
     return call
+
+
+def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    """Raises UsageError as `checked` does, of arguments by their names."""
+    parameters, declared = inspect.signature(function).parameters, _declared(function)
+    for name, value in arguments.items():
+        for one in _each(parameters[name], value):
+            _check(name, one, declared[name])
 
 
 @functools.cache

@@ -41,23 +41,25 @@ async def drive(
     """
     from ..agents import open_model
     from ..graphs.budget import Budget
+    from ..graphs.replies import checked_settings
     from ..graphs.runner import run_session
     from ..sandbox import open_sandbox
 
     emit = _showing(on_event) if on_event else (lambda event: None)
     async with AsyncExitStack() as stack:
         if isinstance(model, str):
-            proposer = await open_model(model, _options(model, operational))
+            proposer = await open_model(model, opening_options(model, operational))
             stack.push_async_callback(proposer.close)
         else:
             proposer = model
+        model_settings = checked_settings(proposer)
         sandbox = await open_sandbox(
             operational["sandbox"], operational["workers"], operational["strict_sandbox"]
         )
         stack.push_async_callback(sandbox.close)
         # Last: what cannot be run leaves no empty store behind.
         store = stack.enter_context(closing(Store.open(path, write=True)))
-        session = begin(store, proposer.settings(), sandbox.layers())
+        session = begin(store, model_settings, sandbox.layers())
         before = store.session(session).get("seconds") or 0.0
         limits = operational.get("spending", {})
         used = store.usage(session)["by_kind"].get("model", {})
@@ -87,7 +89,7 @@ def _showing(on_event: OnEvent) -> OnEvent:
     return tell
 
 
-def _options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:
+def opening_options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:
     """The model's own options; the embedded search also shares the number of workers."""
     workers = operational["workers"] if model.partition(":")[0] == "search" else None
     return {**operational["model_options"], **({"workers": workers} if workers else {})}

@@ -6,13 +6,17 @@ an answer may end with calls of tools instead, at most `tool_calls` of them an a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..records import Json, Proposer, UsageError
 from ..tasks.files import nearest
-from .problems import Chosen, choose
-from .roles import ROLES, model_options, role_settings
-from .settings import course, model_args_of
+from .arguments import check_arguments
+from .driving import complete, opening_options
+from .intended import intended
+from .problems import Chosen
+from .roles import ROLES
 
 ENDING = ("search", "scripted", "recorded")  # models that may have nothing left to say
 
@@ -43,20 +47,21 @@ def forecast(
     }
 
 
-def planned(
-    task: str, defaults: Mapping[str, Json], given: Mapping[str, Json], fixed: Mapping[str, Json]
-) -> dict[str, Json]:
-    """The forecast of a run with the options `given`. Raises UsageError as the run would for what
-    names no problem, method, model or setting; the model is not opened."""
+def planned(task: str, run: Callable[..., Any], given: Mapping[str, Json]) -> dict[str, Json]:
+    """The forecast of a `run` with the options `given`. Raises UsageError and DataError as the run
+    would, as far as that is known before a model is asked or loaded."""
+    from ..agents import check_model
+    from ..graphs.replies import checked_settings
+
+    parameters = inspect.signature(run).parameters
+    defaults = {name: one.default for name, one in parameters.items() if name != "task"}
     for name in given:
         if name not in defaults:
             raise UsageError(f"run takes no option {name!r}{nearest(name, list(defaults))}")
-    options = {**defaults, **given}
-    named = ("data", "problems", "problem", "observations", "space", "seed")
-    chosen = choose(task, **{name: options[name] for name in named})
-    model = options["model"]
-    model_options(model, model_args_of(options["model_arg"]), {})
-    role_settings(options["roles"] or {}, {}, ())
-    settings = course(chosen, options["method"], options["answer_format"], options["history"])
-    more = {name: options[name] for name in ("seed", "max_answers", "tool_calls")}
-    return forecast(chosen, {**settings, **fixed, **more}, model)
+    check_arguments(run, given)
+    what = intended(task, {**defaults, **given})
+    if isinstance(what.model, str):
+        complete(check_model(what.model, opening_options(what.model, what.operational)))
+    else:
+        checked_settings(what.model)
+    return forecast(what.chosen, what.settings, what.model)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import json
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
@@ -124,15 +125,46 @@ def _check(role: str, settings: Mapping[str, Json]) -> None:
             near = get_close_matches(key, role_keys(), 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise _wrong(f"role {role} has no setting {key!r}{hint}")
+    _check_secrets(role, settings)
+    _check_kinds(role, settings)
     model = settings.get("model")
     if model is not None:
-        if not isinstance(model, str):
-            raise _wrong(f"the model of role {role} must be a text")
         _check_model(role, model)
         taken = adapter_settings(model)
         for key in settings.keys() - {"model", "model_arg", *BODY, *PRICES} - taken:
             raise _wrong(f"role {role}: model {model!r} takes no setting {key!r}")
-    _check_secrets(role, settings)
+        _check_own(role, model, {key: settings[key] for key in settings.keys() & taken})
+
+
+def _check_kinds(role: str, settings: Mapping[str, Json]) -> None:
+    """What is an option of `run` too is of the same kind as there."""
+    from ..records import UsageError
+    from .arguments import check_arguments
+    from .running import run
+
+    options = inspect.signature(run).parameters
+    for key, value in settings.items():
+        if key == "model" and not isinstance(value, str | None):
+            raise _wrong(f"the model of role {role} must be a text")
+        try:
+            check_arguments(run, {key: value} if key in options else {})
+        except UsageError as error:
+            raise _wrong(f"role {role}: {error}") from None
+
+
+def _check_own(role: str, model: str, settings: Mapping[str, Json]) -> None:
+    """What this kind of model says of settings of its own."""
+    from ..agents import scheme_of, schemes
+    from ..records import UsageError
+
+    module = importlib.import_module(f"..agents.{schemes()[scheme_of(model)]}", __package__)
+    check = getattr(module, "check_settings", None)
+    given = {key: value for key, value in settings.items() if value is not None}
+    try:
+        if check is not None:
+            check(model, given)
+    except UsageError as error:
+        raise _wrong(f"role {role}: {error}") from None
 
 
 def _check_model(role: str, model: str) -> None:

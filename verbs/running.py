@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..records import Json, Limits, Proposer, UsageError
+from ..records import Json, Proposer, UsageError
 from ..store import Store
 from .arguments import checked
 from .driving import OnEvent, complete, drive
 from .forecast import planned
+from .intended import intended
 from .outcome import Session, outcome, reading, store_path
 from .problems import choose, task_like
-from .roles import model_options, role_settings
-from .settings import course, given, model_args_of, model_name, spending_of, split_model
-
-CONCURRENCY = 8  # problems side by side
-COURSE = {"max_bad": 3}
+from .settings import given, model_name, spending_of, split_model
 
 
 @checked
@@ -75,72 +70,31 @@ def run(
     failed; None: to a model that takes no tools. `cache`: whether what another session of the
     store has asked of the same model is answered from there.
     """
-    chosen = choose(
-        task, data=data, problems=problems, problem=problem,
-        observations=observations, space=space, seed=seed,
-    )  # fmt: skip
-    own = {
-        "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens,
-        "reasoning_effort": reasoning_effort, "timeout_s": timeout_s, "retries": retries,
-        "budget_expansions": budget_expansions, "preset": preset,
-    }  # fmt: skip
-    options = model_options(model, model_args_of(model_arg), own)
-    others = role_settings(roles or {}, {}, ())
-    if options and not isinstance(model, str):
-        raise UsageError(
-            f"a proposer object brings its own settings: leave out {', '.join(options)}"
-        )
-    if method == "imported" and isinstance(model, str) and not model.startswith("recorded:"):
-        raise UsageError(
-            f"method imported reads a record: model must be recorded:FILE, not {model!r}"
-        )
-    settings = course(chosen, method, answer_format, history) | {
-        "seed": seed,
-        "strict_contract": strict_contract,
-        "max_answers": max_answers,
-        "tool_calls": tool_calls,
-        **given(feedback=feedback),
-        **COURSE,
-        "limits": asdict(Limits()),
-    }
-    path = store_path(store)
-    limits = spending_of(
-        budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
-        price_out=price_out, price_cached=price_cached, max_failures=max_failures,
-    )  # fmt: skip
-    operational: dict[str, Json] = {
-        "model": model if isinstance(model, str) else None,
-        "model_options": options,
-        "roles": others,
-        "sandbox": sandbox,
-        "strict_sandbox": strict_sandbox,
-        "workers": workers,
-        "concurrency": concurrency or CONCURRENCY,
-        "cache": cache,
-        "store": str(path),
-        "spending": limits,
-        **chosen.sources,
-    }
+    options = dict(locals())
+    what = intended(options.pop("task"), options)
+    path = Path(what.operational["store"])
 
     def begin(opened: Store, model_settings: Json, layers: Mapping[str, bool]) -> str:
         shaping, answered = split_model(model_settings)
         shown = model_name(model, model_settings, shown=True)
-        whole = settings | {
+        reached = {"layers": dict(layers), "model_name": shown, **answered}
+        whole = what.settings | {
             "model": model_name(model, model_settings),
             "model_settings": shaping,
-            "operational": operational | {"layers": dict(layers), "model_name": shown, **answered},
+            "operational": what.operational | reached,
         }
-        return opened.create_session(whole, chosen.pairs)
+        return opened.create_session(whole, what.chosen.pairs)
 
-    return outcome(path, complete(drive(path, begin, model, operational, on_event, callbacks)))
+    driven = drive(path, begin, model, what.operational, on_event, callbacks)
+    return outcome(path, complete(driven))
 
 
 @checked
 def plan(task: str, **options: Any) -> dict[str, Json]:
     """What `run` with these options would take, as `verbs.forecast.forecast` counts it: {task,
-    method, model, seed, problems, calls: {role: {least, most}}}. Asks nothing, makes no store."""
-    defaults = {k: p.default for k, p in inspect.signature(run).parameters.items() if k != "task"}
-    return planned(task, defaults, options, COURSE)
+    method, model, seed, problems, calls: {role: {least, most}}}. Refuses what `run` would, as far
+    as that can be known without asking or loading a model; asks nothing, makes no store."""
+    return planned(task, run, options)
 
 
 @checked

@@ -132,6 +132,28 @@ def test_a_wait_that_one_call_is_asked_for_is_kept_by_all():
     assert 0.3 < waited < 5 and len(server.requests) == 3
 
 
+def test_the_endpoints_count_makes_room_for_a_call_that_the_estimate_would_hold_back():
+    long = [{"role": "user", "content": "x" * 4000}]  # about 1,000 tokens; says() counts few
+
+    async def twice(url):
+        proposer = await open_model(f"{url}#m", {"tokens_per_minute": 1500})
+        try:
+            for seed in (1, 2):
+                await asyncio.wait_for(proposer.propose(VIEW, long, (), seed), 20)
+        finally:
+            await proposer.close()
+
+    with ChatServer([says("x")]) as server:
+        asyncio.run(twice(server.url))
+    assert len(server.requests) == 2
+
+
+def test_calls_that_failed_together_do_not_come_back_together():
+    waits = [Patience().wait_s(1, seed, None) for seed in range(20)]
+    assert len(set(waits)) == 20 and 1.0 <= min(waits) < max(waits) <= 3.0
+    assert waits == [Patience().wait_s(1, seed, None) for seed in range(20)]
+
+
 # --- an endpoint where nothing listens ----------------------------------------
 
 

@@ -453,6 +453,82 @@ def test_files_that_are_broken_are_refused(base, copied, tmp_path):
     assert "more than the 50 that the model embeds" in refused(f"hf:{small}", DataError)
 
 
+def test_a_folder_without_a_tokenizer_is_refused(copied):
+    for path in copied.glob("tokenizer*"):
+        path.unlink()
+    said = refused(f"hf:{copied}", DataError)
+    assert said == "'copied' holds no tokenizer that reads a text (tokenizer.json)"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("temperature", "hot"), ("temperature", -1), ("top_p", 7), ("top_k", 0.5),
+     ("repetition_penalty", 0)],
+)  # fmt: skip
+def test_a_generation_config_that_cannot_be_is_refused(copied, key, value):
+    edit_json(copied / "generation_config.json", do_sample=True, **{key: value})
+    assert f"'copied' has {key} {value!r}, which cannot be" in refused(f"hf:{copied}", DataError)
+
+
+def test_a_configuration_of_the_wrong_kind_is_refused(copied):
+    edit_json(copied / "config.json", max_position_embeddings="many")
+    assert "max_position_embeddings" in refused(f"hf:{copied}", DataError)
+
+
+def test_weights_that_are_no_numbers_are_said_and_answer_nothing(copied):
+    from safetensors.torch import load_file, save_file
+
+    path = copied / "model.safetensors"
+    weights = {name: one * float("nan") for name, one in load_file(path).items()}
+    save_file(weights, path, {"format": "pt"})
+    for settings in ({}, {"temperature": 1.0}):
+        with pytest.raises(Unavailable, match=r"model 'copied' gives no numbers \(NaN\)"):
+            alone(f"hf:{copied}", PROMPTS[:1], **settings)
+
+
+def test_one_request_whose_numbers_break_down_leaves_the_others_of_its_batch_alone(base):
+    async def work(proposer):
+        def spoil(module, args, output):
+            output.logits[1] = float("nan")
+            return output
+
+        proposer._model.model.register_forward_hook(spoil)
+        asked = (proposer.propose(VIEW, one, (), n) for n, one in enumerate(PROMPTS[:3]))
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    first, second, third = using(f"hf:{base}", work)
+    assert isinstance(second, Unavailable)
+    assert [first, third] == [alone(f"hf:{base}", PROMPTS[:3])[n] for n in (0, 2)]
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{# #}", "writes nothing"),
+        ("{{ 1/0 }}", "refuses the conversation: division by zero"),
+        ("{{ messages[5000].content }}", "refuses the conversation"),
+        ("{% for i in range(99999999999) %}{% endfor %}", "refuses the conversation: Range too big"),
+        ("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+         "comes to no end: it was left after 1,000,000 steps"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "refuses the conversation"),
+        ("{{ 'x' * 30000000 }}", "writes 30,000,000 characters, more than 20,000,000"),
+    ],
+)  # fmt: skip
+def test_a_template_that_fails_or_runs_away_is_one_sentence(base, tmp_path, template, said):
+    (tmp_path / "own.jinja").write_text(template)
+    before = sys.gettrace()
+    began = time.monotonic()
+    with pytest.raises(Unavailable) as caught:
+        alone(f"hf:{base}", PROMPTS[:1], chat_template=str(tmp_path / "own.jinja"))
+    assert str(caught.value).startswith("the chat template of model 'base'")
+    assert said in str(caught.value) and time.monotonic() - began < 20
+    assert sys.gettrace() is before
+
+
+def test_an_empty_template_is_refused_at_once(base):
+    assert "chat_template '/dev/null' is empty" in refused(f"hf:{base}", chat_template="/dev/null")
+
+
 def test_absent_packages_are_named_with_the_install_line(base, monkeypatch):
     monkeypatch.setitem(sys.modules, "peft", None)
     assert refused(f"hf:{base}").endswith("needs peft: pip install 'peirce[local]'")

@@ -101,6 +101,15 @@ def test_model_arguments_merge_key_by_key(peirce, options, monkeypatch):
     }  # fmt: skip
 
 
+def test_one_text_is_a_list_of_one_where_the_file_may_hold_several(peirce, options):
+    for text in ('"gen0-1"', '["gen0-1"]'):
+        Path("peirce.toml").write_text(f"problem = {text}\n")
+        peirce("run", "examples")
+        assert list(options()["problem"]) == ["gen0-1"]
+    Path("peirce.toml").write_text('problem = ["a", "b"]\n')
+    assert peirce("tasks", "list")[0] == 0  # a verb of one problem leaves a list alone
+
+
 def test_the_configuration_may_lie_elsewhere(peirce, options, monkeypatch):
     Path("peirce.toml").write_text("seed = 1\n")
     Path("other.toml").write_text("seed = 2\n")
@@ -123,6 +132,10 @@ def test_the_configuration_may_lie_elsewhere(peirce, options, monkeypatch):
         ("temperature = 1\n[proposer]\ntemperature = 1", "temperature is set twice"),
         ("top-p = 1\ntop_p = 1", "top_p is set twice"),
         ("[proposer]\nmodel_arg = 3", "model_arg must be a table or a list"),
+        ("problem = {a = 1}", 'peirce.toml: problem is {"a": 1}: it must be a list of texts'),
+        ("problem = [['x']]", 'peirce.toml: problem is [["x"]]: it must be a list of texts'),
+        ("seed = [1]", "peirce.toml: seed is [1]: it must be a single value"),
+        ("[proposer]\nmodel = {a = 1}", 'model is {"a": 1}: it must be a single value'),
     ],
 )
 def test_a_file_that_cannot_be_meant_is_one_sentence(peirce, text, said):
@@ -135,6 +148,9 @@ def test_a_file_that_cannot_be_meant_is_one_sentence(peirce, text, said):
     ("name", "said"),
     [
         ("PEIRCE_TEMPRATURE", "did you mean PEIRCE_TEMPERATURE?"),
+        ("PEIRCE_SEDE", "did you mean PEIRCE_SEED?"),
+        ("PEIRCE_TOOLS", "did you mean PEIRCE_PROPOSER_TOOLS?"),
+        ("PEIRCE_PROPOSR_TOOLS", "did you mean PEIRCE_PROPOSER_TOOLS?"),
         ("PEIRCE_JUDGE_TEMPRATURE", "unknown key 'temprature'; did you mean temperature?"),
     ],
 )
@@ -145,7 +161,8 @@ def test_a_misspelt_variable_is_one_sentence_without_its_value(peirce, monkeypat
 
 
 def test_other_variables_with_our_prefix_are_left_alone(peirce, monkeypatch):
-    for name in ("PEIRCE_API_KEY", "PEIRCE_LAB_KEY", "PEIRCE_JUDGE_KEY", "PEIRCE_SHARED"):
+    for name in ("PEIRCE_API_KEY", "PEIRCE_LAB_KEY", "PEIRCE_JUDGE_KEY", "PEIRCE_SHARED",
+                 "PEIRCE_HOME", "PEIRCE_DEBUG", "PEIRCE_DATA_DIR", "PEIRCE_LOG"):  # fmt: skip
         monkeypatch.setenv(name, "abc")
     assert peirce("tasks", "list")[0] == 0
 
@@ -227,6 +244,12 @@ def test_other_roles_are_recorded_and_change_no_digest(peirce, monkeypatch):
         (["--judge-model", "oracle"], "unknown model 'oracle'"),
         (["--judge-model", "http://me:hush@host/v1#NAME"], "must be a plain URL"),
         (["--judge-model", "http://[::bad#NAME"], "is no URL"),
+        (["--role", "judge.temperature=hot"], "role judge: temperature is 'hot': it must be a number"),
+        (["--role", "judge.max_tokens=1.5"], "role judge: max_tokens is 1.5: it must be a whole"),
+        (["--role", "scorer.price_in=cheap"], "role scorer: price_in is 'cheap': it must be"),
+        (["--role", "judge.model=5"], "the model of role judge must be a text"),
+        (["--judge-model", ENDPOINT, "--role", "judge.stream=perhaps"], "role judge: stream 'perhaps'"),
+        (["--judge-model", "hf:x", "--role", "judge.batch=0"], "role judge: batch 0 of model 'hf:x'"),
         (["--role", "judge.model_arg={\"api_key\": \"hush\"}"], "must not hold 'api_key'"),
         (["--role", "judge.model_arg={\"user\": \"hush-hush-hush\"}"], "must not hold a key"),
     ],
@@ -251,6 +274,48 @@ def test_a_dry_run_counts_asks_nothing_and_makes_no_store(peirce):
     assert not Path("peirce.duckdb").exists()
     code, _, err = peirce(*arguments, "--model", "oracle")
     assert code == 2 and "unknown model" in err
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--max-answers", "0"], "max_answers is 0: it must be at least 1"),
+        (["--max-answers", "-3"], "max_answers is -3: it must be at least 1"),
+        (["--tool-calls", "-1"], "tool_calls is -1: it must be at least 0"),
+        (["--model", ENDPOINT, "--temperature", "nan"], "temperature is nan: it must be a number"),
+        (["--concurrency", "-1"], "concurrency is -1: it must be at least 1"),
+        (["--concurrency", "5000"], "concurrency is 5000: it must be at most 1,000"),
+        (["--model", "hf:./nowhere"], "model folder './nowhere' is not there"),
+        (["--model", "hf:org/nowhere"], "is no folder here, is not in the hub's cache"),
+        (["--model", "hf:org/nowhere", "--model-arg", "batch=0"], "batch 0 of model"),
+        (["--model", "recorded:nofile"], "nofile"),
+        (["--model", "scripted:nofile"], "nofile"),
+        (["--model", "openai:"], "names no model"),
+        (["--model", "openai:small"], "OPENAI_API_KEY, which is not set"),
+        (["--model", ENDPOINT, "--model-arg", "structured=perhaps"], "must be one of auto"),
+        (["--model", "search", "--preset", "quickest"], "preset"),
+        (["--method", "imported"], "model must be recorded:FILE"),
+        (["--budget-usd", "1"], "needs price_in and price_out"),
+        (["--sandbox", "sand"], "no sandbox backend 'sand'"),
+    ],
+)
+def test_a_dry_run_refuses_what_a_run_refuses_in_the_same_words(peirce, monkeypatch, flags, said):
+    pytest.importorskip("transformers") if "hf:" in str(flags) else None
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True, raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    arguments = ["run", "list_functions", "--problems", "2", "--workers", "1", "--quiet", *flags]
+    planned, run = peirce(*arguments, "--dry-run"), peirce(*arguments)
+    assert planned == run
+    assert planned[0] in (2, 3) and said in planned[2] and planned[2].count("\n") == 1
+    assert not Path("peirce.duckdb").exists()
+
+
+def test_a_dry_run_fetches_no_model_and_says_what_it_would_ask(peirce, monkeypatch):
+    pytest.importorskip("transformers")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    code, out, err = peirce("run", "list_functions", "--model", "hf:org/nowhere", "--dry-run")
+    assert (code, err) == (0, "") and "hf:org/nowhere" in out
 
 
 def test_a_dry_run_brackets_what_a_session_then_does(peirce):

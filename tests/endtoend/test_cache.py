@@ -47,6 +47,21 @@ def test_a_third_run_repeats_the_first_and_replays(run, tmp_path):
     assert peirce.replay(third.session, store=tmp_path / "s.duckdb")["differences"] == []
 
 
+def test_the_cost_of_calls_counts_the_models_and_their_tools_apart(run, capsys):
+    from peirce.reports import endings, text
+
+    with FaultyServer() as server:
+        run(server)
+        second = run(server)
+    roles = second.usage["by_role"]
+    calls = roles["propose"]["calls"]
+    assert calls == roles["propose"]["repeated"] == second.usage["by_kind"]["model"]["calls"]
+    tools = roles["propose/tool"]["calls"]
+    assert tools > 0 and calls + tools + roles["judge"]["calls"] == second.usage["calls"]
+    endings.print_outcome(text.console(), second)
+    assert f"cost      propose: {calls} calls, {calls} repeated\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "other", [{"cache": False}, {"seed": 5}, {"temperature": 0.8}, {"max_tokens": 9}]
 )

@@ -152,3 +152,16 @@ def test_seeds_of_calls_differ_by_problem_and_path_and_follow_the_seed_of_the_se
     assert len(set(first.values())) == len(first)
     assert again == first
     assert not set(other.values()) & set(first.values()) and sorted(other) == sorted(first)
+
+
+def test_a_request_holds_the_schema_of_an_answer_format_that_has_one(
+    play, make_problem, make_answer
+):
+    """So that the cache gives no answer to a question with another one."""
+    for form, held in (("json", True), ("tuple", False)):
+        spy = Scripted([make_answer(IDENTITY)])
+        store, session, _ = play(spy, [make_problem(shown=SHOWN)], answer_format=form)
+        (first, *_) = [one["request"] for one in store.calls(session) if one["kind"] == "model"]
+        assert ("schema" in first) == held
+        if held:
+            assert set(first["schema"]["required"]) == {"description", "code"}

@@ -7,7 +7,7 @@ import asyncio
 
 import pytest
 from peirce.graphs.replay import replay_session
-from peirce.records import Reply
+from peirce.records import Reply, ToolCall
 
 SHOWN = [([3], [3]), ([5], [6])]
 WRONG = "def f(x):\n    return x"
@@ -92,3 +92,30 @@ def test_a_model_that_refuses_even_without_tools_is_malformed_and_not_asked_for_
     _, _, steps = play(model, [make_problem(shown=SHOWN)])
     assert verdicts(steps) == ["malformed"] * 3
     assert len(model.asked) == 4
+
+
+class ToolsOnce(WithoutTools):
+    """Calls a tool, and refuses tools when it is asked to go on with what that told."""
+
+    async def propose(self, view, messages, tools, seed, schema=None):
+        self.asked.append((bool(tools), [message["role"] for message in messages]))
+        if len(view.earlier):
+            return Reply(finish="exhausted")
+        if not tools:
+            return Reply(self.answer(MENDED))
+        if len(self.asked) > 1:
+            return Reply(finish="no_tools")
+        call = ToolCall("a", "execute", {"code": WRONG})
+        return Reply(tool_calls=(call,), finish="tool_calls")
+
+
+def test_a_model_that_refuses_tools_later_is_asked_without_the_turns_that_called_them(
+    play, make_problem, make_answer
+):
+    model = ToolsOnce("later", make_answer)
+    store, session, steps = play(model, [make_problem(shown=SHOWN)])
+    assert verdicts(steps) == ["accepted"]
+    assert model.asked[:3] == [
+        (True, ["user"]), (True, ["user", "assistant", "tool"]), (False, ["user"]),
+    ]  # fmt: skip
+    assert asyncio.run(replay_session(store, session))["differences"] == []

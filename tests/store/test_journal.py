@@ -158,7 +158,7 @@ def test_usage_sums_by_kind_and_role(
     for path, kind in (
         ("step/0/propose/0", "model"),
         ("step/1/propose/0", "model"),
-        ("step/1/execute/0", "tool"),
+        ("step/1/propose/0/tool/0", "tool"),
     ):
         key = CallKey(session, "1", path)
         outcome = Outcome({}, {}, Usage(10, 3, 2, 1), 0.25, 1)
@@ -166,5 +166,17 @@ def test_usage_sums_by_kind_and_role(
     usage = store.usage(session)
     assert (usage["calls"], usage["tokens_in"], usage["retries"]) == (3, 30, 3)
     assert usage["by_role"]["propose"]["tokens_out"] == 6
+    assert {role: sums["calls"] for role, sums in usage["by_role"].items()} == {
+        "propose": 2, "propose/tool": 1,
+    }  # fmt: skip
     assert usage["by_kind"]["tool"]["calls"] == 1
     assert usage["seconds"] == pytest.approx(0.75)
+
+
+def test_sums_hold_whatever_endpoints_say_of_tokens(store: Store, new_session: NewSession) -> None:
+    session, most = new_session(), 2**63 - 1
+    for n in range(3):
+        outcome = Outcome({}, {}, Usage(most, most))
+        key = CallKey(session, "1", f"step/{n}/propose/0")
+        asyncio.run(store.journal(session).once(key, "model", {}, Maker(outcome)))
+    assert store.usage(session)["tokens_in"] == 3 * most

@@ -1,0 +1,98 @@
+"""What comes in from a proposer, a user's own object perhaps: checked before anything is written,
+so that a session goes on once the proposer is mended; and a reply as the journal keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..records import Json, Outcome, Reply, ToolCall, Usage, UsageError, canonical_json
+
+FINISHES = ("stop", "tool_calls", "length", "exhausted", "no_tools")
+COUNTS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
+MOST_TOKENS, MOST_RETRIES = 2**63 - 1, 2**31 - 1  # what the store's columns hold
+
+
+def checked_settings(proposer: Any) -> dict[str, Json]:
+    """What `proposer.settings()` says. Raises UsageError where a session cannot record it."""
+    name = type(proposer).__name__
+    if not callable(getattr(proposer, "settings", None)):
+        raise UsageError(f"the proposer {name} has no settings(): it must return a mapping")
+    told = proposer.settings()
+    if not _is_object(told):
+        raise UsageError(
+            f"settings() of the proposer {name} gave {told!r:.80}: it must be a mapping from texts"
+            ' to what JSON holds, as {"model": "mine"}'
+        )
+    return dict(told)
+
+
+def check_reply(reply: Any, proposer: Any) -> None:
+    """Raises UsageError, one sentence, for what is no Reply or holds what a Reply cannot."""
+    wrong = _wrong(reply)
+    if wrong is not None:
+        what, value, must = wrong
+        raise UsageError(
+            f"propose of {type(proposer).__name__} gave {what}{value!r:.80}: it must be {must}"
+        )
+
+
+def _wrong(given: Any) -> tuple[str, Any, str] | None:
+    """The first part that cannot be: its name, its value, and what it must be."""
+    if not isinstance(given, Reply):
+        return "", given, "a peirce.records.Reply, as Reply(text) or Reply(finish='exhausted')"
+    reply: Any = given  # what its fields hold is not known yet
+    if not isinstance(reply.text, str):
+        return "a Reply with text ", reply.text, "a text"
+    calls = reply.tool_calls
+    if not isinstance(calls, tuple | list) or not all(isinstance(one, ToolCall) for one in calls):
+        return "a Reply with tool_calls ", calls, "a tuple of ToolCall, () for none"
+    for call in calls:
+        if not isinstance(call.id, str) or not isinstance(call.name, str):
+            return "the tool call ", call, "one whose id and name are texts"
+        if not isinstance(call.arguments, str) and not _is_object(call.arguments):
+            return "a tool call with arguments ", call.arguments, "a mapping of JSON, or a text"
+    if reply.finish not in FINISHES:
+        return "a Reply with finish ", reply.finish, f"one of {', '.join(FINISHES)}"
+    if not isinstance(reply.usage, Usage):
+        return "a Reply with usage ", reply.usage, "a Usage"
+    for name in COUNTS:
+        if not _is_count(getattr(reply.usage, name), MOST_TOKENS):
+            return f"a usage with {name} ", getattr(reply.usage, name), "a whole number from 0 on"
+    if not _is_count(reply.retries, MOST_RETRIES):
+        return "a Reply with retries ", reply.retries, "a whole number from 0 on"
+    if not _is_object(reply.meta):
+        return "a Reply with meta ", reply.meta, "a mapping of JSON"
+    if not _is_object(reply.meta.get("fields", {})):
+        return "a meta with fields ", reply.meta["fields"], "a mapping of JSON"
+    return None
+
+
+def _is_count(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def _is_object(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        return False
+    try:
+        canonical_json(dict(value))
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def reply_to_json(reply: Reply) -> Json:
+    calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
+    return {
+        "text": reply.text,
+        "tool_calls": calls,
+        "finish": reply.finish,
+        "meta": dict(reply.meta),
+    }
+
+
+def reply_of(outcome: Outcome) -> Reply:
+    data = outcome.response
+    calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in data["tool_calls"])
+    return Reply(data["text"], calls, data["finish"], outcome.usage, meta=data["meta"])

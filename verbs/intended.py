@@ -1,0 +1,77 @@
+"""What a run is asked to do, checked before a model, a sandbox or a store is opened: `run` goes on
+from here, and a dry run (`forecast`) counts from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from ..records import Json, Limits, Proposer, UsageError
+from .outcome import store_path
+from .problems import Chosen, choose
+from .roles import model_options, role_settings
+from .settings import course, given, model_args_of, spending_of
+
+CONCURRENCY = 8  # problems side by side
+MAX_BAD = 3
+OF_MODEL = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries",
+            "budget_expansions", "preset")  # fmt: skip
+OF_SPENDING = ("budget_tokens", "budget_usd", "price_in", "price_out", "price_cached",
+               "max_failures")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Intended:
+    """settings, operational: as the session will record them, but for what the opened model and
+    sandbox say of themselves."""
+
+    chosen: Chosen
+    model: str | Proposer
+    settings: dict[str, Json]
+    operational: dict[str, Json]
+
+
+def intended(task: str, options: Mapping[str, Json]) -> Intended:
+    """options: all of `run`'s, of the declared kinds (`arguments.checked`). Raises UsageError and
+    DataError for what cannot be, before anything is opened."""
+    from ..sandbox import check_backend
+
+    named = ("data", "problems", "problem", "observations", "space", "seed")
+    chosen = choose(task, **{name: options[name] for name in named})
+    model, method = options["model"], options["method"]
+    own = {name: options[name] for name in OF_MODEL}
+    opening = model_options(model, model_args_of(options["model_arg"]), own)
+    others = role_settings(options["roles"] or {}, {}, ())
+    if opening and not isinstance(model, str):
+        raise UsageError(
+            f"a proposer object brings its own settings: leave out {', '.join(opening)}"
+        )
+    if method == "imported" and isinstance(model, str) and not model.startswith("recorded:"):
+        raise UsageError(
+            f"method imported reads a record: model must be recorded:FILE, not {model!r}"
+        )
+    settings = course(chosen, method, options["answer_format"], options["history"]) | {
+        "seed": options["seed"],
+        "strict_contract": options["strict_contract"],
+        "max_answers": options["max_answers"],
+        "tool_calls": options["tool_calls"],
+        **given(feedback=options["feedback"]),
+        "max_bad": MAX_BAD,
+        "limits": asdict(Limits()),
+    }
+    limits = spending_of(**{name: options[name] for name in OF_SPENDING})
+    check_backend(options["sandbox"])
+    operational: dict[str, Json] = {
+        "model": model if isinstance(model, str) else None,
+        "model_options": opening,
+        "roles": others,
+        "sandbox": options["sandbox"],
+        "strict_sandbox": options["strict_sandbox"],
+        "workers": options["workers"],
+        "concurrency": options["concurrency"] or CONCURRENCY,
+        "cache": options["cache"],
+        "store": str(store_path(options["store"])),
+        "spending": limits,
+        **chosen.sources,
+    }
+    return Intended(chosen, model, settings, operational)
