@@ -177,5 +177,19 @@ class Study:
             seed=self.seed,
         )
 
+    @staticmethod
+    def of(
+        settings: Sequence[Setting], scored: Sequence[Mapping[str, Json]], seed: int = 0
+    ) -> Study:
+        """From the sessions as `evaluate_session` scores them, and the setting of each."""
+        return Study(
+            [
+                Entry(setting, metrics, detail)
+                for setting, one in zip(settings, scored, strict=True)
+                for metrics, detail in zip(one["by_problem"], one["details"], strict=True)
+            ],
+            seed,
+        )
+
     def count(self, of: Callable[[Detail], Counter[str]], some: Sequence[Entry]) -> Counter[str]:
         return sum((of(entry.detail) for entry in some), Counter())
