@@ -52,7 +52,7 @@ FUNCTIONS: list[Callable[[list[int]], Any]] = [
     lambda x: [v for v in x if v % 2], lambda x: [v + 1 for v in x], lambda x: [v * 2 for v in x],
     lambda x: x + x, lambda x: x[:3], lambda x: x[3:], lambda x: list(dict.fromkeys(x)),
     lambda x: [v for v in x if v > 50], lambda x: [v % 10 for v in x], lambda x: [100 // v for v in x],
-    lambda x: [x[0] + x[1]], lambda x: [7], lambda x: [0] + x, lambda x: x + [len(x)],
+    lambda x: [x[0] + x[1]], lambda x: [7], lambda x: [0, *x], lambda x: [*x, len(x)],
     lambda x: [v for i, v in enumerate(x) if i % 2], lambda x: x[::2], lambda x: [x.count(v) for v in x],
     lambda x: sorted(x, reverse=True), lambda x: [v - x[0] for v in x], lambda x: [x[x[0]]],
     lambda x: [max(x) - min(x)], lambda x: [int(v > 30) for v in x], lambda x: [sum(x) // len(x)],
@@ -151,12 +151,14 @@ class Answers:
 
 
 def write(path: Path, problems: int = 100, hypotheses: int | None = None) -> int:
-    """Writes the study to a new store; returns the number of answers. hypotheses: stop after the
-    session that reaches so many."""
+    """Writes the study to a new store, whole or, with `hypotheses`, up to the session that reaches
+    so many; returns the number of answers. The file has its name once it is whole."""
     answers = Answers()
     over = space(0)
     count = 0
-    with Store.open(path, write=True) as store:
+    draft = path.with_name(path.name + ".part")
+    draft.unlink(missing_ok=True)
+    with Store.open(draft, write=True) as store:
         for task, n in SETTINGS:
             for model, good in MODELS.items():
                 some = [problem(task, i, n) for i in range(problems)]
@@ -168,7 +170,11 @@ def write(path: Path, problems: int = 100, hypotheses: int | None = None) -> int
                 count += asyncio.run(_record(store, session, some, answers, f"{model} {n}", good))
                 store.set_session(session, status="done")
                 if hypotheses is not None and count >= hypotheses:
-                    return count
+                    break
+            else:
+                continue
+            break
+    draft.replace(path)
     return count
 
 

@@ -48,8 +48,13 @@ def evaluate(
     words = list(what or [])
     name = words.pop(0) if words and words[0] in {e.name for e in evaluations()} else None
     result = api.evaluate(
-        *words, name=name, by_problem=by_problem, all_pairs=all_pairs,
-        without_memorising=without_memorising, store=store, out=out,
+        *words,
+        name=name,
+        by_problem=by_problem,
+        all_pairs=all_pairs,
+        without_memorising=without_memorising,
+        store=store,
+        out=out,
     )
     if as_json:
         emit([result])

@@ -84,7 +84,9 @@ def figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
     figure = Figure(figsize=(12, 7), layout="constrained")
     axes = _axes(figure, 2, 3)
     shift = 0.3 / max(1, len(study.models))
-    for i, (model, colour) in enumerate(zip(study.models, _colours(len(study.models)), strict=True)):
+    for i, (model, colour) in enumerate(
+        zip(study.models, _colours(len(study.models)), strict=True)
+    ):
         for axis, (_, metric) in zip(axes, PANELS, strict=True):
             places, values = _line(study, model, data_sets, metric)
             if places:
@@ -128,10 +130,14 @@ def _over(study: Study, data_sets: Sequence[str]) -> str:
         n: [s for s in data_sets if any(study.chosen(m, s, n) for m in study.models)]
         for n in study.ns
     }
-    if len({tuple(names) for names in there.values()}) == 1:
-        return f"mean over {', '.join(data_sets)}" if len(data_sets) > 1 else data_sets[0]
-    by_n = "; ".join(f"n {n}: {', '.join(names)}" for n, names in there.items() if names)
-    return f"mean over the data sets of each n ({by_n})" if len(data_sets) > 1 else data_sets[0]
+    if len(data_sets) == 1:
+        return data_sets[0]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for n, names in there.items():
+        groups.setdefault(tuple(names), []).append(str(n))
+    if len(groups) == 1:
+        return f"mean over {', '.join(data_sets)}"
+    return "\n".join(f"n {', '.join(ns)}: mean over {', '.join(s)}" for s, ns in groups.items())
 
 
 def scatter(study: Study) -> Figure | None:

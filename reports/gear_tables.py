@@ -99,7 +99,7 @@ def long_table(study: Study) -> Table:
 
 def volumes(study: Study) -> Table:
     """Hypotheses by verdict in each setting; memorising ones stand among the consistent."""
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for setting, some in by_setting(study):
         counts = study.count(lambda detail: detail.verdicts, some)
         memorising = sum(entry.detail.memorising for entry in some)
@@ -114,7 +114,7 @@ def stops(study: Study) -> Table:
     and the verdict of the last bad answer where bad answers ended the problem."""
     causes = sorted({entry.detail.stop for entry in study.entries})
     bad = VERDICTS[1:]
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for setting, some in by_setting(study):
         stopped = Counter(entry.detail.stop for entry in some)
         all_bad = Counter(verdict for entry in some for verdict in entry.detail.bad)
@@ -245,7 +245,7 @@ def _cell(value: Mapping[str, Json], named: Sequence[str], intervals: bool) -> C
     return f"{value['mean']:.3f} ({note})" if note else float(value["mean"])
 
 
-def _mean(value: Interval | Mapping[str, Json]) -> Cell:
-    if value["mean"] is None:
+def _mean(value: Interval) -> Cell:
+    if value["mean"] is None or value["low"] is None or value["high"] is None:
         return None
     return Mean(value["mean"], value["low"], value["high"])

@@ -20,7 +20,6 @@ from ..records import (
     Judged,
     Problem,
     StepRecord,
-    Verdict,
 )
 from ..tasks import judgeable
 from ..tools.gear import matrix
@@ -183,9 +182,7 @@ def _on_pairs(record: StepRecord, keep: Sequence[bool]) -> StepRecord:
     answers = tuple(
         replace(
             answer,
-            judged=tuple(
-                replace(one, hidden=_narrowed(one.hidden, keep)) for one in answer.judged
-            ),
+            judged=tuple(replace(one, hidden=_narrowed(one.hidden, keep)) for one in answer.judged),
         )
         for answer in record.answers
     )

@@ -61,7 +61,9 @@ def resampled_means(
     values: NDArray[np.float64], seed: int, resamples: int = RESAMPLES
 ) -> NDArray[np.float64]:
     """Means (resamples,) of `values` (n,) drawn n at a time with replacement."""
-    return np.concatenate([values[rows].mean(axis=1) for rows in _draws(len(values), seed, resamples)])
+    return np.concatenate(
+        [values[rows].mean(axis=1) for rows in _draws(len(values), seed, resamples)]
+    )
 
 
 def _draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.intp]]:

@@ -160,8 +160,10 @@ class Store:
         """By problem and step; of all problems, one, or those named, which the session has.
         spaces=False leaves the predictions over S unread (None), "consistent" the codes of
         hypotheses that are not consistent (0)."""
-        several = problem is not None and not isinstance(problem, str)
-        ids = list(problem) if several else self._ids(session, problem)
+        if problem is None or isinstance(problem, str):
+            ids = self._ids(session, problem)
+        else:
+            ids = list(problem)
         return _ledger.steps(self._reading, session, ids, spaces)
 
     def bank(

@@ -181,7 +181,9 @@ def steps(
         happened = events_of(reading, session, part)
         over_space = {name: _over_space(rows, name, spaces) for name in part}
         for together in _groups(over_space):
-            arrays = vectors_of(reading, (d for name in together for d in _digests(over_space[name])))
+            arrays = vectors_of(
+                reading, (d for name in together for d in _digests(over_space[name]))
+            )
             for name in together:
                 own = {table: found[name] for table, found in rows.items()}
                 made = {
