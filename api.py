@@ -69,32 +69,32 @@ def evaluate(
     *sessions: str,
     name: str | None = None,
     by_problem: bool = False,
+    all_pairs: bool = False,
+    without_memorising: bool = False,
     store: str | Path | None = None,
     out: str | Path | None = None,
 ) -> dict[str, Json]:
-    """{"sessions": [{session, task, method, model, problems, metrics}]} from the store alone.
+    """{"sessions": [{session, task, method, model, problems, metrics}]} from the store alone; by
+    `gear` also "settings", a row for each data set, n and model, and "table3".
 
-    name: gear or t3; without it the one that fits the task of the first session. out: a folder or
-    file for the tables (see `listing.write_tables`).
+    name: gear or t3; without it the one that fits the task of the first session. all_pairs: hidden
+    pairs by which no hypothesis can be judged count too. without_memorising: as if hypotheses that
+    memorise what they were shown had not been proposed. out: a folder or file for the tables, a
+    folder for the figures too (docs/gear.md).
     """
-    from .reports import default_evaluation, evaluate_session
-    from .verbs.listing import write_tables
+    from .reports.results import Options
+    from .verbs.listing import evaluate_sessions
 
     with reading(store) as opened:
         if sessions and name is None:
             _known_word(opened, sessions[0])
         found = [opened.find(session) for session in sessions or ("last",)]
-        family = opened.session(found[0])["settings"]["family"]
-        chosen = name or default_evaluation(family)
-        scored = [
-            evaluate_session(opened, session, chosen)
-            | {"model": shown_model(opened.session(session)["settings"])}
-            for session in found
-        ]
-    written = {"files": write_tables(scored, out)} if out is not None else {}
+        options = Options(all_pairs, without_memorising)
+        result = evaluate_sessions(opened, list(dict.fromkeys(found)), name, options, out)
     if not by_problem:
-        scored = [{k: v for k, v in one.items() if k != "by_problem"} for one in scored]
-    return {"sessions": scored, **written}
+        for one in result["sessions"]:
+            del one["by_problem"]
+    return result
 
 
 def _known_word(store: Store, word: str) -> None:

@@ -1,13 +1,19 @@
-"""GEAR's scores as numpy against the definitions in Python sets, in one run.
+"""GEAR's scores as numpy against the definitions in Python sets; a whole study from its store.
 
     python bench/gear.py [--hypotheses 100] [--repeats 5]
+    python bench/gear.py --study FILE [--answers 50000]
 
-Synthetic predictions over 14,101 inputs that overlap as those of real hypotheses do: each
-hypothesis copies an earlier one on a share of the inputs, some are undefined on a part of S, some
-agree on a shared core. Prints beta, gamma and coverage with their ratios, checks that both ways
-give the same numbers, and gives milliseconds for 30 hypotheses. The Python sets are built before
-the clock starts; what is timed is unions, intersections and the running union alone, the sets'
-best case. Times are the least of the repeats (of one for the sets).
+The first: synthetic predictions over 14,101 inputs that overlap as those of real hypotheses do:
+each hypothesis copies an earlier one on a share of the inputs, some are undefined on a part of S,
+some agree on a shared core. Prints beta, gamma and coverage with their ratios, checks that both
+ways give the same numbers, and gives milliseconds for 30 hypotheses. The Python sets are built
+before the clock starts; what is timed is unions, intersections and the running union alone, the
+sets' best case. Times are the least of the repeats (of one for the sets).
+
+The second: the paper's study (gear_store.py says what it is made of), written to FILE where that
+is not there yet (4 minutes, 3 GB), then `peirce.evaluate` of all its sessions, from stored
+prediction vectors to all tables and figures, in a process of its own: seconds, CPU seconds and the
+most memory it held.
 """
 
 from __future__ import annotations
@@ -15,9 +21,13 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -112,12 +122,63 @@ def compare(hypotheses: int, repeats: int) -> dict[str, Any]:
     return {"hypotheses": hypotheses, "inputs": INPUTS, "scores": rows}
 
 
+SCORING = """
+import json, resource, sys, time
+import peirce
+start = time.perf_counter()
+sessions = [row["session"] for row in peirce.sessions(store=sys.argv[1])]
+found = peirce.evaluate(*sessions, name="gear", store=sys.argv[1], out=sys.argv[2])
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps({
+    "seconds": time.perf_counter() - start,
+    "cpu_s": used.ru_utime + used.ru_stime,
+    "memory_mb": used.ru_maxrss / 1024,
+    "sessions": len(sessions),
+    "settings": len(found["settings"]),
+    "answers": sum(sum(one["verdicts"].values()) for one in found["settings"]),
+    "files": len(found["files"]),
+    "notes": found["notes"],
+}))
+"""
+
+
+def study(store: Path, answers: int) -> dict[str, Any]:
+    import gear_store
+
+    if not store.exists():
+        start = time.perf_counter()
+        gear_store.write(store, hypotheses=answers)
+        print(f"{store} written in {time.perf_counter() - start:.0f} s", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, "-c", SCORING, str(store), out]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return {**found, "store_mb": store.stat().st_size / 1e6}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hypotheses", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--study", type=Path, metavar="FILE")
+    parser.add_argument("--answers", type=int, default=50_000)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    if given.study is not None:
+        found = study(given.study, given.answers)
+        if given.json:
+            print(json.dumps(found))
+            return
+        print(
+            f"{found['answers']:,} answers, {found['sessions']} sessions, {found['store_mb']:,.0f} MB"
+        )
+        print(f"  from vectors to {found['files']} files of tables and figures")
+        print(
+            f"  {found['seconds']:.1f} s, {found['cpu_s']:.1f} s of CPU, {found['memory_mb']:,.0f} MB"
+        )
+        for note in found["notes"]:
+            print(f"  {note}")
+        return
     results = [compare(h, given.repeats) for h in (given.hypotheses, 30)]
     if given.json:
         print(json.dumps({"python": platform.python_version(), "runs": results}))

@@ -24,9 +24,18 @@ def evaluate(
     by_problem: Annotated[
         bool, typer.Option("--by-problem", help="Also each problem's values.")
     ] = False,
+    all_pairs: Annotated[
+        bool,
+        typer.Option("--all-pairs", help="Count hidden pairs by which nothing can be judged too."),
+    ] = False,
+    without_memorising: Annotated[
+        bool,
+        typer.Option("--without-memorising",
+                     help="Leave out hypotheses that memorise what they were shown."),
+    ] = False,
     out: Annotated[
         str | None,
-        typer.Option(help="Tables as CSV and Markdown: a .csv or .md file, or a folder.",
+        typer.Option(help="Tables: a .csv or .md file, or a folder, which gets the figures too.",
                      metavar="DIR|FILE"),
     ] = None,
     store: o.StoreFile = None,
@@ -38,7 +47,15 @@ def evaluate(
 
     words = list(what or [])
     name = words.pop(0) if words and words[0] in {e.name for e in evaluations()} else None
-    result = api.evaluate(*words, name=name, by_problem=by_problem, store=store, out=out)
+    result = api.evaluate(
+        *words,
+        name=name,
+        by_problem=by_problem,
+        all_pairs=all_pairs,
+        without_memorising=without_memorising,
+        store=store,
+        out=out,
+    )
     if as_json:
         emit([result])
     else:

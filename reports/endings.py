@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -17,6 +18,8 @@ from .text import (
     visible,
 )
 
+SIDE_BY_SIDE = 3  # sessions, a column each
+LISTED = 8  # files, a line each
 TOLD = (
     *("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "retries"),
     "repeated",
@@ -82,23 +85,57 @@ def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
 
 
 def print_scores(out: Console, result: Mapping[str, Json]) -> None:
-    """What `peirce eval` prints: sessions side by side, then each one's problems if asked for."""
-    from . import find_evaluation, tables
+    """What `peirce eval` prints: sessions side by side, or of many table 3 and what was left out;
+    then each one's problems if asked for."""
+    from . import find_evaluation, gear_tables, tables
 
     scored = result["sessions"]
-    metrics = find_evaluation(scored[0]["evaluation"]).metrics
-    out.print(tables.as_text(tables.summary_table(scored, metrics), out.width))
-    for one in scored:
+    if len(scored) <= SIDE_BY_SIDE or "table3" not in result:
+        metrics = find_evaluation(scored[0]["evaluation"]).metrics
+        out.print(tables.as_text(tables.summary_table(scored, metrics), out.width))
+    else:
+        shown = gear_tables.shown_table_3(result["table3"], intervals=False)
+        out.print(tables.as_text(shown, out.width))
+        out.print(_summed(scored))
+    for one in scored if len(scored) <= SIDE_BY_SIDE or "by_problem" in scored[0] else ():
         left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
-        out.print(
-            f"session {one['session']}: {', '.join([str(one['problems']) + ' problems', *left])}"
-        )
+        counted = [str(one["problems"]) + " problems", *left, *_marked(one)]
+        out.print(f"session {one['session']}: {', '.join(counted)}", soft_wrap=True)
         for name, said in _faults(one["breaches"], one["malformed"]):
             out.print(f"  {name:<9} {said}", soft_wrap=True)
         if "by_problem" in one:
             out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
-    for path in result.get("files", ()):
+    files = result.get("files", ())
+    if len(files) > LISTED:
+        folder = visible(str(Path(files[0]).parent))
+        out.print(f"written   {len(files)} files in {folder}", soft_wrap=True)
+        files = ()
+    for path in files:
         out.print(f"written   {visible(path)}", soft_wrap=True)
+    for note in result.get("notes", ()):
+        out.print(note, soft_wrap=True)
+
+
+def _summed(scored: Sequence[Mapping[str, Json]]) -> str:
+    left: Counter[str] = Counter()
+    for one in scored:
+        left.update(one["left_out"])
+    both = {
+        key: sum(one[key] for one in scored) for key in ("problems", "memorising", "left_out_pairs")
+    }
+    parts = [f"{count:,} {status} and not scored" for status, count in sorted(left.items())]
+    counted = [f"{both['problems']:,} problems", *parts, *_marked(both)]
+    return f"{len(scored)} sessions: {', '.join(counted)}"
+
+
+def _marked(counts: Mapping[str, Json]) -> list[str]:
+    """Where there are any: memorising hypotheses, pairs that judge nothing."""
+    said = []
+    if counts["memorising"]:
+        said.append(f"{counts['memorising']:,} hypotheses memorise (--without-memorising)")
+    if counts["left_out_pairs"]:
+        said.append(f"{counts['left_out_pairs']:,} hidden pairs judge nothing (--all-pairs)")
+    return said
 
 
 def print_study(out: Console, result: Mapping[str, Json]) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
 from ..records import InputSet, Json, Problem, StepRecord, UsageError, Verdict
+from .results import DEFAULT, Detail, Options, Spaces, read
 from .statistics import RESAMPLES, Interval, summary
 
 if TYPE_CHECKING:
@@ -114,6 +115,17 @@ def default_evaluation(family: str) -> str:
     return (own or able)[0].name
 
 
+def fitting(name: str, problems: Sequence[Problem]) -> Evaluation:
+    """The evaluation `name`. Raises UsageError where it does not fit a problem's family."""
+    chosen = find_evaluation(name)
+    for family in sorted({p.family for p in problems} - chosen.families):
+        fit = [e.name for e in evaluations() if family in e.families]
+        raise UsageError(
+            f"evaluation {name} does not score the family {family!r}: {', '.join(fit) or 'none'} would"
+        )
+    return chosen
+
+
 def evaluate(
     name: str,
     problems: Sequence[Problem],
@@ -130,12 +142,7 @@ def evaluate(
     problem at a time are in memory, or all steps in any order. spaces: by problem id, where
     inputs have weights. Raises UsageError where the evaluation does not fit a problem's family.
     """
-    chosen = find_evaluation(name)
-    for family in sorted({p.family for p in problems} - chosen.families):
-        fit = [e.name for e in evaluations() if family in e.families]
-        raise UsageError(
-            f"evaluation {name} does not score the family {family!r}: {', '.join(fit) or 'none'} would"
-        )
+    chosen = fitting(name, problems)
     steps_of = steps if callable(steps) else _grouped(steps)
     results = []
     for problem in problems:
@@ -156,42 +163,50 @@ def evaluate_session(
     session: str,
     name: str | None = None,
     *,
+    options: Options = DEFAULT,
+    spaces: Spaces | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> dict[str, Json]:
     """One entry of `peirce eval`: {session, task, method, model, evaluation, problems, left_out,
-    breaches, malformed, metrics, by_problem}, from the store alone.
+    breaches, malformed, memorising, left_out_pairs, metrics, by_problem}, from the store alone;
+    "details" holds what tables need beside it, a `results.Detail` a problem.
 
     name: of the evaluation; by default the one that fits the family. Scored are the problems that
     are done: those that failed or are still open are in `left_out`, counted by status. breaches,
-    malformed: of the scored problems, as in `Tally`.
+    malformed: of the scored problems, as in `Tally`. memorising: hypotheses that are; with
+    `options.without_memorising` they are left out. left_out_pairs: hidden pairs by which no
+    hypothesis can be judged, left out unless `options.all_pairs`. spaces: of several sessions.
     """
     settings = store.session(session)["settings"]
     rows = store.problems(session)
     done = [row for row in rows if row.status == "done"]
     family = rows[0].problem.family if rows else "programs"
-    spaces = {digest: store.space(digest) for digest in {row.space for row in done}}
-    counted = tally(
-        step for row in done for step in store.steps(session, row.problem.id, spaces=False)
-    )
-    scores = evaluate(
-        name or default_evaluation(family),
-        [row.problem for row in done],
-        lambda problem: store.steps(session, problem.id),
-        spaces={row.problem.id: spaces[row.space] for row in done},
-        seed=seed,
-        resamples=resamples,
-    )
+    chosen = fitting(name or default_evaluation(family), [row.problem for row in done])
+    counted = Tally.nothing()
+    left_out_pairs = 0
+    results: list[dict[str, float | None]] = []
+    details: list[Detail] = []
+    for one in read(store, session, done, options, spaces):
+        counted += tally(one.steps)
+        left_out_pairs += one.left_out_pairs
+        results.append(chosen.of_problem(one.problem, one.steps, one.space))
+        details.append(one.detail)
     return {
         "session": session,
         **{field: settings.get(field) for field in ("task", "method", "model")},
-        "evaluation": scores["evaluation"],
-        "problems": scores["problems"],
+        "evaluation": chosen.name,
+        "problems": len(done),
         "left_out": dict(sorted(Counter(r.status for r in rows if r.status != "done").items())),
         "breaches": counted.breaches,
         "malformed": counted.malformed,
-        "metrics": scores["metrics"],
-        "by_problem": scores["by_problem"],
+        "memorising": sum(detail.memorising for detail in details),
+        "left_out_pairs": left_out_pairs,
+        "metrics": summary(results, chosen.metric_names, seed=seed, resamples=resamples),
+        "by_problem": [
+            {"problem": row.problem.id, **result} for row, result in zip(done, results, strict=True)
+        ],
+        "details": details,
     }
 
 
@@ -205,6 +220,18 @@ class Tally:
     verdicts: dict[str, int]
     breaches: dict[str, int]
     malformed: dict[str, int]
+
+    @staticmethod
+    def nothing() -> Tally:
+        return tally(())
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.steps + other.steps,
+            {name: count + other.verdicts[name] for name, count in self.verdicts.items()},
+            _ranked(Counter(self.breaches) + Counter(other.breaches)),
+            _ranked(Counter(self.malformed) + Counter(other.malformed)),
+        )
 
 
 def tally(steps: Iterable[StepRecord]) -> Tally:

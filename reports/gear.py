@@ -7,9 +7,10 @@ these two are means over fewer problems: n says how many. Beta is 0 below two co
 hypotheses. An answer that holds several hypotheses counts once for each. Pass rates and Top-k on
 the observations stand beside the scores (`passing.py`).
 
-Departure from the paper's published figures: there malformed answers are left out of
-consistency, and beta and gamma of tuned models are means over the problems with at least two
-consistent hypotheses. Those conventions will stand beside these under names of their own.
+Beside the metrics by definition stand the conventions of the published tables where they differ,
+under names of their own: `beta_of_two` and `gamma_of_two` are means over the problems with at
+least two consistent hypotheses alone, `consistency_of_parsed` leaves malformed answers out.
+docs/gear.md has the formulas and all departures.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ METRICS = (
     Metric("redundant", "lower", "answers a problem, consistent but not novel"),
     Metric("inconsistent", "lower", "answers a problem that contradict an observation"),
     Metric("malformed", "lower", "answers a problem that give no hypothesis"),
+    Metric("beta_of_two", "higher", "beta of problems with at least two consistent hypotheses"),
+    Metric("gamma_of_two", "higher", "gamma of problems with at least two consistent hypotheses"),
+    Metric("consistency_of_parsed", "higher", "consistent answers among the well-formed ones"),
     *passing.METRICS,
     passing.WITHOUT_HIDDEN,
 )
@@ -74,6 +78,11 @@ def problem_metrics(
         "redundant": counts[Verdict.REDUNDANT],
         "inconsistent": counts[Verdict.INCONSISTENT],
         "malformed": counts[Verdict.MALFORMED],
+        "beta_of_two": beta if len(consistent) > 1 else None,
+        "gamma_of_two": gamma if len(consistent) > 1 else None,
+        "consistency_of_parsed": scores.consistency(
+            [verdict for verdict in verdicts if verdict is not Verdict.MALFORMED]
+        ),
         **passing.pass_rates(problem, judged),
     }
 

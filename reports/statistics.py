@@ -3,14 +3,17 @@
 The unit is the problem: a metric has one value a problem, or none, and problems are drawn again
 with replacement. Intervals are percentiles of 2,000 such draws. They hold what another choice of
 problems would change; they leave out what another seed of the sampling, or another training,
-would change.
+would change. Where a problem stands several times (shown different numbers of its pairs, or run
+again), all its values are drawn together.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypedDict
 
 import numpy as np
@@ -18,7 +21,8 @@ from numpy.typing import NDArray
 
 RESAMPLES = 2_000
 LEVEL = 0.95
-_CHUNK = 4_000_000  # draws held at once
+_CHUNK = 1_000_000  # draws held at once
+_KEPT = 400_000  # draws kept for the next metric
 
 
 class Interval(TypedDict):
@@ -57,17 +61,159 @@ def resampled_means(
     values: NDArray[np.float64], seed: int, resamples: int = RESAMPLES
 ) -> NDArray[np.float64]:
     """Means (resamples,) of `values` (n,) drawn n at a time with replacement."""
-    n = len(values)
+    return np.concatenate(
+        [values[rows].mean(axis=1) for rows in _draws(len(values), seed, resamples)]
+    )
+
+
+def _draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.intp]]:
+    """Places (r, n) drawn from n with replacement, `resamples` rows in all."""
+    if n * resamples <= _KEPT:
+        yield _kept_draws(n, seed, resamples)
+        return
+    yield from _new_draws(n, seed, resamples)
+
+
+@lru_cache(maxsize=16)
+def _kept_draws(n: int, seed: int | str, resamples: int) -> NDArray[np.intp]:
+    """Every metric of a table is drawn alike, and making the draws is most of the work."""
+    drawn = np.concatenate(list(_new_draws(n, seed, resamples)))
+    drawn.flags.writeable = False
+    return drawn
+
+
+def _new_draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.intp]]:
     rng = random.Random(seed)
     rows = max(1, _CHUNK // n)
-    means = []
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
         # 32 bits scaled to [0, n): a bias of at most n / 2**32, and one stream on any machine.
         bits = np.frombuffer(rng.randbytes(4 * count * n), "<u4").astype(np.uint64)
         drawn = ((bits * np.uint64(n)) >> np.uint64(32)).astype(np.intp)
-        means.append(values[drawn.reshape(count, n)].mean(axis=1))
-    return np.concatenate(means)
+        yield drawn.reshape(count, n)
+
+
+# --- values in strata, several a problem ---------------------------------------
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Values (v,) of one metric in one data set, with the problem of each."""
+
+    values: Sequence[float | None]
+    problems: Sequence[Hashable]
+
+    def kept(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """The values there are, and the number of each one's problem: 0, 1, …"""
+        numbers: dict[Hashable, int] = {}
+        pairs = [
+            (value, numbers.setdefault(problem, len(numbers)))
+            for value, problem in zip(self.values, self.problems, strict=True)
+            if value is not None
+        ]
+        values = np.array([value for value, _ in pairs], np.float64)
+        return values, np.array([number for _, number in pairs], np.intp)
+
+
+def mean_of_means(
+    strata: Sequence[Stratum], *, seed: int = 0, resamples: int = RESAMPLES
+) -> Interval:
+    """The mean over strata of their means, those without a value left out, with its interval:
+    problems are drawn within each stratum. n counts values. Of one stratum with one value a
+    problem this is `bootstrap`."""
+    kept = [found for found in (stratum.kept() for stratum in strata) if len(found[0])]
+    if not kept:
+        return {"mean": None, "low": None, "high": None, "n": 0}
+    mean = math.fsum(math.fsum(v.tolist()) / len(v) for v, _ in kept) / len(kept)
+    means = np.zeros(resamples)
+    for place, (values, problems) in enumerate(kept):
+        sums = np.bincount(problems, values)
+        counts = np.bincount(problems).astype(np.float64)
+        drawn = _counts(len(sums), _seed_of(seed, place), resamples)
+        means += np.concatenate([w @ sums / (w @ counts) for w in drawn])
+    low, high = np.quantile(means / len(kept), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    n = sum(len(values) for values, _ in kept)
+    return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
+
+
+def rank_correlation(
+    first: Sequence[float | None],
+    second: Sequence[float],
+    problems: Sequence[Hashable],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES // 2,
+) -> Interval:
+    """Spearman's rho of values (v,) with others, ties at their mean rank, with its interval over
+    problems. mean: rho; None where either is constant. n counts the values there are. Draws
+    in which either is constant have no rho and are left out."""
+    values, numbers = Stratum(first, problems).kept()
+    others = np.array([s for s, f in zip(second, first, strict=True) if f is not None], np.float64)
+    n = len(values)
+    rho = float(_rho(np.ones((n, 1)), values, others)[0]) if n else math.nan
+    if math.isnan(rho):
+        return {"mean": None, "low": None, "high": None, "n": n}
+    drawn = _counts(int(numbers.max()) + 1, seed, resamples)
+    rhos = np.concatenate([_rho(w.T[numbers], values, others) for w in drawn])
+    rhos = rhos[~np.isnan(rhos)]
+    low, high = np.quantile(rhos, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return {"mean": rho, "low": min(float(low), rho), "high": max(float(high), rho), "n": n}
+
+
+def _rho(
+    weights: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Spearman's rho (r,) where value i stands weights[i] (n, r) times; nan where it has none."""
+    middle = (weights.sum(axis=0) + 1) / 2
+    x, xx = _ranks(weights, first, middle)
+    y, yy = _ranks(weights, second, middle)
+    x *= weights
+    spread = xx * yy
+    return np.where(
+        spread > 0, np.einsum("ir,ir->r", x, y) / np.sqrt(np.where(spread > 0, spread, 1)), np.nan
+    )
+
+
+def _ranks(
+    weights: NDArray[np.float64], values: NDArray[np.float64], middle: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean rank (n, r) of each value, counted with its weights, less `middle` (r,), and the
+    sum (r,) of their squares."""
+    _, level = np.unique(values, return_inverse=True)
+    order = np.argsort(level, kind="stable")
+    starts = np.flatnonzero(np.diff(level[order], prepend=-1))
+    stands = np.add.reduceat(weights[order], starts, axis=0)
+    ranks = np.cumsum(stands, axis=0)
+    ranks -= (stands - 1) / 2
+    ranks -= middle
+    squares = np.einsum("lr,lr,lr->r", stands, ranks, ranks)
+    return ranks[level], squares
+
+
+def _counts(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.float64]]:
+    """How often (r, n) each of n problems is drawn; `resamples` rows in all."""
+    if n * resamples <= _KEPT:
+        yield _kept_counts(n, seed, resamples)
+        return
+    yield from map(_counted, _new_draws(n, seed, resamples))
+
+
+@lru_cache(maxsize=16)
+def _kept_counts(n: int, seed: int | str, resamples: int) -> NDArray[np.float64]:
+    counts = _counted(_kept_draws(n, seed, resamples))
+    counts.flags.writeable = False
+    return counts
+
+
+def _counted(drawn: NDArray[np.intp]) -> NDArray[np.float64]:
+    rows, n = drawn.shape
+    flat = (drawn + np.arange(rows)[:, None] * n).ravel()
+    return np.bincount(flat, minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def _seed_of(seed: int, stratum: int) -> int | str:
+    """Strata are drawn apart; the first as if it were alone."""
+    return f"{seed} stratum {stratum}" if stratum else seed
 
 
 def summary(

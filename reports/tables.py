@@ -21,14 +21,16 @@ NO_VALUE = "–"
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its interval, one cell."""
+    """A mean with its interval, one cell; note: what it is of, where its row does not say."""
 
     mean: float
     low: float
     high: float
+    note: str = ""
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]{note}"
 
 
 Cell = str | int | float | Mean | None

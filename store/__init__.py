@@ -154,10 +154,20 @@ class Store:
         return _journal.calls(self._reading, session, problem)
 
     def steps(
-        self, session: str, problem: str | None = None, *, spaces: bool = True
+        self,
+        session: str,
+        problem: str | Sequence[str] | None = None,
+        *,
+        spaces: _ledger.Spaces = True,
     ) -> Iterator[StepRecord]:
-        """By problem and step. spaces=False leaves the predictions over S unread (None)."""
-        return _ledger.steps(self._reading, session, self._ids(session, problem), spaces)
+        """By problem and step; of all problems, one, or those named, which the session has.
+        spaces=False leaves the predictions over S unread (None), "consistent" the codes of
+        hypotheses that are not consistent (0)."""
+        if problem is None or isinstance(problem, str):
+            ids = self._ids(session, problem)
+        else:
+            ids = list(problem)
+        return _ledger.steps(self._reading, session, ids, spaces)
 
     def consistent(self, session: str, problems: Sequence[str]) -> dict[str, list[Consistent]]:
         """The consistent hypotheses of each problem, in the order of its steps."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 
+READ_MEMORY = "1GB"  # of blocks that a reader keeps; DuckDB's own bound is most of the machine
+
 # Checkpoints rewrite the row groups they touch, a blob of 100 kB a row: small groups and few
 # checkpoints keep the work linear (2 bytes written for each stored one at 600 MB).
 ROW_GROUP = 2_048
@@ -184,7 +186,8 @@ def first_line(error: BaseException) -> str:
 def _attached(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
     import duckdb
 
-    connection = duckdb.connect(":memory:", config=CONFIG)
+    memory: dict[str, str] = {} if write else {"memory_limit": READ_MEMORY}
+    connection = duckdb.connect(":memory:", config={**CONFIG, **memory})
     place = str(path).replace("'", "''")
     options = f"ROW_GROUP_SIZE {ROW_GROUP}" if write else "READ_ONLY"
     try:

@@ -37,6 +37,8 @@ COLUMNS = (
     "tokens_cached, tokens_reasoning, seconds, retries, started, repeats"
 )
 
+BY_INDEX, BY_SCAN = 4, 128  # vectors read by one query
+
 
 class JournalMismatch(StoreError):
     """The journal holds another request under this key."""
@@ -191,18 +193,20 @@ class SessionJournal:
 
 
 def blobs_of(reading: Reading, digests: Iterable[Digest]) -> Iterator[tuple[Digest, bytes]]:
-    """The vectors that are there, four at a time: DuckDB looks a few keys up in its index (0.8 ms
-    each) and scans the whole table for many (200 ms for 50 among 6,000 blobs of 40 kB)."""
+    """The vectors that are there. A few keys DuckDB looks up in its index; for many in one query
+    it reads all keys, and blobs alone where they match: 0.1 ms each instead of 0.5."""
     wanted = sorted(set(digests))
-    for start in range(0, len(wanted), 4):
-        part = wanted[start : start + 4]
-        places = ",".join("?" * len(part))
-        yield from (
-            (digest, data)
-            for digest, data in reading.query(
-                f"SELECT digest, data FROM vector WHERE digest IN ({places})", part
-            )
+    if 0 < len(wanted) <= BY_INDEX:
+        places = ",".join("?" * len(wanted))
+        sql = f"SELECT digest, data FROM vector WHERE digest IN ({places})"
+        yield from ((digest, data) for digest, data in reading.query(sql, wanted))
+        return
+    for start in range(0, len(wanted), BY_SCAN):
+        rows = reading.query(
+            "SELECT digest, data FROM vector WHERE list_contains(?, digest)",
+            [wanted[start : start + BY_SCAN]],
         )
+        yield from ((digest, data) for digest, data in rows)
 
 
 def vectors_of(reading: Reading, digests: Iterable[Digest]) -> dict[Digest, Vector]:

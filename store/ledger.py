@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+
 from ..records import (
     Agreement,
     Answered,
@@ -20,11 +22,15 @@ from ..records import (
 from .cells import json_cell, json_of, text_cell, text_of
 from .connection import Reading, Row, by_problem
 from .journal import SessionJournal, vectors_of
+from .vectors import Vector
 from .writing import Change, Writer
 
 Place = tuple[int, int, int]  # step, answer, ordinal
 
+Spaces = bool | Literal["consistent"]
+
 TOGETHER = 32  # problems whose rows are read by one query
+VECTORS = 128  # arrays of several problems that are held at once
 PLACE = "step, answer, ordinal"
 SELECTS = {
     "step": ("SELECT problem, step, fields FROM step", "step"),
@@ -157,11 +163,13 @@ def _event_rows(at: Row, events: Sequence[BankEvent]) -> list[Row]:
 
 
 def steps(
-    reading: Reading, session: str, problems: Sequence[str], spaces: bool
+    reading: Reading, session: str, problems: Sequence[str], spaces: Spaces
 ) -> Iterator[StepRecord]:
-    """The steps of the problems in their order, rows for `TOGETHER` problems at a time.
+    """The steps of the problems in their order, rows for `TOGETHER` problems at a time, arrays
+    for as many of these as have `VECTORS` together.
 
-    spaces: whether predictions over S are read; without, `Judged.space` is None throughout.
+    spaces: which predictions over S are read. "consistent": of consistent hypotheses; of others
+    all but the codes, which are 0 then. Without them `Judged.space` is None throughout.
     """
     names = [text_cell(problem) for problem in problems]
     for start in range(0, len(names), TOGETHER):
@@ -171,32 +179,80 @@ def steps(
             for table, (select, order) in SELECTS.items()
         }
         happened = events_of(reading, session, part)
-        for name in part:
-            own = {table: found[name] for table, found in rows.items()}
-            yield from _steps(reading, text_of(name), own, happened[name], spaces)
+        over_space = {name: _over_space(rows, name, spaces) for name in part}
+        for together in _groups(over_space):
+            arrays = vectors_of(
+                reading, (d for name in together for d in _digests(over_space[name]))
+            )
+            for name in together:
+                own = {table: found[name] for table, found in rows.items()}
+                made = {
+                    place: _predictions(cells, arrays) for place, cells in over_space[name].items()
+                }
+                yield from _steps(text_of(name), own, happened[name], made)
+
+
+def _over_space(
+    rows: Mapping[str, Mapping[str, Sequence[Row]]], name: str, spaces: Spaces
+) -> dict[Place, Row]:
+    """Of each prediction over S that is to be read: outcome, digests of codes (None where they
+    are not read) and reasons, names of reasons, limited."""
+    if not spaces:
+        return {}
+    whole = {
+        (step, answer, ordinal)
+        for step, answer, ordinal, verdict, *_ in rows["verdict"][name]
+        if spaces is True or Verdict(verdict).consistent
+    }
+    found = {}
+    for step, answer, ordinal, inputs, outcome, _, _, _, codes, *rest in rows["prediction"][name]:
+        if inputs == "space":
+            place = (step, answer, ordinal)
+            found[place] = (outcome, codes if place in whole else None, *rest)
+    return found
+
+
+def _digests(over_space: Mapping[Place, Row]) -> set[Digest]:
+    return {d for _, codes, reasons, *_ in over_space.values() for d in (codes, reasons) if d}
+
+
+def _groups(over_space: Mapping[str, Mapping[Place, Row]]) -> Iterator[list[str]]:
+    """The problems in their order, in runs of at most `VECTORS` arrays, or of one problem."""
+    run: list[str] = []
+    held: set[Digest] = set()
+    for name, own in over_space.items():
+        digests = _digests(own)
+        if run and len(held | digests) > VECTORS:
+            yield run
+            run, held = [], set()
+        run.append(name)
+        held |= digests
+    yield run
+
+
+def _predictions(cells: Row, arrays: Mapping[Digest, Vector]) -> Predictions:
+    outcome, codes, reasons, names, limited = cells
+    undefined = arrays[reasons]
+    values = np.broadcast_to(np.int64(0), undefined.shape) if codes is None else arrays[codes]
+    return Predictions(values, undefined, tuple(json_of(names)), text_of(outcome), limited)
 
 
 def _steps(
-    reading: Reading,
     problem: str,
     rows: Mapping[str, Sequence[Row]],
     happened: Sequence[tuple[int, BankEvent]],
-    spaces: bool,
+    over_space: Mapping[Place, Predictions],
 ) -> Iterator[StepRecord]:
     hypotheses = {
         (step, answer, ordinal): _hypothesis(*cells)
         for step, answer, ordinal, *cells in rows["hypothesis"]
     }
     agreements: dict[tuple[Place, str], Agreement] = {}
-    found: list[tuple[Place, Row]] = []
     for step, answer, ordinal, inputs, outcome, *cells in rows["prediction"]:
-        marks, got, detail, *over = cells
-        if inputs == "space":
-            found.append(((step, answer, ordinal), (outcome, *over)))
-        else:
+        if inputs != "space":
+            marks, got, detail, *_ = cells
             at = ((step, answer, ordinal), inputs)
             agreements[at] = _agreement(marks, got, outcome, detail)
-    over_space = _spaces(reading, found) if spaces else {}
     judged: dict[tuple[int, int], list[Judged]] = {}
     for step, answer, ordinal, verdict, reason, bad, coverage in rows["verdict"]:
         place = (step, answer, ordinal)
@@ -232,18 +288,6 @@ def _hypothesis(text: str, description: str, meta: str, breaches: str) -> Hypoth
 
 def _agreement(marks: list[bool | None], got: str, outcome: str, detail: str) -> Agreement:
     return Agreement(tuple(marks), tuple(json_of(got)), text_of(outcome), json_of(detail))
-
-
-def _spaces(reading: Reading, found: Sequence[tuple[Place, Row]]) -> dict[Place, Predictions]:
-    arrays = vectors_of(
-        reading, (d for _, (_, codes, reasons, *_) in found for d in (codes, reasons))
-    )
-    return {
-        place: Predictions(
-            arrays[codes], arrays[reasons], tuple(json_of(names)), text_of(outcome), limited
-        )
-        for place, (outcome, codes, reasons, names, limited) in found
-    }
 
 
 def events(

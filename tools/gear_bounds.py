@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .gear import beta, gamma
+from .gear import set_scores
 from .measures import unused_code
 
 
@@ -53,7 +53,7 @@ def scatter_point(codes: ArrayLike, defined: ArrayLike) -> tuple[float, float, i
     """(gamma, beta, k) with undefined as one more output, for the scatter within the feasible
     region; None below two hypotheses or over an empty sample space."""
     rows, known = undefined_as_output(codes, defined)
-    spread = gamma(rows, known)
-    if len(rows) < 2 or spread is None:
+    scores = set_scores(rows, known)
+    if len(rows) < 2 or scores.gamma is None:
         return None
-    return spread, beta(rows, known), len(rows)
+    return scores.gamma, scores.beta, len(rows)

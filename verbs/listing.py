@@ -1,16 +1,30 @@
-"""Listings of a stored session (`peirce show`) and tables as files (`peirce eval --out`, `peirce study
---out`)."""
+"""Listings of a stored session (`peirce show`); scores and studies with their files (`peirce eval`,
+`peirce study`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from ..graphs.budget import Prices
 from ..records import Json, StepRecord, UsageError
-from ..reports import find_evaluation, study_tables, tables, tally
+from ..reports import (
+    default_evaluation,
+    evaluate_session,
+    find_evaluation,
+    gear_files,
+    gear_tables,
+    study_tables,
+    tables,
+    tally,
+)
+from ..reports.endings import SIDE_BY_SIDE
+from ..reports.grouping import Study, settings_of
+from ..reports.results import Options, Spaces
 from ..store import Store
 from ..tasks.files import expanded, warn, writable, write_lines
+from .settings import shown_model
 
 
 def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
@@ -77,6 +91,54 @@ def show_calls(store: Store, session: str, problem: str | None) -> list[dict[str
     return listed
 
 
+def evaluate_sessions(
+    store: Store,
+    sessions: Sequence[str],
+    name: str | None,
+    options: Options,
+    out: str | Path | None,
+) -> dict[str, Json]:
+    """{"sessions": […]} of whole ids, and where it is GEAR's evaluation "settings" and "table3";
+    with out "files", and "notes" on what could not be written."""
+    recorded = [store.session(session) for session in sessions]
+    chosen = name or default_evaluation(recorded[0]["settings"]["family"])
+    spaces = Spaces(store)
+    scored = [
+        evaluate_session(store, session, chosen, options=options, spaces=spaces)
+        | {"model": shown_model(one["settings"])}
+        for session, one in zip(sessions, recorded, strict=True)
+    ]
+    result: dict[str, Json] = {"sessions": scored}
+    study = None
+    if chosen == "gear":
+        problems = [[row.problem for row in store.problems(session)] for session in sessions]
+        study = Study.of(settings_of(recorded, problems), scored)
+        result |= {
+            "settings": gear_tables.as_json(study),
+            "table3": gear_tables.table_3(study),
+        }
+    for one in scored:
+        del one["details"]
+    if out is not None:
+        result["files"] = write_tables(scored, out)
+        if study is not None and not _is_file(expanded(out)):
+            files, without = gear_files.write(study, expanded(out), _left_out(scored, options))
+            result["files"] += files
+            result["notes"] = [without] if without else []
+    return result
+
+
+def _left_out(scored: Sequence[Mapping[str, Json]], options: Options) -> str:
+    if not options.without_memorising:
+        return ""
+    count = sum(one["memorising"] for one in scored)
+    return f"Without the {count} hypotheses that memorise what they were shown."
+
+
+def _is_file(target: Path) -> bool:
+    return target.suffix in (".csv", ".md")
+
+
 def write_tables(scored: Sequence[Mapping[str, Json]], out: str | Path) -> list[str]:
     """Tables as files, each whole or not at all: a .csv or .md file, or a folder that gets both
     and one CSV of problems for each session. Returns the paths."""
@@ -84,8 +146,9 @@ def write_tables(scored: Sequence[Mapping[str, Json]], out: str | Path) -> list[
     name = str(scored[0]["evaluation"])
     metrics = find_evaluation(name).metrics
     long = tables.as_csv(tables.long_table(scored, metrics))
-    side_by_side = tables.as_markdown(tables.summary_table(scored, metrics))
-    if target.suffix in (".csv", ".md"):
+    rows: Literal["metrics", "sessions"] = "metrics" if len(scored) <= SIDE_BY_SIDE else "sessions"
+    side_by_side = tables.as_markdown(tables.summary_table(scored, metrics, rows=rows))
+    if _is_file(target):
         texts = {target: long if target.suffix == ".csv" else side_by_side}
     else:
         texts = {target / f"{name}.csv": long, target / f"{name}.md": side_by_side}

@@ -3,10 +3,21 @@ interval holds the truth."""
 
 from __future__ import annotations
 
+import math
 import random
 
+import numpy as np
 import pytest
-from peirce.reports.statistics import bootstrap, summary
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from peirce.reports import statistics
+from peirce.reports.statistics import (
+    Stratum,
+    bootstrap,
+    mean_of_means,
+    rank_correlation,
+    summary,
+)
 
 
 def test_the_mean_counts_only_problems_with_a_value():
@@ -82,3 +93,65 @@ def test_a_summary_holds_every_metric_named_and_only_those():
     assert list(found) == ["a", "b"]
     assert found["a"]["mean"] == 0.5
     assert found["b"]["n"] == 0
+
+
+# --- strata, and rank correlation ------------------------------------------------
+
+
+def naive_ranks(values):
+    return [
+        sum(other < value for other in values) + (values.count(value) + 1) / 2 for value in values
+    ]
+
+
+def naive_rho(first, second):
+    x, y = (np.array(naive_ranks(list(v))) for v in (first, second))
+    x, y = x - x.mean(), y - y.mean()
+    below = math.sqrt((x @ x) * (y @ y))
+    return (x @ y) / below if below else None
+
+
+def test_one_stratum_with_one_value_a_problem_is_the_bootstrap():
+    values = [0.1, None, 0.9, 0.4, 0.4]
+    one = mean_of_means([Stratum(values, range(5))])
+    whole = bootstrap(values)
+    assert one == {key: pytest.approx(whole[key]) for key in whole}
+
+
+def test_strata_count_alike_whatever_their_size():
+    found = mean_of_means([Stratum([1.0] * 9, range(9)), Stratum([0.0], "a"), Stratum([None], "b")])
+    assert (found["mean"], found["low"], found["high"], found["n"]) == (0.5, 0.5, 0.5, 10)
+    assert mean_of_means([])["mean"] is None
+
+
+def test_strata_are_drawn_apart():
+    """Drawn with the same places, the two would cancel out and leave no width."""
+    values = [float(i) for i in range(20)]
+    found = mean_of_means([Stratum(values, range(20)), Stratum(values[::-1], range(20))])
+    assert found["high"] - found["low"] > 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.5]), st.integers(1, 4)), min_size=1))
+def test_rank_correlation_is_that_of_mean_ranks(pairs):
+    first, second = zip(*pairs, strict=True)
+    found = rank_correlation(first, second, range(len(pairs)), resamples=20)
+    expected = naive_rho(first, second)
+    if expected is None:
+        assert found["mean"] is None
+    else:
+        assert found["mean"] == pytest.approx(expected, abs=1e-12)
+        assert found["low"] <= found["mean"] <= found["high"]
+
+
+def test_draws_of_a_rank_correlation_are_correlations_of_what_is_drawn():
+    rng = np.random.default_rng(1)
+    first, second = rng.integers(0, 4, 12).astype(float), rng.integers(0, 3, 12).astype(float)
+    weights = rng.integers(0, 4, (12, 30)).astype(float)
+    for column, found in zip(weights.T, statistics._rho(weights, first, second), strict=True):
+        times = column.astype(int)
+        expected = naive_rho(np.repeat(first, times), np.repeat(second, times))
+        if expected is None:
+            assert np.isnan(found)
+        else:
+            assert found == pytest.approx(expected)

@@ -1,0 +1,57 @@
+"""The files that `peirce eval gear SESSION… --out DIR` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..tasks.files import writable, write_lines
+from . import figures, gear_tables, tables
+from .grouping import Study
+from .tables import Table
+
+ABOUT = {
+    "table3": "Table 3 of the paper: by data set and model, all n together. Intervals are 95%,"
+    " bootstrap over problems. An average over data sets is the mean of their means and names them;"
+    " where it is of fewer, the cell says of which.",
+    "settings": "Each data set, n and model; the averages over data sets at each n name them.",
+    "volumes": "Hypotheses by verdict. Memorising ones are flagged and stand among the consistent.",
+    "stops": "Why problems ended; bad answers by verdict, all of them and the last of those"
+    " problems that bad answers ended.",
+    "undefined": "Undefined predictions over S by reason, of all hypotheses and of the consistent.",
+    "correlations": "Spearman's rank correlation of each metric with n, over problems, with 95%"
+    " bootstrap intervals over problems; n beside it counts values.",
+    "points": "Undefined counts as one extra output here, as the bounds of appendix D need: these"
+    " are not the gamma and beta of the other tables.",
+}  # fmt: skip
+
+
+def tables_of(study: Study) -> dict[str, Table]:
+    return {
+        "table3": gear_tables.shown_table_3(gear_tables.table_3(study)),
+        "settings": gear_tables.settings_table(study),
+        "volumes": gear_tables.volumes(study),
+        "stops": gear_tables.stops(study),
+        "undefined": gear_tables.undefined(study),
+        "correlations": gear_tables.correlations(study),
+        "points": gear_tables.points(study),
+    }
+
+
+def write(study: Study, folder: Path, left_out: str = "") -> tuple[list[str], str]:
+    """Each table as .txt, .md and .csv (points as .csv alone), averages.csv with every average and
+    metric in long form, the figures. left_out: a sentence that stands above every table. Returns
+    the paths, and the sentence that says why there are no figures or ""."""
+    texts: dict[Path, str] = {}
+    for name, table in tables_of(study).items():
+        texts[folder / f"{name}.csv"] = tables.as_csv(table)
+        if name != "points":
+            said = [line for line in (left_out, ABOUT[name]) if line]
+            texts[folder / f"{name}.md"] = "\n\n".join([*said, tables.as_markdown(table)])
+            texts[folder / f"{name}.txt"] = "\n\n".join([*said, tables.as_text(table, None)])
+    texts[folder / "averages.csv"] = tables.as_csv(gear_tables.long_table(study))
+    for path in texts:  # before any of them is written
+        writable(path)
+    for path, text in texts.items():
+        write_lines(path, text.rstrip("\n").split("\n"))
+    drawn = figures.write(study, folder) if figures.available() else []
+    return [str(path) for path in (*texts, *drawn)], "" if drawn else figures.ABSENT

@@ -1,0 +1,195 @@
+"""Sessions grouped by what a table compares: the data set, the number of shown observations, the
+model. `Study` holds the problems of all sessions with their metrics, and averages them.
+
+One rule for every average. Of a setting, and of a data set: the mean over its problems, a problem
+under another n or in another session being one more value of it. Over data sets: the mean of their
+means, those without a value left out, and the average names the data sets that are in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..records import Json, Problem
+from .results import Detail
+from .statistics import Interval, Stratum, mean_of_means, rank_correlation
+
+ORIGINAL = "original"  # n where the data's own split is shown
+
+
+@dataclass(frozen=True)
+class Setting:
+    """n: shown observations; "original" for the split of the data, "various" where a file shows
+    different numbers of them."""
+
+    data_set: str
+    n: int | str
+    model: str
+
+    @property
+    def place(self) -> tuple[str, tuple[bool, int, str], str]:
+        return (self.data_set, _place(self.n), self.model)
+
+
+def _place(n: int | str) -> tuple[bool, int, str]:
+    """Numbers first."""
+    return (isinstance(n, str), 0, n) if isinstance(n, str) else (False, n, "")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One problem of one session. metrics: its value of each, None where it has none."""
+
+    setting: Setting
+    metrics: Mapping[str, float | None]
+    detail: Detail
+
+    @property
+    def problem(self) -> str:
+        return self.detail.problem
+
+
+@dataclass(frozen=True)
+class Average:
+    """data_sets: those that have a value, hence are in the mean."""
+
+    interval: Interval
+    data_sets: tuple[str, ...]
+
+
+def settings_of(
+    sessions: Sequence[Mapping[str, Json]], problems: Sequence[Sequence[Problem]]
+) -> list[Setting]:
+    """The setting of each session, from what the store says of it (`Store.session`) and the
+    problems it has. Generated problems stand apart from those of data where a task has both, and
+    methods where there are several."""
+    recorded = [one["settings"] for one in sessions]
+    tasks = [str(settings.get("task")) for settings in recorded]
+    generated = [_operational(settings).get("data") is None for settings in recorded]
+    kinds = {(task, made) for task, made in zip(tasks, generated, strict=True)}
+    both = {task for task, made in kinds if (task, not made) in kinds}
+    methods = {str(settings.get("method")) for settings in recorded}
+    found = []
+    for settings, task, made, some in zip(recorded, tasks, generated, problems, strict=True):
+        model = str(_operational(settings).get("model_name") or settings.get("model"))
+        found.append(
+            Setting(
+                f"{task} (generated)" if made and task in both else task,
+                _shown(_operational(settings).get("observations"), some),
+                f"{model} · {settings.get('method')}" if len(methods) > 1 else model,
+            )
+        )
+    return found
+
+
+def _operational(settings: Mapping[str, Json]) -> Mapping[str, Json]:
+    return settings.get("operational") or {}
+
+
+def _shown(observations: Json, problems: Sequence[Problem]) -> int | str:
+    if observations is None:
+        return ORIGINAL
+    if isinstance(observations, int):
+        return observations
+    counts = {len(problem.shown) for problem in problems}
+    return counts.pop() if len(counts) == 1 else "various"
+
+
+@dataclass(frozen=True)
+class Study:
+    """Entries in the order of their sessions."""
+
+    entries: Sequence[Entry]
+    seed: int = 0
+    _kept: dict[object, Average] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        return sorted({entry.setting for entry in self.entries}, key=lambda s: s.place)
+
+    @cached_property
+    def models(self) -> list[str]:
+        """In the order of their first sessions."""
+        return list(dict.fromkeys(entry.setting.model for entry in self.entries))
+
+    @cached_property
+    def data_sets(self) -> list[str]:
+        return sorted({entry.setting.data_set for entry in self.entries})
+
+    @cached_property
+    def ns(self) -> list[int | str]:
+        return sorted({entry.setting.n for entry in self.entries}, key=_place)
+
+    @cached_property
+    def _of(self) -> Mapping[tuple[str, str], list[Entry]]:
+        """By model and data set."""
+        found: dict[tuple[str, str], list[Entry]] = {}
+        for entry in self.entries:
+            found.setdefault((entry.setting.model, entry.setting.data_set), []).append(entry)
+        return found
+
+    def chosen(
+        self, model: str, data_set: str | None = None, n: int | str | None = None
+    ) -> list[Entry]:
+        sets = self.data_sets if data_set is None else [data_set]
+        return [
+            entry
+            for name in sets
+            for entry in self._of.get((model, name), ())
+            if n is None or entry.setting.n == n
+        ]
+
+    def average(
+        self, metric: str, model: str, data_sets: Sequence[str], n: int | str | None = None
+    ) -> Average:
+        """Of one data set, or over several."""
+        key = (metric, model, tuple(data_sets), n)
+        if key not in self._kept:
+            self._kept[key] = self._average(metric, model, data_sets, n)
+        return self._kept[key]
+
+    def _average(
+        self, metric: str, model: str, data_sets: Sequence[str], n: int | str | None
+    ) -> Average:
+        strata, named = [], []
+        for name in data_sets:
+            some = self.chosen(model, name, n)
+            values = [entry.metrics.get(metric) for entry in some]
+            if any(value is not None for value in values):
+                strata.append(Stratum(values, [entry.problem for entry in some]))
+                named.append(name)
+        return Average(mean_of_means(strata, seed=self.seed), tuple(named))
+
+    def sets_of(self, model: str, n: int | str | None = None) -> list[str]:
+        """Data sets of which the model has problems."""
+        return [name for name in self.data_sets if self.chosen(model, name, n)]
+
+    def correlation(self, metric: str, model: str, data_set: str) -> Interval:
+        """Spearman's rank correlation of a metric with n, over the problems of all numeric n."""
+        some = [e for e in self.chosen(model, data_set) if isinstance(e.setting.n, int)]
+        return rank_correlation(
+            [entry.metrics.get(metric) for entry in some],
+            [float(entry.setting.n) for entry in some],
+            [entry.problem for entry in some],
+            seed=self.seed,
+        )
+
+    @staticmethod
+    def of(
+        settings: Sequence[Setting], scored: Sequence[Mapping[str, Json]], seed: int = 0
+    ) -> Study:
+        """From the sessions as `evaluate_session` scores them, and the setting of each."""
+        return Study(
+            [
+                Entry(setting, metrics, detail)
+                for setting, one in zip(settings, scored, strict=True)
+                for metrics, detail in zip(one["by_problem"], one["details"], strict=True)
+            ],
+            seed,
+        )
+
+    def count(self, of: Callable[[Detail], Counter[str]], some: Sequence[Entry]) -> Counter[str]:
+        return sum((of(entry.detail) for entry in some), Counter())
