@@ -94,7 +94,14 @@ def test_a_passing_refusal_of_tools_takes_them_from_no_problem_or_from_one(times
 
 def test_a_moment_without_tools_takes_them_from_none_of_those_side_by_side():
     no, yes = status(404, "No endpoints found that support tool use"), calls("execute", "{}")
-    with ChatServer([no] * 8 + [yes]) as server:
+    met = set()
+
+    def gateway(request):  # refuses each call's first request
+        first = request["seed"] not in met
+        met.add(request["seed"])
+        return (no if first else yes)(request)
+
+    with ChatServer([gateway]) as server:
         told = side_by_side(server, 8)
     assert [one.finish for one in told] == ["tool_calls"] * 8 and len(server.requests) == 16
 
