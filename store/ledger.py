@@ -29,7 +29,7 @@ Place = tuple[int, int, int]  # step, answer, ordinal
 
 Spaces = bool | Literal["consistent"]
 
-TOGETHER = 32  # problems whose rows are read by one query
+TOGETHER = 100  # problems whose rows are read by one query: each costs a scan of 3 ms
 VECTORS = 128  # arrays of several problems that are held at once
 PLACE = "step, answer, ordinal"
 SELECTS = {
