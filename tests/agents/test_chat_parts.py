@@ -108,9 +108,9 @@ def test_a_moment_without_tools_takes_them_from_none_of_those_side_by_side():
 
 def test_a_refusal_of_tools_counts_the_requests_before_it():
     no = status(400, "tools are not supported")
-    with ChatServer([status(500), status(429), no]) as server:
+    with ChatServer([status(500), status(429), no]) as server:  # refused twice to be believed
         (told,) = ask_all(server, [(ASK, (EXECUTE,), 1)])
-    assert told == Reply(finish="no_tools", retries=2) and len(server.requests) == 3
+    assert told == Reply(finish="no_tools", retries=3) and len(server.requests) == 4
 
 
 def test_a_refusal_in_the_form_of_pydantic_is_read():
