@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ..records import Json, Reply, UsageError
+from ..secrecy import SECRET_NAME, secret_in
 from .chat_replies import without
 
 OPENAI_URL = "https://api.openai.com/v1"
-SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.I)  # as in verbs/secrecy
-SHORTEST = 8  # of a secret; what is shorter may be a dummy, and a word
-SECRET_NAME = re.compile(r"api_?key|secret|passw|authorization|bearer|access_?token|headers", re.I)
 
 
 @dataclass(frozen=True)
@@ -105,15 +103,3 @@ def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
         own = endpoint.key_env if endpoint.scrubbed(arguments) != arguments else ""
         if variable := own or secret_in(arguments):
             raise UsageError(f"model_args must not hold the key of {variable}: it is recorded")
-
-
-def secret_in(*texts: str) -> str:
-    """The variable of the environment, with a name like that of a key, whose value stands in one
-    of the texts; "" for none. A path is no secret."""
-    for variable, value in os.environ.items():
-        secret = value.strip()
-        if len(secret) < SHORTEST or secret.startswith("/") or variable.endswith("_ENV"):
-            continue
-        if SECRET_VARIABLE.search(variable) and any(secret in text for text in texts):
-            return variable
-    return ""

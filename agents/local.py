@@ -20,6 +20,7 @@ import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -236,13 +237,12 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     check_settings(spec, given)
     _check_packages(spec, given)
     thread = ThreadPoolExecutor(1, thread_name_prefix="peirce-local")
-    try:
-        return await asyncio.get_running_loop().run_in_executor(
-            thread, _opened, spec, given, thread
-        )
-    except BaseException:
-        thread.shutdown(wait=False)
-        raise
+    with ExitStack() as failing:
+        failing.callback(thread.shutdown, wait=False)
+        loop = asyncio.get_running_loop()
+        opened = await loop.run_in_executor(thread, _opened, spec, given, thread)
+        failing.pop_all()
+        return opened
 
 
 def check_model(spec: str, settings: Mapping[str, Json]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-from ..verbs.secrecy import ScrubbedRecord, scrubbed
+from ..secrecy import ScrubbedRecord, scrubbed
 from .configuration import ConfigurationError, configure
 
 INTERRUPTED = 130

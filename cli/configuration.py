@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..secrecy import shown_value
 from ..verbs.roles import ROLES, role_keys, value_of
-from ..verbs.secrecy import shown_value
 
 FILE = Path("peirce.toml")
 CONFIG = "PEIRCE_CONFIG"

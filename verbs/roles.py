@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from .secrecy import SECRET_NAME, scrubbed
+from ..secrecy import SECRET_NAME, scrubbed
 
 if TYPE_CHECKING:
     from ..records import Json, UsageError

@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import re
+from collections.abc import Iterator
 from typing import Any
 
 SECRET_NAME = re.compile(
@@ -21,8 +22,8 @@ HIDDEN = "***"
 SHORTEST = 8  # what is shorter may be a dummy, and a word
 
 
-def scrubbed(text: str) -> str:
-    """`text` without the values of the environment's secrets; a path is none."""
+def secrets() -> Iterator[tuple[str, str]]:
+    """(variable, value) of what the environment seems to keep secret; a path is no secret."""
     for name, value in os.environ.items():
         secret = value.strip()
         if (
@@ -31,7 +32,18 @@ def scrubbed(text: str) -> str:
             and SECRET_VARIABLE.search(name)
             and not name.endswith("_ENV")
         ):
-            text = text.replace(secret, HIDDEN)
+            yield name, secret
+
+
+def secret_in(*texts: str) -> str:
+    """The variable whose secret stands in one of the texts; "" where none does."""
+    return next((name for name, secret in secrets() if any(secret in text for text in texts)), "")
+
+
+def scrubbed(text: str) -> str:
+    """`text` without the values of the environment's secrets."""
+    for _, secret in secrets():
+        text = text.replace(secret, HIDDEN)
     return text
 
 
