@@ -21,10 +21,18 @@ PROBLEMS = 60
 AT = (20, 52)  # ended problems when memory is looked at: as many are under way each time
 
 
+def living() -> Counter[str]:
+    gc.collect()
+    kinds = (Case, Predictions, Reply, StepRecord, asyncio.Task)
+    return Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, kinds))
+
+
 class Watch:
-    """Counts what lives, and the bytes that Python holds, at certain numbers of ended problems."""
+    """Counts what has come to live since, and the bytes that Python holds, at certain numbers of ended
+    problems. What the tests before this one left behind is not counted."""
 
     def __init__(self) -> None:
+        self.before = living()
         self.ended = 0
         self.live: list[Counter[str]] = []
         self.bytes: list[int] = []
@@ -34,9 +42,7 @@ class Watch:
             return
         self.ended += 1
         if self.ended in AT:
-            gc.collect()
-            kinds = (Case, Predictions, Reply, StepRecord, asyncio.Task)
-            self.live.append(Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, kinds)))  # fmt: skip
+            self.live.append(living() - self.before)
             self.bytes.append(tracemalloc.get_traced_memory()[0])
 
 
