@@ -6,8 +6,8 @@ reply is a pure function of (view, messages since the last user turn, expansions
 search is sampled, so the seed changes nothing, and neither do workers or the order of problems.
 
 Covered (`engines.py`): programs from lists of integers to a list of integers, an integer or a truth
-value (`list_*.py`); scenes of objects that are on or off (`acre*.py`). All else ends as exhausted,
-and `Reply.meta` says why.
+value (`lists/`); scenes of objects that are on or off (`acre/`). All else ends as exhausted, and
+`Reply.meta` says why.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ from .pool import Pool
 
 SCHEMES = ("search",)
 
-# Expansions: one list program evaluated on all shown inputs, or 64 element programs that numpy
-# evaluates at once (list_bank.Budget). "standard" is about one to three seconds of one core.
+# Expansions (budget.py); "standard" is about one to three seconds of one core.
 PRESETS = {"quick": 20_000, "standard": 150_000, "thorough": 600_000}
 SETTINGS = ("budget_expansions", "preset", "workers")
 

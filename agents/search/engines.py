@@ -1,33 +1,65 @@
 """Which engine of the embedded search serves a problem: one for each kind of input.
 
-An engine is a module with `serves(shown) -> bool` and `Engine()`, whose `propose(request)` gives
-the next hypothesis (worker.py and pool.py say what a request holds). The first that serves the
-shown pairs answers. A new kind of input is a module more in `ENGINES`.
+An engine is a module with
+
+    serves(shown) -> bool            whether it knows problems with such pairs [input, output]
+    prepared(inputs) -> space        the sample space as it wants it, made once
+    Problem(shown, space, expansions).next(earlier, skip) -> following.Answer or None
+
+The first that serves the shown pairs answers; a new kind of input is a module more in `ENGINES`.
+`earlier` holds the texts of all earlier answers in their order, `skip` those that are not to be
+given again. A problem is a pure function of its arguments: what it remembers saves time only.
 """
 
 from __future__ import annotations
 
+import json
+from collections import OrderedDict
 from typing import Any
 
-from . import acre, list_functions
+from . import acre, lists
 
-ENGINES = (list_functions, acre)
+ENGINES = (lists, acre)
 NOTHING = (
     "search knows functions of a list of integers, and scenes of objects that are on or off (acre)"
 )
+_KEPT_PROBLEMS = 24
 
 
 class Engine:
-    """State of one worker process: that of each engine which was needed."""
+    """State of one worker process: the spaces and the latest problems it was asked about."""
 
     def __init__(self) -> None:
-        self.engines: dict[str, Any] = {}
+        self.inputs: dict[str, list[Any]] = {}
+        self.spaces: dict[tuple[str, str], Any] = {}
+        self.problems: OrderedDict[str, Any] = OrderedDict()
 
     def propose(self, request: dict[str, Any]) -> dict[str, Any]:
-        for module in ENGINES:
-            if module.serves(request["shown"]):
-                if module.__name__ not in self.engines:
-                    self.engines[module.__name__] = module.Engine()
-                found: dict[str, Any] = self.engines[module.__name__].propose(request)
-                return found
-        return {"reason": NOTHING}
+        """request: shown, space (a digest), inputs (of the space, where they may be new), earlier,
+        skip, expansions. The answer: source and description, or `exhausted`, or the `reason` why
+        such problems are not searched, or `need` of the inputs."""
+        shown, digest = request["shown"], request["space"]
+        module = next((one for one in ENGINES if one.serves(shown)), None)
+        if module is None:
+            return {"reason": NOTHING}
+        if request.get("inputs") is not None:
+            self.inputs[digest] = list(request["inputs"])
+        if digest not in self.inputs:
+            return {"need": "inputs"}
+        if (module.__name__, digest) not in self.spaces:
+            self.spaces[module.__name__, digest] = module.prepared(self.inputs[digest])
+        problem = self._problem(module, shown, digest, request["expansions"])
+        earlier = [text.strip() for text in request["earlier"]]
+        skip = frozenset([*earlier, *(text.strip() for text in request["skip"])])
+        answer = problem.next(earlier, skip)
+        return answer._asdict() if answer else {"exhausted": True}
+
+    def _problem(self, module: Any, shown: list[Any], digest: str, expansions: float) -> Any:
+        key = json.dumps([module.__name__, shown, digest, expansions])
+        if key not in self.problems:
+            space = self.spaces[module.__name__, digest]
+            self.problems[key] = module.Problem(shown, space, expansions)
+            if len(self.problems) > _KEPT_PROBLEMS:
+                self.problems.popitem(last=False)
+        self.problems.move_to_end(key)
+        return self.problems[key]

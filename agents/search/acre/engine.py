@@ -1,24 +1,21 @@
 """Scenes in a worker (ACRE): problems as JSON text in, the next rule as JSON text out.
 
-The first answer is the likeliest rule of blickets (acre_blickets.py). What follows must be novel:
+The first answer is the likeliest rule of blickets (blickets.py). What follows must be novel:
 less than 0.8 of the sample space predicted alike by earlier answers (GEAR 4.1). Two outputs leave
 room for at most five such rules. Another rule of blickets comes first, then rules of all kinds by
-cost (acre_search.py). Earlier answers are known where this engine would have given them in this
+cost (search.py). Earlier answers are known where this engine would have given them in this
 order; those of others (a model's) are never run here, and count as covering nothing.
 """
 
 from __future__ import annotations
 
-import json
-from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from .acre_blickets import Evidence
-from .acre_grammar import Mask, Rule, Scene, Table
-from .acre_search import NEW, Earlier, Scenes, Search
-from .acre_source import sentence, source
-
-_KEPT = 24
+from ..following import Answer
+from .blickets import Evidence
+from .grammar import Mask, Rule, Scene, Table
+from .search import NEW, Earlier, Scenes, Search
+from .source import sentence, source
 
 
 class Given(NamedTuple):
@@ -41,6 +38,10 @@ def _is_scene(value: Any) -> bool:
     )
 
 
+def prepared(inputs: list[Any]) -> Scenes:
+    return Scenes([list(scene) for scene in inputs if _is_scene(scene)])
+
+
 class Problem:
     """The memo of one problem on one sample space."""
 
@@ -60,12 +61,16 @@ class Problem:
         """The rules of those earlier answers that would have been given here in this order."""
         rules: tuple[Rule, ...] = ()
         for i, text in enumerate(earlier):
-            rule = self.next(rules, frozenset(earlier[:i]))
+            rule = self._following(rules, frozenset(earlier[:i]))
             if rule is not None and source(rule).strip() == text:
                 rules = (*rules, rule)
         return rules
 
-    def next(self, known: tuple[Rule, ...], skip: frozenset[str]) -> Rule | None:
+    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+        rule = self._following(self.known(earlier), skip)
+        return Answer(source(rule), sentence(rule)) if rule else None
+
+    def _following(self, known: tuple[Rule, ...], skip: frozenset[str]) -> Rule | None:
         key = known, skip
         if key not in self.answers:
             self.answers[key] = self._next(known, skip)
@@ -88,35 +93,3 @@ class Problem:
 
     def _on(self, rule: Rule) -> Mask:
         return self.scenes.table.on(rule)
-
-
-class Engine:
-    """State of one worker process."""
-
-    def __init__(self) -> None:
-        self.problems: OrderedDict[str, Problem] = OrderedDict()
-        self.spaces: dict[str, Scenes] = {}
-
-    def propose(self, request: dict[str, Any]) -> dict[str, Any]:
-        digest = request["space"]
-        if digest not in self.spaces:
-            if request.get("inputs") is None:
-                return {"need": "inputs"}
-            scenes = [list(scene) for scene in request["inputs"] if _is_scene(scene)]
-            self.spaces[digest] = Scenes(scenes)
-        problem = self._problem(request["shown"], digest, request["expansions"])
-        earlier = [text.strip() for text in request["earlier"]]
-        skip = frozenset([*earlier, *(text.strip() for text in request["skip"])])
-        rule = problem.next(problem.known(earlier), skip)
-        if rule is None:
-            return {"exhausted": True}
-        return {"source": source(rule), "description": sentence(rule)}
-
-    def _problem(self, shown: list[list[Any]], digest: str, expansions: float) -> Problem:
-        key = json.dumps([shown, digest, expansions])
-        if key not in self.problems:
-            self.problems[key] = Problem(shown, self.spaces[digest], expansions)
-            if len(self.problems) > _KEPT:
-                self.problems.popitem(last=False)
-        self.problems.move_to_end(key)
-        return self.problems[key]

@@ -11,7 +11,8 @@ import heapq
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .list_grammar import (
+from ..budget import Budget
+from .grammar import (
     LARGEST_COUNT,
     LARGEST_INTEGER,
     LONGEST_VALUE,
@@ -29,26 +30,6 @@ Lists = tuple[tuple[int, ...], ...]
 Ints = tuple[int | None, ...]  # None: not there on that input
 
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError, OverflowError, MemoryError)
-
-
-class Budget:
-    """Counts expansions: one list program evaluated on all shown inputs is one expansion, and so
-    are `VECTOR` element programs that numpy evaluates at once."""
-
-    VECTOR = 64
-
-    def __init__(self, limit: float) -> None:
-        self.limit = limit
-        self.spent = 0.0
-
-    def charge(self, amount: float) -> bool:
-        """Spends; False where nothing is left."""
-        self.spent += amount
-        return self.spent < self.limit
-
-    @property
-    def left(self) -> float:
-        return max(0.0, self.limit - self.spent)
 
 
 class Bank:

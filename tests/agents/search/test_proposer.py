@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from peirce.agents.search import SearchProposer, answer_text, open_model
-from peirce.agents.search.list_functions import Engine
+from peirce.agents.search.engines import Engine
 from peirce.records import (
     Earlier,
     Hypothesis,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .acre_grammar import Join, Kind, Mask, Rule, Scene, Table, attribute_literals, literals
+from .grammar import Join, Kind, Mask, Rule, Scene, Table, attribute_literals, literals
 
 NEW = 0.2  # of S must be predicted as by no earlier answer (GEAR 4.1: coverage below 0.8)
 BATCH = 64  # rules for one expansion: as many are evaluated at once

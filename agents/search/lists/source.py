@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .list_features import PREDICATES, TERMS, feature_text, find
-from .list_grammar import ATOM, OPERATIONS, OR, TERNARY, Node, Text
+from .features import PREDICATES, TERMS, feature_text, find
+from .grammar import ATOM, OPERATIONS, OR, TERNARY, Node, Text
 
 WIDTH = 79
 _NAMES = ("y", "z", "w", "r", "s", "t", "q", "m", "h", "g")

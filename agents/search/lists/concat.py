@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from .list_bank import Bank, Budget, Lists
-from .list_grammar import Node, constant_cost, node
-from .list_integers import solve
+from ..budget import Budget
+from .bank import Bank, Lists
+from .grammar import Node, constant_cost, node
+from .integers import solve
 
 Solve = Callable[[Lists, int], list[Node]]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from .acre_grammar import EVERY, Kind, Literal, Rule, Scene
+from .grammar import EVERY, Kind, Literal, Rule, Scene
 
 
 class Evidence:

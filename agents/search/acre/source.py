@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .acre_grammar import EVERY, Kind, Literal, Rule
+from .grammar import EVERY, Kind, Literal, Rule
 
 WIDTH = 79
 _MATERIALS = ("metal", "rubber")

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import peirce
 import pytest
-from peirce.agents.search.acre import Engine, serves
-from peirce.agents.search.acre_blickets import Evidence
-from peirce.agents.search.acre_grammar import Kind, Rule, Table, attribute_literals, literals
-from peirce.agents.search.acre_search import Earlier, Scenes, Search
-from peirce.agents.search.acre_source import sentence, source
-from peirce.agents.search.engines import Engine as AnyEngine
+from peirce.agents.search.acre import serves
+from peirce.agents.search.acre.blickets import Evidence
+from peirce.agents.search.acre.grammar import Kind, Rule, Table, attribute_literals, literals
+from peirce.agents.search.acre.search import Earlier, Scenes, Search
+from peirce.agents.search.acre.source import sentence, source
+from peirce.agents.search.engines import Engine
 from peirce.tasks import judgeable
 from peirce.tasks.acre import ENTITIES, TASK, space
 
@@ -183,10 +183,10 @@ def test_answers_of_others_are_never_run_and_cover_nothing(tmp_path: Path) -> No
 
 def test_an_answer_depends_on_the_view_alone_and_not_on_what_was_asked_before() -> None:
     for shown, _ in problems(4, 4):
-        engine = AnyEngine()
+        engine = Engine()
         texts = answers(shown, engine)
         for k in range(len(texts)):
-            fresh = AnyEngine().propose(asked(shown, texts[:k]))
+            fresh = Engine().propose(asked(shown, texts[:k]))
             assert fresh["source"] == texts[k]
             assert engine.propose(asked(shown, texts[:k])) == fresh
 
@@ -244,7 +244,7 @@ def test_each_kind_of_input_meets_its_engine() -> None:
     assert serves([[["red metal cube"], "on"], [[], "off"]])
     assert not serves([]) and not serves([[["red"], "on"]]) and not serves([[[1], [1]]])
     assert not serves([[["red metal cube"], "undetermined"]])
-    engine = AnyEngine()
+    engine = Engine()
     numbers = asked([[[1, 2], [2, 1]], [[5, 7, 1], [1, 7, 5]]], [])
     assert "x[::-1]" in engine.propose({**numbers, "inputs": [[1], [2, 3]], "space": "n"})["source"]
     assert "return" in engine.propose(asked([[["red metal cube"], "on"]], []))["source"]

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .list_bank import Budget, Lists
-from .list_elements import Elements, Table
-from .list_features import PREDICATES, TERMS
-from .list_grammar import Node
+from ..budget import Budget
+from .bank import Lists
+from .elements import Elements, Table
+from .features import PREDICATES, TERMS
+from .grammar import Node
 
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
 RARE = 3.0  # for a case of its own for one element: a patch rather than a rule
@@ -312,7 +313,7 @@ def _over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
 
 
 def _speaks_of_place(term: Node) -> bool:
-    from .list_source import uses_index
+    from .source import uses_index
 
     return uses_index(term)
 

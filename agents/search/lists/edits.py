@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from .list_bank import Bank, Budget, Lists
-from .list_concat import joined
-from .list_elements import Elements
-from .list_grammar import Node, node
-from .list_integers import solve
+from ..budget import Budget
+from .bank import Bank, Lists
+from .concat import joined
+from .elements import Elements
+from .grammar import Node, node
+from .integers import solve
 
 Solve = Callable[[Lists, int], list[Node]]
 _FEW = 3
@@ -109,7 +110,7 @@ def _among(bank: Bank, options: list[set[int]]) -> list[Node]:
     found = []
     shared = set.intersection(*options)
     if shared:
-        from .list_grammar import constant
+        from .grammar import constant
 
         found.append(constant(min(shared)))
     for values, program in bank.cheapest_ints(400):
@@ -139,7 +140,7 @@ def _values_of(bank: Bank, program: Node) -> tuple[int, ...]:
 
 def _computed(bank: Bank, program: Node) -> tuple[int, ...]:
     """An operation of two known integers, worked out again."""
-    from .list_grammar import OPERATIONS, run
+    from .grammar import OPERATIONS, run
 
     if program.op not in OPERATIONS or OPERATIONS[program.op].takes != "II":
         return (-1,) * bank.count

@@ -12,9 +12,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .list_bank import Budget, Lists
-from .list_features import FEATURES, OUTER, PREDICATES, TERMS, rows_of
-from .list_grammar import Node, constant, constant_cost
+from ..budget import Budget
+from .bank import Lists
+from .features import FEATURES, OUTER, PREDICATES, TERMS, rows_of
+from .grammar import Node, constant, constant_cost
 
 Rows = NDArray[np.int64]
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError)

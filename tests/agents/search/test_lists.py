@@ -8,13 +8,15 @@ import ast
 import random
 
 import pytest
-from peirce.agents.search import list_conditionals, list_integers
-from peirce.agents.search.list_bank import Budget, start
-from peirce.agents.search.list_elements import Elements
-from peirce.agents.search.list_functions import Candidate, Problem
-from peirce.agents.search.list_grammar import OPERATIONS, Node, X, constant, modest, node
-from peirce.agents.search.list_search import Search
-from peirce.agents.search.list_source import TooLong, sentence, source
+from peirce.agents.search.budget import Budget
+from peirce.agents.search.lists import conditionals as list_conditionals
+from peirce.agents.search.lists import integers as list_integers
+from peirce.agents.search.lists.bank import start
+from peirce.agents.search.lists.elements import Elements
+from peirce.agents.search.lists.engine import Candidate, Problem
+from peirce.agents.search.lists.grammar import OPERATIONS, Node, X, constant, modest, node
+from peirce.agents.search.lists.search import Search
+from peirce.agents.search.lists.source import TooLong, sentence, source
 
 FAILS = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
 
@@ -160,5 +162,5 @@ def test_repetitions_of_products_are_no_candidates() -> None:
 
 def test_large_values_in_the_shown_pairs_end_without_a_memory_bomb() -> None:
     shown = [[[10**8, 3], [3, 10**8]], [[5, 10**8 + 1, 2], [2, 10**8 + 1, 5]]]
-    ranked = Problem(shown, 5000).rank(confident=False)
+    ranked = Problem(shown, [], 5000).rank(confident=False)
     assert ranked and ranked[0].function([1, 2, 3]) == [3, 2, 1]

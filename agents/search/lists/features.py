@@ -2,7 +2,7 @@
 
 `{x}` in a feature stands for the list that is gone through, `{X}` for the whole input where the
 two differ. A term is a feature or a constant, or two of them under one operation; a predicate
-compares terms. All of it is Python text first, like the operations of `list_grammar`.
+compares terms. All of it is Python text first, like the operations of `grammar.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from .list_grammar import AND, ATOM, COMPARE, NOT, OR, PRODUCT, SUM, Text
+from .grammar import AND, ATOM, COMPARE, NOT, OR, PRODUCT, SUM, Text
 
 
 @dataclass(frozen=True)

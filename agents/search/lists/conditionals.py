@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from .list_bank import Bank, Ints
-from .list_grammar import Node, constant, node
+from .bank import Bank, Ints
+from .grammar import Node, constant, node
 
 _IF = 4.0
 Guards = dict[int, list[Node]]

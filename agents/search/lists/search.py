@@ -11,14 +11,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from . import list_conditionals as conditionals
-from . import list_element_goals as by_element
-from . import list_integers as integers
-from .list_bank import Budget, Lists, start
-from .list_concat import around, literal, peeled, stripped
-from .list_edits import edited, partitioned, windows, woven
-from .list_elements import Elements
-from .list_grammar import Node, X, constant, node
+from ..budget import Budget
+from . import conditionals as conditionals
+from . import element_goals as by_element
+from . import integers as integers
+from .bank import Lists, start
+from .concat import around, literal, peeled, stripped
+from .edits import edited, partitioned, windows, woven
+from .elements import Elements
+from .grammar import Node, X, constant, node
 
 CONFIDENT = 7.5  # a program this cheap, found after level one, ends the search for a first answer
 _NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")

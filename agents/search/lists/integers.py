@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .list_bank import Bank, Budget, Ints
-from .list_elements import Elements
-from .list_grammar import OPERATIONS, Node, constant, node
+from ..budget import Budget
+from .bank import Bank, Ints
+from .elements import Elements
+from .grammar import OPERATIONS, Node, constant, node
 
 _COUNT, _SUM = 2.2, 2.6
 _ABSENT = -(2**40)

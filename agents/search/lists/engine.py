@@ -1,0 +1,154 @@
+"""List functions in a worker. A hypothesis is proposed where its own Python text gives all shown
+outputs, in the order that following.py says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..following import Answer, Codes, Defined, Following, Predictions
+from .bank import Lists
+from .grammar import LARGEST_INTEGER, Node, modest
+from .search import Search
+from .source import TooLong, sentence, source
+
+SAMPLE = 600  # inputs of the space a candidate meets first
+RANKED = 600  # programs, cheapest first, that are written out
+# What a written program can raise: with a predicted list of types no other end is hidden.
+_UNDEFINED = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
+
+
+class Candidate:
+    """A written program: its text, its sentence, its price; predictions when they are asked for."""
+
+    def __init__(self, program: Node, kind: str) -> None:
+        self.program = program
+        self.text = source(program, kind)
+        self.sentence = sentence(program, kind)
+        self.cost = program.cost
+        self.test: Callable[[list[int]], Any] | None = None
+        if program.op == "if":
+            self.test = _function(source(program.args[0], "bool"))
+        self.function = _function(self.text)
+
+    def right(self, shown: list[list[Any]]) -> bool:
+        try:
+            return all(_same(self.function(list(i)), o) for i, o in shown)
+        except _UNDEFINED:
+            return False
+
+    def patched(self, shown: list[list[Any]]) -> bool:
+        """Whether one branch serves a single shown pair: a memorised patch, not a rule."""
+        if self.test is None:
+            return False
+        holds = sum(bool(self.test(list(i))) for i, _ in shown)
+        return min(holds, len(shown) - holds) < 2
+
+    def predictions(self, inputs: Sequence[list[int]]) -> Predictions:
+        codes: Codes = np.zeros(len(inputs), dtype=np.int64)
+        defined: Defined = np.zeros(len(inputs), dtype=bool)
+        function = self.function
+        for k, values in enumerate(inputs):
+            try:
+                out = function(list(values))
+            except _UNDEFINED:
+                continue
+            codes[k] = _code(out)
+            defined[k] = True
+        return codes, defined
+
+
+def _function(text: str) -> Callable[[list[int]], Any]:
+    """The function of a text that this engine wrote; no other text comes here."""
+    names: dict[str, Any] = {}
+    exec(compile(text, "<candidate>", "exec"), names)
+    made: Callable[[list[int]], Any] = names["f"]
+    return made
+
+
+def _code(out: Any) -> int:
+    """Python's hash of the integers (the same in every process), with -1 told from -2."""
+    values = tuple(out) if type(out) is list else (out,)
+    if -1 in values:
+        values = tuple(-(1 << 40) if v == -1 else v for v in values)
+    return hash(values)
+
+
+def _same(got: Any, wanted: Any) -> bool:
+    return type(got) in (int, bool, list) and bool(got == wanted)
+
+
+class Problem:
+    """The memo of one problem: its search, its candidates by rank, their texts."""
+
+    def __init__(self, shown: list[list[Any]], space: list[list[int]], expansions: float) -> None:
+        self.shown = shown
+        self.kind = _kind(shown)
+        self.search: Search | None = None
+        if self.kind:
+            inputs: Lists = tuple(tuple(i) for i, _ in shown)
+            goal: Lists = tuple(tuple(o) if self.kind == "list" else (int(o),) for _, o in shown)
+            self.search = Search(inputs, goal, self.kind, expansions)
+        self.by_text: dict[str, Candidate] = {}
+        self.written: dict[Node, Candidate | None] = {}
+        self.following = Following(space, SAMPLE)
+
+    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+        ranked = self.rank(confident=not skip)
+        known = [self.by_text[text] for text in earlier if text in self.by_text]
+        chosen = self.following.next(ranked, known, skip)
+        return Answer(chosen.text, chosen.sentence) if chosen else None
+
+    def rank(self, confident: bool) -> list[Candidate]:
+        if self.search is None:
+            return []
+        ranked = []
+        for program in self.search.run(confident)[:RANKED]:
+            if program not in self.written:
+                self.written[program] = self._write(program)
+            candidate = self.written[program]
+            if candidate is not None:
+                ranked.append(candidate)
+        if not confident:
+            ranked = [c for c in ranked if not c.patched(self.shown)] or ranked[:1]
+        return ranked
+
+    def _write(self, program: Node) -> Candidate | None:
+        if not modest(program):
+            return None
+        try:
+            candidate = Candidate(program, self.kind)
+        except TooLong:
+            return None
+        if candidate.text in self.by_text or not candidate.right(self.shown):
+            return None
+        self.by_text[candidate.text] = candidate
+        return candidate
+
+
+def _kind(shown: list[list[Any]]) -> str:
+    """The type of the outputs; empty where this engine does not serve the problem."""
+    if not shown:
+        return ""
+    for given, out in shown:
+        if not _integers(given) or not (type(out) in (int, bool) or _integers(out)):
+            return ""
+    kinds = {type(out) for _, out in shown}
+    if len(kinds) > 1:
+        return ""
+    return {list: "list", int: "int", bool: "bool"}[kinds.pop()]
+
+
+def prepared(inputs: list[list[int]]) -> list[list[int]]:
+    return inputs
+
+
+def serves(shown: list[list[Any]]) -> bool:
+    """Whether this engine knows functions with such inputs and outputs."""
+    return bool(_kind(shown))
+
+
+def _integers(value: Any) -> bool:
+    return type(value) is list and all(type(v) is int and abs(v) <= LARGEST_INTEGER for v in value)
