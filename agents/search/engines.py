@@ -17,11 +17,12 @@ import json
 from collections import OrderedDict
 from typing import Any
 
-from . import acre, lists
+from . import acre, grids, lists
 
-ENGINES = (lists, acre)
+ENGINES = (lists, acre, grids)
 NOTHING = (
-    "search knows functions of a list of integers, and scenes of objects that are on or off (acre)"
+    "search knows functions of a list of integers, of scenes of objects that are on or off (acre),"
+    " and of grids of colours to grids"
 )
 _KEPT_PROBLEMS = 24
 

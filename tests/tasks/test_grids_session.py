@@ -1,17 +1,14 @@
-"""A whole session on grids: it runs, scores over the shared sample space and replays; where the
-embedded proposer has nothing for them, its problems end as exhausted and the reason is told."""
+"""A whole session on grids: it runs, scores over the shared sample space and replays."""
 
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 
 import peirce
 import pytest
 from peirce import api
 from peirce.tasks import load_problems
-from peirce.tasks.files import DataWarning
 
 WRONG = repr(("all of them", "def f(g):\n    return g"))
 
@@ -49,14 +46,3 @@ def test_a_session_on_a_folder_names_it_by_one_hash(tmp_path: Path) -> None:
     assert session.verdicts["inconsistent"] == 2
     assert settings["operational"]["data"]["name"] == "ARC"
     assert len(settings["operational"]["data"]["sha256"]) == 64
-
-
-def test_search_ends_grid_problems_with_a_reason(tmp_path: Path) -> None:
-    store = str(tmp_path / "s.duckdb")
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("default")
-        session = peirce.run("mini_arc", problems=2, model="search", store=store, workers=1)
-    assert session.status == "done" and session.steps == 0
-    texts = [str(w.message) for w in said if issubclass(w.category, DataWarning)]
-    assert len(texts) == 1 and texts[0].startswith("search knows ")
-    assert {row["cause"] for row in peirce.show(session.session, store=store)} == {"exhausted"}

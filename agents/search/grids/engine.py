@@ -1,0 +1,102 @@
+"""Grids in a worker. A program is proposed where its own Python text gives all shown outputs, in the
+order that following.py says; what fails or leaves no grid on a part of the space comes later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..following import Answer, Codes, Defined, Following, Predictions
+from .grammar import FAILURES, Grid, Program, is_grid, sentence, source
+from .search import Search
+
+SPACE = 240  # inputs of the space on which novelty is judged
+FEW = 60  # of them, which a candidate meets first
+RANKED = 500  # programs, cheapest first, that are written out
+PARTIAL = 6.0  # price of a program that leaves a grid nowhere in the space
+
+
+class Candidate:
+    """A written program: its text, its sentence, its price; predictions when they are asked for."""
+
+    def __init__(self, program: Program) -> None:
+        self.text = source(program)
+        self.sentence = sentence(program)
+        self.cost = program.cost
+        names: dict[str, Any] = {}
+        exec(compile(self.text, "<candidate>", "exec"), names)
+        self.function: Callable[[Grid], Any] = names["f"]
+
+    def right(self, shown: list[list[Any]]) -> bool:
+        try:
+            return all(self.function(given) == out for given, out in shown)
+        except FAILURES:
+            return False
+
+    def predictions(self, inputs: Sequence[Grid]) -> Predictions:
+        codes: Codes = np.zeros(len(inputs), dtype=np.int64)
+        defined: Defined = np.zeros(len(inputs), dtype=bool)
+        for k, grid in enumerate(inputs):
+            try:
+                out = self.function(grid)
+                codes[k] = hash(tuple(map(tuple, out)))
+            except FAILURES:
+                continue
+            defined[k] = is_grid(out)
+        return codes, defined
+
+
+def serves(shown: list[list[Any]]) -> bool:
+    """Whether inputs and outputs are grids of whole numbers from 0 to 9."""
+    return bool(shown) and all(_colours(g) for pair in shown for g in pair)
+
+
+def _colours(value: Any) -> bool:
+    return is_grid(value) and all(
+        type(row) is list and all(type(v) is int and 0 <= v <= 9 for v in row) for row in value
+    )
+
+
+def prepared(inputs: list[Any]) -> list[Grid]:
+    """A fair part of the space, in strides."""
+    grids = [grid for grid in inputs if _colours(grid)]
+    return grids[:: max(1, len(grids) // SPACE)]
+
+
+class Problem:
+    """The memo of one problem: its search, and its candidates by rank."""
+
+    def __init__(self, shown: list[list[Any]], space: list[Grid], expansions: float) -> None:
+        self.shown = shown
+        self.search = Search(tuple(i for i, _ in shown), tuple(o for _, o in shown), expansions)
+        self.written: dict[Program, Candidate | None] = {}
+        self.by_text: dict[str, Candidate] = {}
+        self.following = Following(space, FEW)
+
+    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+        ranked = self.rank(confident=not skip)
+        known = [self.by_text[text] for text in earlier if text in self.by_text]
+        chosen = self.following.next(ranked, known, skip)
+        return Answer(chosen.text, chosen.sentence) if chosen else None
+
+    def rank(self, confident: bool) -> list[Candidate]:
+        ranked = []
+        for program in self.search.run(confident)[:RANKED]:
+            if program not in self.written:
+                self.written[program] = self._write(program)
+            candidate = self.written[program]
+            if candidate is not None:
+                ranked.append(candidate)
+        return sorted(ranked, key=lambda candidate: candidate.cost)
+
+    def _write(self, program: Program) -> Candidate | None:
+        candidate = Candidate(program)
+        if candidate.text in self.by_text or not candidate.right(self.shown):
+            return None
+        if self.following.inputs:
+            _, defined = self.following.of(candidate, whole=False)
+            candidate.cost += PARTIAL * (1.0 - float(defined.mean()))
+        self.by_text[candidate.text] = candidate
+        return candidate

@@ -1,0 +1,111 @@
+"""What a grid program is: steps on a grid `g`, each some lines of Python and a phrase.
+
+The engine runs the very lines it writes, so what the search computed and what a written answer
+computes cannot differ. Prices are additive and set by hand: a prior over what people mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+from .helpers import HELPERS
+
+Grid: TypeAlias = list[list[int]]
+Grids: TypeAlias = tuple[Grid, ...]
+
+LARGEST = 30  # rows, and columns
+# What a written program can raise.
+FAILURES = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
+_WORD = re.compile(r"[a-z_]+")
+
+
+class Step(NamedTuple):
+    """code: lines that take the list of rows `g`, change nothing in it, and leave another in `g`;
+    they may call what helpers.py defines. says: the same as a phrase in the imperative."""
+
+    code: str
+    says: str
+    cost: float
+
+
+class Program(NamedTuple):
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def cost(self) -> float:
+        return sum(step.cost for step in self.steps)
+
+    def then(self, *steps: Step) -> Program:
+        return Program((*self.steps, *steps))
+
+
+def source(program: Program) -> str:
+    """One def under the answer contract; helper functions stand inside it."""
+    lines = [line for step in program.steps for line in step.code.splitlines()]
+    body = [line for name in used("\n".join(lines)) for line in HELPERS[name].splitlines()]
+    if lines and lines[-1].startswith("g = "):
+        lines[-1] = "return " + lines[-1].removeprefix("g = ")
+    else:
+        lines.append("return g")
+    return "def f(g):\n" + "\n".join("    " + line if line else "" for line in [*body, *lines])
+
+
+def sentence(program: Program) -> str:
+    if not program.steps:
+        return "The grid stays as it is."
+    said = ", then ".join(step.says for step in program.steps)
+    return said[0].upper() + said[1:] + "."
+
+
+def used(code: str) -> list[str]:
+    """Names of the helpers that code calls, and those that these call, each before its callers."""
+    found: dict[str, None] = {}
+
+    def visit(text: str) -> None:
+        for name in dict.fromkeys(_WORD.findall(text)):
+            if name in HELPERS and name not in found and f"def {name}(" not in text:
+                visit(HELPERS[name])
+                found[name] = None
+
+    visit(code)
+    return list(found)
+
+
+@lru_cache(maxsize=20_000)
+def function(code: str) -> Callable[[Grid], Any]:
+    """A step's lines as a function of a grid."""
+    helpers = "\n".join(HELPERS[name] for name in used(code))
+    lines = "\n".join("    " + line for line in code.splitlines())
+    names: dict[str, Any] = {}
+    exec(compile(f"{helpers}\ndef step(g):\n{lines}\n    return g", "<step>", "exec"), names)
+    made: Callable[[Grid], Any] = names["step"]
+    return made
+
+
+def apply(step: Step, grids: Grids) -> Grids | None:
+    """The step on all grids; None where it fails on one, or leaves no grid."""
+    made = function(step.code)
+    out = []
+    for grid in grids:
+        try:
+            left = made(grid)
+        except FAILURES:
+            return None
+        if not is_grid(left):
+            return None
+        out.append(left)
+    return tuple(out)
+
+
+def is_grid(value: Any) -> bool:
+    """Whether a value is 1 to 30 rows of 1 to 30 cells each (their colours are not looked at)."""
+    return (
+        type(value) is list
+        and 0 < len(value) <= LARGEST
+        and type(value[0]) is list
+        and 0 < len(value[0]) <= LARGEST
+        and len(set(map(len, value))) == 1
+    )

@@ -1,0 +1,148 @@
+"""What the embedded search finds: `python bench/search.py TASK [DATA] [--observations N|FILE]`.
+
+    python bench/search.py list_functions list_function.jsonl --answers 1 --budgets 20000 60000 150000
+    python bench/search.py mini_arc miniarc.jsonl --observations mini_arc_3.json --half 0
+
+Without DATA the task's own generator makes the problems. The engine is asked in this process, answer
+after answer, under GEAR's protocol as far as no other model takes part: 25 answers, three bad ones end
+a problem, an answer that coverage says is redundant is bad. One line a budget, means over problems: share with
+a consistent answer, its gamma and beta (0 where there is none), Top-1 to Top-3 (right on all hidden
+pairs that can judge), the share of later answers that are right on at least half of the hidden pairs,
+memorisers, and seconds of a problem: of the first answer, of all. `--half` takes the problems at even
+(0) or odd (1) places. Predictions are looked at on `--space` inputs of the sample space.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from statistics import fmean
+
+import numpy as np
+from peirce.agents.search import PRESETS
+from peirce.agents.search.engines import Engine
+from peirce.agents.search.following import COVERED, Predictions, coverage
+from peirce.records import Json, Problem
+from peirce.sandbox.inside.canonical import Unrepresentable, code_of
+from peirce.tasks import judgeable, load_problems
+from peirce.tools.gear import beta, gamma
+from peirce.tools.memorising import Inputs, holds_pairs
+
+CAP, BAD = 25, 3
+
+
+class Written:
+    """An answer that was proposed, and what it predicts."""
+
+    def __init__(self, text: str, space: list[Json]) -> None:
+        names: dict = {}
+        exec(compile(text, "<answer>", "exec"), names)
+        self.text, self.function = text, names["f"]
+        codes = [self.code(x) for x in space]
+        self.known = np.array([c is not None for c in codes], bool)
+        self.codes = np.array([c or 0 for c in codes], np.int64)
+
+    def code(self, value: Json) -> int | None:
+        try:
+            return code_of(self.function(value))
+        except (ArithmeticError, LookupError, TypeError, ValueError, MemoryError, Unrepresentable):
+            return None
+
+    def right(self, pairs: list) -> list[bool]:
+        return [self.code(p.input) == code_of(p.output) for p in pairs]
+
+
+def answers(engine: Engine, problem: Problem, space, few: list[Json], budget: float, most: int):
+    """The answers, the seconds of the first and of all."""
+    shown = [[o.input, o.output] for o in problem.shown]
+    texts: list[str] = []
+    made: list[Written] = []
+    bad, began, first = 0, time.perf_counter(), 0.0
+    spent = 0.0
+    while len(texts) < most and bad < BAD:
+        began = time.perf_counter()
+        found = engine.propose(
+            {"shown": shown, "space": space.digest, "inputs": space.inputs, "earlier": texts,
+             "skip": [], "expansions": budget}
+        )  # fmt: skip
+        spent += time.perf_counter() - began
+        first = first or spent
+        if "source" not in found:
+            break
+        answer = Written(found["source"], few)
+        before: list[Predictions] = [(a.codes, a.known) for a in made]
+        bad += not all(answer.right(problem.shown)) or coverage((answer.codes, answer.known), before) >= COVERED  # fmt: skip
+        texts.append(found["source"])
+        made.append(answer)
+    return made, first, spent
+
+
+def measure(problems: list, budget: float, most: int, size: int, show: bool) -> None:
+    rows = []
+    engine = Engine()
+    for problem, space in problems:
+        few = list(space.inputs[:: max(1, len(space.inputs) // size)])
+        judges = [p for p, can in zip(problem.hidden, judgeable(problem), strict=True) if can]
+        made, first, spent = answers(engine, problem, space, few, budget, most)
+        good = [a for a in made if all(a.right(problem.shown))]
+        codes = np.array([a.codes for a in good]).reshape(len(good), len(few))
+        known = np.array([a.known for a in good], bool).reshape(len(good), len(few))
+        passed = [fmean(a.right(judges)) if judges else 0.0 for a in made]
+        other = Inputs(few).other_than(problem.shown)
+        rows.append({
+            "consistent": float(bool(good)),
+            "gamma": (gamma(codes, known) or 0.0) if good else 0.0,
+            "beta": beta(codes, known) if good else 0.0,
+            "answers": len(made),
+            **{f"top{k}": float(any(p == 1.0 for p in passed[:k])) for k in (1, 2, 3)},
+            "later_half": fmean([p >= 0.5 for p in passed[1:]]) if len(passed) > 1 else None,
+            "memorisers": sum(holds_pairs(a.text, problem.shown) and _unvaried(a, other) for a in made),
+            "first_s": first, "all_s": spent,
+        })  # fmt: skip
+        if show:
+            row = rows[-1]
+            print(problem.id, *(f"{k}={v:.2f}" if isinstance(v, float) else f"{k}={v}" for k, v in row.items()), flush=True)  # fmt: skip
+    print(f"budget {budget:,.0f}, {len(rows)} problems:")
+    for name in rows[0]:
+        values = [row[name] for row in rows if row[name] is not None]
+        if values:
+            most_said = f"  (longest {max(values):.2f})" if name.endswith("_s") else ""
+            print(f"  {name:<12} {fmean(values):.3f}{most_said}", flush=True)
+
+
+def _unvaried(answer: Written, other: np.ndarray) -> bool:
+    codes = answer.codes[other & answer.known]
+    same = int(np.unique(codes, return_counts=True)[1].max()) if len(codes) else 0
+    return bool(int(other.sum()) - len(codes) + same >= 0.95 * int(other.sum()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser.add_argument("task")
+    parser.add_argument("data", nargs="?")
+    parser.add_argument("--observations")
+    parser.add_argument("--problems", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--half", type=int, choices=(0, 1))
+    parser.add_argument("--budgets", type=float, nargs="+", default=[PRESETS["standard"]])
+    parser.add_argument("--answers", type=int, default=CAP)
+    parser.add_argument("--space", type=int, default=400)
+    parser.add_argument("--show", action="store_true", help="a line a problem")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    problems = load_problems(
+        options.task, options.data, observations=options.observations,
+        problems=None if options.data else options.problems or 100, seed=options.seed,
+    )  # fmt: skip
+    if options.half is not None:
+        problems = problems[options.half :: 2]
+    problems = problems[: options.problems]
+    print(f"{options.task}, {options.observations or 'original'} shown, python {sys.version.split()[0]}")  # fmt: skip
+    for budget in options.budgets:
+        measure(problems, budget, options.answers, options.space, options.show)
+
+
+if __name__ == "__main__":
+    main()
