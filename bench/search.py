@@ -23,7 +23,7 @@ from statistics import fmean
 import numpy as np
 from peirce.agents.search import PRESETS
 from peirce.agents.search.engines import Engine
-from peirce.agents.search.following import COVERED, Predictions, coverage
+from peirce.agents.search.following import COVERED
 from peirce.records import Json, Problem
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.tasks import judgeable, load_problems
@@ -72,8 +72,10 @@ def answers(engine: Engine, problem: Problem, space, few: list[Json], budget: fl
         if "source" not in found:
             break
         answer = Written(found["source"], few)
-        before: list[Predictions] = [(a.codes, a.known) for a in made]
-        bad += not all(answer.right(problem.shown)) or coverage((answer.codes, answer.known), before) >= COVERED  # fmt: skip
+        covered = np.zeros(len(few), bool)
+        for other in made:
+            covered |= answer.known & other.known & (answer.codes == other.codes)
+        bad += not all(answer.right(problem.shown)) or float(covered.mean()) >= COVERED
         texts.append(found["source"])
         made.append(answer)
     return made, first, spent

@@ -4,7 +4,8 @@ GEAR 4.1 calls an answer redundant from a coverage of 0.8 on: the share of the s
 earlier well-formed answer gave the same prediction. The first answers go by price alone, since the
 likeliest rules come first. After those, of all candidates that are hardly dearer than the cheapest
 novel one, the one is taken that adds most predictions and lies farthest from those before it. So
-diversity is never bought with a far-fetched rule where a plain one is left.
+diversity is never bought with a far-fetched rule where a plain one is left. Nor with a partial one:
+here undefined predictions count as nothing new, though the protocol never calls them covered.
 
 Earlier answers of this process are known by their text and are run here; those of others (a
 model's) are never run: their predictions are unknown and count as covering nothing, so such an
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 COVERED = 0.8
 BY_PRICE = 3  # answers that go by price alone
 DEARER = 3.0  # than the cheapest novel candidate, at most
-SLACK = 0.06  # of coverage on a part of the space, before the whole is looked at
+NEW = 1.0 - COVERED  # of the space has to be predicted as by no earlier answer
+SLACK = 0.06  # of that on a part of the space, before the whole is looked at
 LOOKED_AT = 80  # novel candidates that are compared
 
 Codes = NDArray[np.int64]
@@ -76,7 +78,7 @@ class Following:
             if candidate.text in skip:
                 continue
             here = self.of(candidate, whole=False)
-            if coverage(here, before) > COVERED + SLACK:
+            if new(here, before) < NEW - SLACK:
                 continue
             if len(known) < BY_PRICE:
                 if self._novel(candidate, known):
@@ -90,7 +92,7 @@ class Following:
 
     def _novel(self, candidate: Candidate, known: Sequence[Candidate]) -> bool:
         every = [self.of(c, whole=True) for c in known]
-        return coverage(self.of(candidate, whole=True), every) < COVERED
+        return new(self.of(candidate, whole=True), every) > NEW
 
     def of(self, candidate: Candidate, whole: bool) -> Predictions:
         kept = self.whole if whole else self.sampled
@@ -109,26 +111,21 @@ def agreement(here: Predictions, other: Predictions) -> Defined:
     return same
 
 
-def coverage(here: Predictions, earlier: Sequence[Predictions]) -> float:
-    """Share of the inputs whose prediction some earlier hypothesis gives (GEAR 4.1)."""
-    if not len(here[0]):
-        return 1.0
-    covered = np.zeros(len(here[0]), dtype=bool)
+def new(here: Predictions, earlier: Sequence[Predictions]) -> float:
+    """Share of the inputs with a prediction that no earlier hypothesis gives. It is above `NEW` only
+    where the coverage of GEAR 4.1, which undefined predictions lower, is below `COVERED`."""
+    fresh = here[1].copy()
     for other in earlier:
-        covered |= agreement(here, other)
-    return float(covered.mean())
+        fresh &= ~agreement(here, other)
+    return float(fresh.mean()) if len(fresh) else 0.0
 
 
 def gain(here: Predictions, earlier: Sequence[Predictions]) -> float:
     """What a candidate adds: its new predictions, as a share of the inputs (so much gamma rises),
     and its mean distance to the earlier ones (GEAR 4.2: beta is the mean over all pairs)."""
-    covered = np.zeros(len(here[0]), dtype=bool)
     distances = []
     for other in earlier:
-        same = agreement(here, other)
-        covered |= same
-        both = int(same.sum())
+        both = int(agreement(here, other).sum())
         either = int(here[1].sum()) + int(other[1].sum()) - both
         distances.append(1.0 - both / either if either else 0.0)
-    new = float((here[1] & ~covered).mean())
-    return new + float(np.mean(distances))
+    return new(here, earlier) + float(np.mean(distances))

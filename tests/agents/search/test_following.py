@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from peirce.agents.search.following import DEARER, Following, Predictions, coverage, gain
+from peirce.agents.search.following import DEARER, Following, Predictions, gain, new
 
 
 class Fixed:
@@ -54,12 +54,13 @@ def test_nothing_novel_left_is_no_answer() -> None:
     assert following().next([FIRST, ALIKE], [FIRST], frozenset({"first"})) is None
 
 
-def test_an_undefined_prediction_is_never_covered_and_adds_nothing() -> None:
+def test_an_undefined_prediction_is_nothing_new() -> None:
     first, nothing = FIRST.predictions(INPUTS), UNDEFINED.predictions(INPUTS)
-    assert coverage(nothing, [first]) == coverage(nothing, [nothing]) == 0.0
-    assert coverage(first, [nothing]) == 0.0
-    assert gain(nothing, [first]) == 1.0, "its distance alone"
+    assert new(nothing, [first]) == new(nothing, [nothing]) == 0.0
+    assert new(first, [nothing]) == new(first, []) == 1.0
     assert gain(FAR.predictions(INPUTS), [first]) == 2.0
+    partial = Fixed("partial", 2.0, [5] * 2 + [None] * 8)
+    assert following().next([FIRST, partial], [FIRST], frozenset({"first"})) is None
 
 
 def test_a_part_of_the_space_decides_only_what_is_looked_at() -> None:
