@@ -6,7 +6,8 @@
 Without DATA the task's own generator makes the problems. The engine is asked in this process, answer
 after answer, under GEAR's protocol as far as no other model takes part: 25 answers, three bad ones end
 a problem, an answer that coverage says is redundant is bad. One line a budget, means over problems: share with
-a consistent answer, its gamma and beta (0 where there is none), Top-1 to Top-3 (right on all hidden
+a consistent answer, its gamma and beta (0 where there is none), the share of hidden pairs that the
+first is right on, Top-1 to Top-3 (right on all hidden
 pairs that can judge), the share of later answers that are right on at least half of the hidden pairs,
 memorisers, and seconds of a problem: of the first answer, of all. `--half` takes the problems at even
 (0) or odd (1) places. Predictions are looked at on `--space` inputs of the sample space.
@@ -23,14 +24,13 @@ from statistics import fmean
 import numpy as np
 from peirce.agents.search import PRESETS
 from peirce.agents.search.engines import Engine
-from peirce.agents.search.following import COVERED
 from peirce.records import Json, Problem
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.tasks import judgeable, load_problems
 from peirce.tools.gear import beta, gamma
 from peirce.tools.memorising import Inputs, holds_pairs
 
-CAP, BAD = 25, 3
+CAP, BAD, COVERED = 25, 3, 0.8
 
 
 class Written:
@@ -98,6 +98,7 @@ def measure(problems: list, budget: float, most: int, size: int, show: bool) -> 
             "gamma": (gamma(codes, known) or 0.0) if good else 0.0,
             "beta": beta(codes, known) if good else 0.0,
             "answers": len(made),
+            "first_pass": passed[0] if passed else 0.0,
             **{f"top{k}": float(any(p == 1.0 for p in passed[:k])) for k in (1, 2, 3)},
             "later_half": fmean([p >= 0.5 for p in passed[1:]]) if len(passed) > 1 else None,
             "memorisers": sum(holds_pairs(a.text, problem.shown) and _unvaried(a, other) for a in made),

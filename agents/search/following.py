@@ -20,10 +20,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-COVERED = 0.8
 BY_PRICE = 3  # answers that go by price alone
 DEARER = 3.0  # than the cheapest novel candidate, at most
-NEW = 1.0 - COVERED  # of the space has to be predicted as by no earlier answer
+NEW = 0.2  # of the space has to be predicted as by no earlier answer, and more
 SLACK = 0.06  # of that on a part of the space, before the whole is looked at
 LOOKED_AT = 80  # novel candidates that are compared
 
@@ -113,7 +112,7 @@ def agreement(here: Predictions, other: Predictions) -> Defined:
 
 def new(here: Predictions, earlier: Sequence[Predictions]) -> float:
     """Share of the inputs with a prediction that no earlier hypothesis gives. It is above `NEW` only
-    where the coverage of GEAR 4.1, which undefined predictions lower, is below `COVERED`."""
+    where the coverage of GEAR 4.1, which undefined predictions lower, is below 0.8."""
     fresh = here[1].copy()
     for other in earlier:
         fresh &= ~agreement(here, other)
