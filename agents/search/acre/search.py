@@ -3,9 +3,10 @@
 Scenes of S and the shown ones are columns of bits. A literal has an integer of its bits on the
 shown scenes and its packed bits on S; literals that are alike on both are one, the cheapest. Rules
 of one cost are made together, by the shown bits of their literals, so that only those which agree
-are ever made; of these, the first is taken by how much it says that no earlier answer says: above
-a fifth of S, or it would be redundant, and as little above as there is, so that others can follow.
-One after the other every rule of the grammar is reached, as far as the budget goes.
+are ever made. Of those that are new on more than a fifth of S (or they would be redundant), and
+hardly dearer than the cheapest such rule, the next is the one farthest from the earlier answers
+that leaves room for others. One after the other every rule of the grammar is reached, as far as the
+budget goes.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 from .grammar import Join, Kind, Mask, Rule, Scene, Table, attribute_literals, literals
 
 NEW = 0.2  # of S must be predicted as by no earlier answer (GEAR 4.1: coverage below 0.8)
+ROOMY = 0.5  # of S: a rule with more that is new leaves too little for others
+DEARER = 3  # than the cheapest rule that is new enough, at most
 BATCH = 64  # rules for one expansion: as many are evaluated at once
 _AT_ONCE = 4096  # rules
 _SAMPLE = 10  # words of 64 scenes that a rule meets first
@@ -59,6 +62,7 @@ class Earlier:
         self.scenes = scenes
         held = np.array(masks, bool).reshape(len(masks), scenes.size)
         self.on, self.off = scenes.bits(np.stack([held.any(axis=0), (~held).any(axis=0)]))
+        self.each = scenes.bits(held)
 
     @property
     def open(self) -> float:
@@ -73,6 +77,14 @@ class Earlier:
         size = min(self.scenes.size, 64 * bits.shape[1])
         shares: NDArray[np.float64] = said_before.sum(axis=1, dtype=np.int64) / max(1, size)
         return 1.0 - shares
+
+    def distance(self, bits: Bits) -> NDArray[np.float64]:
+        """Mean Jaccard distance of each of the rules (m, words) to the earlier answers."""
+        apart = np.zeros(len(bits))
+        for one in self.each:
+            differ = np.bitwise_count(bits ^ one).sum(axis=1, dtype=np.int64) / self.scenes.size
+            apart += 2 * differ / (1 + differ)
+        return apart / max(1, len(self.each))
 
 
 class Search:
@@ -97,22 +109,26 @@ class Search:
         self.costs = np.array([literal.cost for literal in self.literals])
 
     def next(self, earlier: Earlier, skip: set[Rule], expansions: float) -> Rule | None:
-        """The cheapest rule that is new enough; of the cheapest, the one that leaves most."""
+        """Of the rules that are new enough and hardly dearer than the cheapest of these, the one that is
+        worth most; None where the budget ends before there is one."""
         left = expansions * BATCH if earlier.open > NEW else 0.0
-        for cost in range(int(self.costs.min()), 3 * int(self.costs.max()) + 3):
-            best: tuple[float, Rule] | None = None
+        best: tuple[float, Rule] | None = None
+        last = 3 * int(self.costs.max()) + 2
+        cost = int(self.costs.min()) - 1
+        while cost < last:
+            cost += 1
             for form, rows, looked_at in self._agreeing(cost):
-                for rule, new in self._new(form, rows, earlier):
-                    if rule not in skip and (best is None or new < best[0]):
-                        best = new, rule
+                for rule, worth in self._new(form, rows, earlier):
+                    if rule not in skip and (best is None or worth > best[0]):
+                        if best is None:
+                            last = min(last, cost + DEARER)
+                        best = worth, rule
                 left -= len(rows) + looked_at / LOOKS
                 if left <= 0:
                     break
-            if best is not None:
-                return best[1]
             if left <= 0:
                 break
-        return None
+        return best[1] if best else None
 
     def _agreeing(self, cost: int) -> Iterator[tuple[Form, Indices, int]]:
         """Rules of a cost that agree with the shown scenes: (form, indices of their literals
@@ -147,15 +163,18 @@ class Search:
             yield form, np.column_stack([rows[pair], third[0][last]]), both.size
 
     def _new(self, form: Form, rows: Indices, earlier: Earlier) -> Iterator[tuple[Rule, float]]:
-        """Rules that are new enough, with the share of S that is."""
+        """Rules that are new enough, with what each is worth: its distance to the earlier answers, less
+        where it takes the room of those to come."""
         for start in range(0, len(rows), _AT_ONCE):
             some = rows[start : start + _AT_ONCE]
             if earlier.scenes.bits_words > _SAMPLE:
                 some = some[earlier.new(self._bits(form, some, _SAMPLE)) > NEW - _SLACK]
-            shares = earlier.new(self._bits(form, some, None))
+            bits = self._bits(form, some, None)
+            shares = earlier.new(bits)
+            worth = earlier.distance(bits) - 2 * np.maximum(0.0, shares - ROOMY)
             fit = np.flatnonzero(shares > NEW)
-            for k in fit[np.argsort(shares[fit], kind="stable")[:_TRIED]]:
-                yield self._rule(form, some[k]), float(shares[k])
+            for k in fit[np.argsort(-worth[fit], kind="stable")[:_TRIED]]:
+                yield self._rule(form, some[k]), float(worth[k])
 
     def _bits(self, form: Form, rows: Indices, words: int | None) -> Bits:
         found = self.bits[rows[:, 0], :words]
