@@ -35,6 +35,11 @@ Data: TypeAlias = Annotated[
 Problems: TypeAlias = Annotated[
     int | None, _option(DATA, "The first N problems (generated ones: 12).", metavar="N")
 ]
+Sample: TypeAlias = Annotated[
+    int | None,
+    _option(DATA, "N problems of the data, drawn by the seed whatever --observations is.",
+            metavar="N"),
+]  # fmt: skip
 ProblemIds: TypeAlias = Annotated[
     list[str] | None, _option(DATA, "This problem alone; repeatable.", "--problem", metavar="ID")
 ]
@@ -48,7 +53,8 @@ Space: TypeAlias = Annotated[
     _option(DATA, "A sample space as JSONL, an input a line; else the task's own.", metavar="FILE"),
 ]
 Seed: TypeAlias = Annotated[
-    int, _option(DATA, "Of generated problems, of drawn observations and of the model's sampling.")
+    int,
+    _option(DATA, "Of problems made or drawn, of drawn observations and of the model's sampling."),
 ]
 
 MethodName: TypeAlias = Annotated[

@@ -23,6 +23,7 @@ def run(
     data: o.Data = None,
     problems: o.Problems = None,
     problem: o.ProblemIds = None,
+    sample: o.Sample = None,
     observations: o.Observations = None,
     space: o.Space = None,
     seed: o.Seed = 0,
@@ -72,9 +73,9 @@ def run(
     models = {"judge": judge_model, "scorer": scorer_model, "literature": literature_model}
     roles = role_settings(context.obj.roles, models, role or ())
     options: dict[str, Any] = dict(
-        data=data, problems=problems, problem=problem or (), observations=observations,
-        space=space, seed=seed, method=method, model=model, max_answers=max_answers,
-        tool_calls=tool_calls, feedback=feedback, cache=cache,
+        data=data, problems=problems, problem=problem or (), sample=sample,
+        observations=observations, space=space, seed=seed, method=method, model=model,
+        max_answers=max_answers, tool_calls=tool_calls, feedback=feedback, cache=cache,
         answer_format=answer_format, history=history, strict_contract=strict_contract,
         temperature=temperature, top_p=top_p, max_tokens=max_tokens,
         reasoning_effort=reasoning_effort, timeout_s=timeout_s, retries=retries,
@@ -211,6 +212,7 @@ def check(
     data: o.Data = None,
     problems: o.Problems = None,
     problem: o.ProblemIds = None,
+    sample: o.Sample = None,
     observations: o.Observations = None,
     space: o.Space = None,
     seed: o.Seed = 0,
@@ -229,8 +231,9 @@ def check(
     wrong = False
     for row in api.check(
         task, answers, data=data, problems=problems, problem=problem or (),
-        observations=observations, space=space, seed=seed, answer_format=answer_format,
-        strict_contract=strict_contract, sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
+        sample=sample, observations=observations, space=space, seed=seed,
+        answer_format=answer_format, strict_contract=strict_contract, sandbox=sandbox,
+        strict_sandbox=strict_sandbox, workers=workers,
     ):  # fmt: skip
         wrong = wrong or row["verdict"] == "error"
         if as_json:

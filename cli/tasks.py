@@ -32,6 +32,7 @@ def tasks_show(
     problem: Annotated[str | None, typer.Argument(metavar="ID")] = None,
     data: o.Data = None,
     problems: o.Problems = None,
+    sample: o.Sample = None,
     observations: o.Observations = None,
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
@@ -41,8 +42,9 @@ def tasks_show(
     from ..reports import readable, text
 
     rows = api.tasks_show(
-        task, problem, data=data, problems=problems, observations=observations, seed=seed
-    )
+        task, problem, data=data, problems=problems, sample=sample, observations=observations,
+        seed=seed,
+    )  # fmt: skip
     if as_json:
         emit([rows])
         return

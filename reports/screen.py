@@ -287,7 +287,8 @@ def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
         drawn = f", observations of {shown['name']} (sha256 {shown['sha256'][:12]})"
     else:
         drawn = "" if shown is None else f", {shown} observations of each shown"
-    return f"{source}: {event['problems']} problems{drawn}"
+    some = "" if settings.get("sample") is None else f" drawn with seed {settings['seed']}"
+    return f"{source}: {event['problems']} problems{some}{drawn}"
 
 
 def _sandbox(event: Mapping[str, Json], operational: Mapping[str, Json]) -> str:

@@ -28,7 +28,7 @@ from typing import cast
 
 from ..records import Family, InputSet, Problem, Task, UsageError
 from . import observations as observations_
-from . import own
+from . import own, problem_sample
 from .files import nearest, read_space
 
 SPACE_SEED = 0  # of every sample space unless asked: sessions of different seeds compare
@@ -80,6 +80,7 @@ def load_problems(
     observations: str | None = None,
     problems: int | None = None,
     ids: Sequence[str] = (),
+    sample: int | None = None,
     seed: int = 0,
     space_file: str | None = None,
     space_seed: int = SPACE_SEED,
@@ -89,26 +90,37 @@ def load_problems(
     data: published or user's files; without it the task's own generator makes `problems`
     (default 12) from `seed`. observations: N drawn for each problem, or a file in GEAR's form
     (tasks/observations.py); without it the original split. ids: these problems, in this order;
-    problems: the first so many of what is left. space_file: JSONL of inputs, S for all problems;
+    sample: so many of the data drawn by `seed` (problem_sample.py), in their order; problems: the
+    first so many of what is left. space_file: JSONL of inputs, S for all problems;
     without it the task's own from `space_seed`, which is not the session's seed, so that sessions
     of different seeds are scored on one S.
 
-    Raises UsageError (an unknown task, id or path, a count below 1), DataError (a bad file).
+    Raises UsageError (an unknown task, id or path, a count below 1, a sample of problems that
+    are named or generated), DataError (a bad file).
     What a loader leaves out it tells by `files.DataWarning`.
     """
     source = task(task_name) if isinstance(task_name, str) else task_name
     if problems is not None and problems < 1:
         raise UsageError(f"--problems {problems}: at least 1 problem is needed")
+    if sample is not None and ids:
+        raise UsageError("--sample draws problems and --problem names them: give one of the two")
     brought = getattr(source, "problems", None)
     if data is not None:
         everything = source.load(data, None, seed)
     elif brought is None or (everything := brought()) is None:
+        if sample is not None:
+            raise UsageError(
+                f"--sample {sample} draws from problems that are there, and without --data those of"
+                f" {source.name} are made from the seed: --problems {sample} makes so many"
+            )
         everything = source.generate(problems or GENERATED, seed)
     spaces = _spaces(source, everything, space_file, space_seed)
     chosen = everything
     if observations is not None:
         observe = getattr(source, "observe", observations_.apply)
         chosen = observe(everything, observations, seed)
+    if sample is not None:
+        chosen = problem_sample.draw(chosen, sample, seed)
     by_id = {problem.id: problem for problem in chosen}
     for wanted in ids:
         if wanted not in by_id:

@@ -50,6 +50,7 @@ def check(
     data: str | Path | None = None,
     problems: int | None = None,
     problem: Sequence[str] = (),
+    sample: int | None = None,
     observations: int | str | Path | None = None,
     space: str | Path | None = None,
     seed: int = 0,
@@ -69,7 +70,7 @@ def check(
     from ..tools.execute import executor
 
     chosen = choose(
-        task, data=data, problems=problems, problem=problem,
+        task, data=data, problems=problems, problem=problem, sample=sample,
         observations=observations, space=space, seed=seed,
     )  # fmt: skip
     family = family_named(chosen.task.family, strict_contract=strict_contract)

@@ -36,7 +36,7 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
     DataError for what cannot be, before anything is opened."""
     from ..sandbox import check_backend
 
-    named = ("data", "problems", "problem", "observations", "space", "seed")
+    named = ("data", "problems", "problem", "sample", "observations", "space", "seed")
     chosen = choose(task, **{name: options[name] for name in named})
     model, method = options["model"], options["method"]
     own = {name: options[name] for name in OF_MODEL}

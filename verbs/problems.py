@@ -23,9 +23,9 @@ from .arguments import checked
 class Chosen:
     """The problems of one verb with their sample spaces. sources: whence they come, as a session
     records it: {"data", "observations", "space"}, each None or {"name", "sha256"} of a file (no
-    path), observations also the number drawn. The problems and spaces say all that follows from
-    it, so it is no part of a session's digest. The file of a user's own task stands beside them
-    as "task_file"."""
+    path), observations also the number drawn; "sample", how many problems were drawn, or None. The
+    problems and spaces say all that follows from it, so it is no part of a session's digest. The
+    file of a user's own task stands beside them as "task_file"."""
 
     task: Task
     pairs: tuple[tuple[Problem, InputSet], ...]
@@ -42,6 +42,7 @@ def choose(
     data: str | Path | None = None,
     problems: int | None = None,
     problem: Sequence[str] = (),
+    sample: int | None = None,
     observations: int | str | Path | None = None,
     space: str | Path | None = None,
     seed: int = 0,
@@ -55,6 +56,7 @@ def choose(
         observations=shown,
         problems=problems,
         ids=tuple(problem),
+        sample=sample,
         seed=seed,
         space_file=None if space is None else str(space),
     )
@@ -64,6 +66,7 @@ def choose(
     sources = {
         "data": None if data is None else _identity(source, data),
         "observations": _observed(shown),
+        "sample": sample,
         "space": None if space is None else identity(locate(space, SPACE_FILES)),
         **({} if file is None else {"task_file": file}),
     }
@@ -98,14 +101,16 @@ def tasks_show(
     *,
     data: str | Path | None = None,
     problems: int | None = None,
+    sample: int | None = None,
     observations: int | str | Path | None = None,
     seed: int = 0,
 ) -> list[dict[str, Json]]:
     """Problems whole, hidden parts too: all that the options name, or the one asked for."""
     wanted = () if problem is None else (problem,)
     chosen = choose(
-        task, data=data, problems=problems, problem=wanted, observations=observations, seed=seed
-    )
+        task, data=data, problems=problems, problem=wanted, sample=sample,
+        observations=observations, seed=seed,
+    )  # fmt: skip
     return [{**one.as_json(), "space": len(space)} for one, space in chosen.pairs]
 
 

@@ -24,6 +24,7 @@ def run(
     data: str | Path | None = None,
     problems: int | None = None,
     problem: Sequence[str] = (),
+    sample: int | None = None,
     observations: int | str | Path | None = None,
     space: str | Path | None = None,
     method: str = "abduce",
