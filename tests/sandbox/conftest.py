@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
-from peirce.records import Batch, InputSet, Keep, Limits, Sandbox, SandboxUnavailable
+from peirce.records import Batch, InputSet, Json, Keep, Limits, Sandbox, SandboxUnavailable
 from peirce.sandbox import backends, open_sandbox
 
 Opening = Callable[..., contextlib.AbstractAsyncContextManager[Sandbox]]
@@ -58,11 +58,12 @@ class Served:
 
     def run(
         self, source: str, inputs: InputSet, keep: Keep = "values", limits: Limits | None = None,
-        entry: str = "f",
+        entry: str = "f", equality: Json = None,
     ) -> Batch:  # fmt: skip
         async def session() -> Batch:
             digest = await self.sandbox.put(inputs)
-            batch = await self.sandbox.run(source, entry, digest, keep, limits or Limits())
+            asked = (source, entry, digest, keep, limits or Limits())
+            batch = await self.sandbox.run(*asked, *([] if equality is None else [equality]))
             pairs = await self.sandbox.put(self.PAIRS)
             honest: list[Any] = [
                 self.sandbox.run(self.HONEST, "f", pairs, "values", Limits()) for _ in range(2)

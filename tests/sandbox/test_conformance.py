@@ -23,6 +23,7 @@ import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
 from peirce.sandbox.cgroups import left_over
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
+from peirce.sandbox.inside.tolerance import coder, normaliser
 from peirce.sandbox.inside.trial import Inputs, Trial
 
 TEN = InputSet("ten", tuple([n, n + 1] for n in range(10)))
@@ -201,6 +202,65 @@ def test_fifty_mebibytes_of_input_arrive(served: Any) -> None:
     for _ in range(2):  # sent, and kept
         batch = served.run(source, large, limits=Limits(memory_mb=1024))
         assert values(batch) == [[2**20, "def", n] for n in range(50)]
+
+
+# --- a task's own rule of equality ---------------------------------------------
+
+RULES: list[Any] = [
+    {"numbers": {"decimals": 1}},
+    {"numbers": {"nearest": 0.3}, "strings": {"ignore": ["case", "blanks"]}},
+    {"numbers": {"significant": 2}, "lists": {"ignore": "order"}},
+    {"lists": {"ignore": "repeats", "at": "everywhere"}},
+]
+MANY = InputSet(
+    "many", (0.04, 1.26, -1249, 10**400, True, None, "Straße  ab", "STRASSE AB", [3, 1, 1], [1, 3],
+             [[2, 1], [2, 1, 1]], {"a": [1.04, 1.0]}, [], "", [0.31, "B", "b "]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_codes_under_a_rule_are_those_of_the_normal_forms(served: Any, rule: Any) -> None:
+    code = coder(normaliser(rule), Limits().output_bytes)
+    for source, function in (
+        (IDENTITY, lambda x: x),
+        ("def f(x):\n    return (x, [x, 'Ab'])", lambda x: (x, [x, "Ab"])),
+    ):
+        expected = [int.from_bytes(code(function(x)), "little", signed=True) for x in MANY.inputs]
+        found = result(served.run(source, MANY, "codes", equality=rule))
+        assert found == (expected, [""] * len(MANY)), source
+
+
+def test_a_rule_ignores_what_it_says_and_is_forgotten_after_its_run(served: Any) -> None:
+    floats, rule = InputSet("floats", (1.0, 2.0, 3.0)), {"numbers": {"decimals": 2}}
+    above, below = "def f(x):\n    return x + 0.004", "def f(x):\n    return [x][0] - 0.004"
+    for _ in range(2):  # on a worker that has just coded by the other rule too
+        plain, other = (result(served.run(one, floats, "codes")) for one in (above, below))
+        assert plain != other
+        first, second = (
+            result(served.run(one, floats, "codes", equality=rule)) for one in (above, below)
+        )
+        assert first == second == ([code_of(value) for value in floats.inputs], [""] * 3)
+
+
+def test_a_rule_leaves_values_and_what_is_undefined_alone(served: Any) -> None:
+    source = "def f(x):\n    return {1, 2} if x == 'B' else 1 / x"
+    inputs, rule = InputSet("mixed", (3, 0, "B", "b")), {"numbers": {"decimals": 0}}
+    found = served.run(source, inputs, "values", equality=rule)
+    assert found.values == served.run(source, inputs).values
+    assert values(found)[0] == 1 / 3
+    coded = result(served.run(source, inputs, "codes", equality=rule))
+    assert coded[1] == ["", *values(found)[1:]]
+    assert coded[0][0] == code_of(0)
+
+
+def test_a_long_answer_is_undefined_under_a_rule_as_without(served: Any) -> None:
+    inputs, rule = InputSet("lengths", (10, 300_000)), {"strings": {"ignore": ["case"]}}
+    source = "def f(x):\n    return 'A' * x"
+    bare, ruled = (
+        result(served.run(source, inputs, "codes", TIGHT, equality=one)) for one in (None, rule)
+    )
+    assert bare[1] == ruled[1] and bare[1][0] == "" != bare[1][1]
+    assert ruled[0][0] == code_of("a" * 10)
 
 
 # --- the module and its function ---------------------------------------------

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from hashlib import blake2b
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.records import InputSet, Limits
-from peirce.sandbox import open_sandbox
 from peirce.sandbox.inside import canonical, tolerance
 
 NUMBERS = [
@@ -126,26 +123,3 @@ def test_no_method_of_a_strange_object_runs():
     for value in (Sly(1.0), [Sly(1.0)], {1, 2}):
         with pytest.raises(canonical.Unrepresentable):
             code(value)
-
-
-def codes(source, inputs, *equality):
-    async def ask():
-        sandbox = await open_sandbox("process", 1)
-        try:
-            digest = await sandbox.put(inputs)
-            return await sandbox.run(source, "f", digest, "codes", Limits(), *equality)
-        finally:
-            await sandbox.close()
-
-    batch = asyncio.run(ask())
-    assert batch.verdict == "ok"
-    return batch.codes.tolist()
-
-
-def test_the_sandbox_codes_by_the_rule():
-    inputs = InputSet("S", (1.0, 2.0, 3.0))
-    first, second = "def f(x):\n    return x + 0.004", "def f(x):\n    return [x][0] - 0.004"
-    rule = {"numbers": {"decimals": 2}}
-    assert codes(first, inputs) != codes(second, inputs)
-    assert codes(first, inputs, rule) == codes(second, inputs, rule)
-    assert codes(first, inputs, rule) == [canonical.code_of(value) for value in inputs.inputs]
