@@ -13,7 +13,6 @@ the equality rule of sandbox/inside/canonical.py. Answer formats:
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,7 +35,7 @@ from ..records import (
 )
 from ..sandbox.inside.canonical import Unrepresentable, canonical_bytes, plain, stored_bytes
 from ..sandbox.inside.tolerance import Normal, normal_bytes, normaliser
-from ..tools.execute import execute_tool, trial
+from ..tools.execute import Cut, execute_tool, trial, trial_text
 from .own_words import EQUALITY, OwnWords
 from .program_answers import ANSWER_SCHEMA, read_answer, read_code
 from .program_contract import held_strictly
@@ -120,6 +119,8 @@ class ProgramWords:
 
 def _written(value: Json) -> str:
     """As Python writes it, and a list of lists of numbers (a grid) without blanks."""
+    if isinstance(value, Cut):
+        return str(value)
     rows = value if isinstance(value, list) and value else [None]
     if all(isinstance(row, list) and all(type(cell) is int for cell in row) for row in rows):
         return repr(value).replace(" ", "")
@@ -212,10 +213,10 @@ class Programs:
         read = self.read(code)
         if isinstance(read, Malformed):
             said = {"consistent": False, "passed": 0, "of": len(view.shown), "failing": []}
-            return json.dumps({**said, "error": f"{read.reason}: {read.detail}"})
+            return trial_text({**said, "error": f"{read.reason}: {read.detail}"})
         agreement = await self.agree(read, view.shown, view, oracles)
         found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
-        return json.dumps(found, ensure_ascii=False)
+        return trial_text(found)
 
 
 async def _run(

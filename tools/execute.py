@@ -2,11 +2,16 @@
 
 `executor` makes the oracle (records.Execute) from a sandbox; `execute_tool` is the LangChain tool
 of the same name, by which a model tries its code on the shown observations before it answers.
+
+A model reads what comes back, and grids it must read whole: a value stands there in compact JSON up
+to the length of a grid of 30 by 30, a longer one as its beginning and end with its size. The first
+failing observation is always there, others while all fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +22,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 FAILING_SHOWN = 3
-VALUE_CHARACTERS = 400  # of an input or output that a model is shown
+VALUE_CHARACTERS = 2_000  # of an input or output; a grid of 30 by 30 has 1,861
+TRIAL_CHARACTERS = 8_000  # of all failing observations: three of 20 by 20, one of 30 by 30
 
 
 class _Executor:
@@ -54,32 +60,60 @@ def trial(
 
     {"consistent": bool, "passed": k, "of": n, "failing": [{"input", "expected", "got"}, …]}, where
     "got" says `undefined: REASON` where the function gave no value; "verdict" is there where the
-    whole run failed (too_slow, memory, …).
+    whole run failed (too_slow, memory, …). Of failing ones at most `shown`, and after the first as
+    many as fit into `TRIAL_CHARACTERS`; values beyond `VALUE_CHARACTERS` are `Cut`.
     """
-    failing = [
-        {
-            "input": _trim(pair.input),
-            "expected": _trim(pair.output),
-            "got": _trim(came["value"]) if "value" in came else f"undefined: {came['undefined']}",
-        }
-        for pair, mark, came in zip(observations, marks, got, strict=True)
-        if mark is not True
-    ]
+    wrong = [i for i, mark in enumerate(marks) if mark is not True]
     found: dict[str, Json] = {
-        "consistent": not failing,
-        "passed": len(observations) - len(failing),
+        "consistent": not wrong,
+        "passed": len(observations) - len(wrong),
         "of": len(observations),
-        "failing": failing[:shown],
+        "failing": _fitting(_case(observations[i], got[i]) for i in wrong[:shown]),
     }
     if verdict != "ok":
         found["verdict"] = verdict
     return found
 
 
+def trial_text(found: Mapping[str, Json]) -> str:
+    """What the tool answers: JSON without blanks, which grids are long enough without."""
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+
+
+class Cut(str):
+    """The beginning and the end of the JSON of a value that is too long to show."""
+
+    __slots__ = ()
+
+
+def _case(pair: Observation, came: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        "input": _trim(pair.input),
+        "expected": _trim(pair.output),
+        "got": _trim(came["value"]) if "value" in came else f"undefined: {came['undefined']}",
+    }
+
+
+def _fitting(cases: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
+    taken: list[dict[str, Json]] = []
+    left = TRIAL_CHARACTERS
+    for case in cases:
+        left -= len(trial_text(case))
+        if taken and left < 0:
+            break
+        taken.append(case)
+    return taken
+
+
 def _trim(value: Json) -> Json:
-    """The value itself, or the start of its text where it is long."""
-    text = value if isinstance(value, str) else repr(value)
-    return value if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
+    """The value itself, or a `Cut` one that says how long it is."""
+    text = trial_text(value)[1:-1] if isinstance(value, str) else trial_text(value)
+    if len(text) <= VALUE_CHARACTERS:
+        return value
+    size = f"{len(value):,} items, " if isinstance(value, list | dict) else ""
+    middle = f" … [{size}{len(text):,} characters, the middle left out] … "
+    end = (VALUE_CHARACTERS - len(middle)) // 2
+    return Cut(text[: VALUE_CHARACTERS - len(middle) - end] + middle + text[-end:])
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import (
+    Agreement,
     Batch,
     Hypothesis,
     InputSet,
@@ -148,6 +149,17 @@ def test_feedback_names_the_first_failing_pairs() -> None:
         "Input []: expected [], got undefined: IndexError",
     ]
     assert words.show_hypothesis(hypothesis) == hypothesis.text
+
+
+def test_feedback_writes_grids_whole_and_long_values_cut() -> None:
+    grid = [[0] * 12 for _ in range(12)]
+    pairs = (Observation(grid, grid), Observation(1, 2))
+    view = _view(pairs)
+    agreed = Agreement((False, False), ({"value": [[1] * 12] * 12}, {"value": [7] * 5_000}), "ok")
+    _, first, second = FAMILY.words.show_feedback(view, agreed).split("\n")
+    row = "[" + ",".join("0" * 12) + "]"
+    assert first.count(row) == 24 and first.endswith("[1,1,1,1,1,1,1,1,1,1,1,1]]")
+    assert second.startswith("Input 1: expected 2, got [7,7,7,") and second.endswith(",7,7]")
 
 
 # --- with the real sandbox ----------------------------------------------------------

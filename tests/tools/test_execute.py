@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 
 import numpy as np
 from peirce.records import Batch, Digest, InputSet, Keep, Limits, Observation
-from peirce.tools.execute import FAILING_SHOWN, executor, trial
+from peirce.tools.execute import (
+    FAILING_SHOWN,
+    TRIAL_CHARACTERS,
+    VALUE_CHARACTERS,
+    executor,
+    trial,
+    trial_text,
+)
 
 
 class Forgets:
@@ -67,4 +75,32 @@ def test_long_values_are_trimmed_and_a_failed_run_is_named() -> None:
     got = [{"value": list(range(10_000))}] + [{"undefined": "memory"}] * 4
     found = trial(PAIRS, [False] + [None] * 4, got, "memory")
     assert found["verdict"] == "memory"
-    assert len(str(found["failing"][0]["got"])) < 500
+    assert len(str(found["failing"][0]["got"])) == VALUE_CHARACTERS
+
+
+def grid(size: int, cell: int = 0) -> list[list[int]]:
+    return [[(i + j + cell) % 10 for j in range(size)] for i in range(size)]
+
+
+def test_grids_are_shown_whole_up_to_thirty_by_thirty() -> None:
+    for size, fit in ((5, 3), (12, 3), (20, 3), (30, 1)):
+        pairs = [Observation(grid(size), grid(size, 1)) for _ in range(5)]
+        found = trial(pairs, [False] * 5, [{"value": grid(size, 2)}] * 5)
+        whole = {"input": grid(size), "expected": grid(size, 1), "got": grid(size, 2)}
+        assert json.loads(trial_text(found))["failing"] == [whole] * fit, size
+        assert (found["passed"], found["of"]) == (0, 5)
+
+
+def test_what_is_cut_keeps_both_ends_and_says_its_size() -> None:
+    shown = trial([Observation(1, 2)], [False], [{"value": list(range(10_000))}])["failing"][0]
+    assert shown["got"].startswith("[0,1,2,") and shown["got"].endswith(",9998,9999]")
+    assert "[10,000 items, 48,891 characters, the middle left out]" in shown["got"]
+    text = trial([Observation("a" * 5000, 2)], [False], [{"value": "b"}])["failing"][0]["input"]
+    assert len(text) == VALUE_CHARACTERS and "[5,000 characters, the middle left out]" in text
+
+
+def test_a_result_is_bounded_whatever_the_values_are() -> None:
+    for text in ("x", "\u0001", "\\", '"'):
+        long = Observation(text * 10**6, list(range(10**5)))
+        found = trial([long] * 9, [False] * 9, [{"value": text * 10**6}] * 9)
+        assert len(trial_text(found)) < 2 * TRIAL_CHARACTERS, text
