@@ -72,7 +72,7 @@ class Recorded:
         answers = self._record.answers.get(view.problem, ())
         number = len(view.earlier)
         if number >= len(answers):
-            return Reply(finish="exhausted")
+            return Reply(finish="exhausted", meta={"reason": _nothing_left(len(answers))})
         answer = answers[number]
         meta: dict[str, Json] = {"last_of_turn": answer.last_of_turn}
         if answer.fields:
@@ -81,6 +81,10 @@ class Recorded:
 
     async def close(self) -> None:
         return None
+
+
+def _nothing_left(given: int) -> str:
+    return "all its recorded answers are given" if given else "the record has no answer to it"
 
 
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:

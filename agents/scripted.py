@@ -64,7 +64,7 @@ class Scripted:
     ) -> Reply:
         replies = self._replies.get(view.problem, self._replies.get("*", ()))
         if len(view.earlier) >= len(replies):
-            return Reply(finish="exhausted")
+            return Reply(finish="exhausted", meta={"reason": "the script says no more of it"})
         item = replies[len(view.earlier)]
         turns = [item] if isinstance(item, str | Reply | Unavailable) else list(item)
         turn = rounds(messages)

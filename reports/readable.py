@@ -6,6 +6,7 @@ markup, and `visible` shows control characters as escapes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
@@ -24,7 +25,7 @@ from .text import (
     visible,
 )
 
-LISTED = 20  # differences of a replay
+LISTED = 20  # differences of a replay, reasons of ends
 
 
 def print_sessions(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
@@ -47,7 +48,8 @@ def _moment(value: Json) -> str:
 
 
 def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """What `peirce show SESSION` prints: a line a problem."""
+    """What `peirce show SESSION` prints: a line a problem, then what the model said of those that
+    it ended."""
     verdicts = list(VERDICT_STYLES)
     names = [n for n in verdicts if any(n in row["verdicts"] for row in rows)]
     breached = ["breaches"] if any(row["breaches"] for row in rows) else []
@@ -60,10 +62,15 @@ def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
             *map(str, numbers), *[counts(row["breaches"]) for _ in breached],
         )  # fmt: skip
     out.print(shown)
+    reasons = Counter((row["cause"], row["reason"]) for row in rows if row["reason"])
+    for (cause, reason), count in reasons.most_common(LISTED):
+        out.print(f"{one_line(cause, 40)}, {count} x: {one_line(reason, 300)}", soft_wrap=True)
 
 
 def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """What `peirce show SESSION PROBLEM` prints: each hypothesis with all that became of it."""
+    if not rows:
+        out.print("No answer stands here; `peirce show SESSION` says how the problem ended.")
     for row in rows:
         head = Text.assemble(f"step {row['step']}  ", verdict_text(row["verdict"]))
         if row["reason"]:

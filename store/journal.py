@@ -231,6 +231,16 @@ def calls(reading: Reading, session: str, problem: str | None) -> list[dict[str,
     return [_call(row) for row in rows]
 
 
+def last_responses(reading: Reading, session: str, kind: str) -> dict[str, Any]:
+    """The response of the last call of `kind` of each problem that has one."""
+    rows = reading.query(
+        "SELECT problem, arg_max(response, started) FROM call WHERE session = ? AND kind = ? "
+        "GROUP BY problem",
+        (session, kind),
+    )
+    return {text_of(problem): json_of(response) for problem, response in rows}
+
+
 def _call(row: Sequence[Any]) -> dict[str, Any]:
     problem, path, kind, digest, request, response, vectors, *numbers = row
     names = (

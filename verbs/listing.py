@@ -51,8 +51,10 @@ def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
 
 
 def show_session(store: Store, session: str) -> list[dict[str, Json]]:
-    """One object a problem: its status, why it ended, its steps, verdicts and breaches."""
+    """One object a problem: its status, why it ended, its steps, verdicts and breaches. reason: of
+    a problem that ended as exhausted what the model said of it, else ""."""
     listed = []
+    last = store.last_responses(session, "model")
     for row in store.problems(session):
         counted = tally(store.steps(session, row.problem.id, spaces=False))
         listed.append(
@@ -60,6 +62,7 @@ def show_session(store: Store, session: str) -> list[dict[str, Json]]:
                 "problem": row.problem.id,
                 "status": row.status,
                 "cause": row.cause,
+                "reason": _reason(last.get(row.problem.id)) if row.cause == "exhausted" else "",
                 "steps": counted.steps,
                 "shown": len(row.problem.shown),
                 "hidden": len(row.problem.hidden),
@@ -69,6 +72,12 @@ def show_session(store: Store, session: str) -> list[dict[str, Json]]:
             }
         )
     return listed
+
+
+def _reason(response: Mapping[str, Json] | None) -> str:
+    """Of a reply that has nothing left to say: `Reply.meta` may say why."""
+    said = (response or {}).get("meta", {}).get("reason", "")
+    return said if isinstance(said, str) else ""
 
 
 def show_problem(store: Store, session: str, problem: str) -> list[dict[str, Json]]:

@@ -72,7 +72,8 @@ class SearchProposer:
         if "reason" in found:  # nothing here searches such problems
             warn(f"{found['reason']}: other problems end as exhausted, without an answer")
         if "source" not in found:
-            return Reply(finish="exhausted", meta={"reason": found.get("reason", "exhausted")})
+            spent = f"search finds nothing else to say in {self.budget_expansions:,} expansions"
+            return Reply(finish="exhausted", meta={"reason": found.get("reason", spent)})
         offered = any(tool.name == "execute" for tool in tools)
         told_to_answer = bool(messages) and messages[-1].get("content") == NO_CALLS_LEFT
         if offered and not told_to_answer and not (tries and tries[-1].consistent):

@@ -53,6 +53,7 @@ def test_every_reading_verb_finds_what_a_run_left(setting):
         ("one", "three_bad", 4),
         ("two", "exhausted", 1),
     ]
+    assert [row["reason"] for row in rows] == ["", "the script says no more of it"]
     said = peirce.show("last", "one", store=store)
     assert [row["verdict"] for row in said] == [
         "accepted",

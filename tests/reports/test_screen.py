@@ -178,6 +178,19 @@ def test_hostile_text_of_problems_and_causes_is_shown_and_not_obeyed(live):
     assert "[bold red]x[/]" in stage.out.getvalue() and "\\x1b[2J" in stage.out.getvalue()
 
 
+def test_why_problems_ended_is_said_once_with_how_many_they_are():
+    row = {
+        "problem": "p", "status": "done", "cause": "exhausted", "reason": "none is left [b]",
+        "steps": 0, "shown": 1, "hidden": 0, "verdicts": {}, "breaches": {},
+    }  # fmt: skip
+    out = io.StringIO()
+    console = Console(file=out, width=120, markup=False, emoji=False, highlight=False)
+    readable.print_problems(console, [row, row, row | {"cause": "cap", "reason": ""}])
+    assert out.getvalue().splitlines()[-1] == "exhausted, 2 x: none is left [b]"
+    readable.print_hypotheses(console, [])
+    assert "peirce show SESSION" in out.getvalue()
+
+
 def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
     row = {
         "problem": HOSTILE, "step": 1, "verdict": "accepted", "reason": HOSTILE,

@@ -180,3 +180,18 @@ def test_sums_hold_whatever_endpoints_say_of_tokens(store: Store, new_session: N
         key = CallKey(session, "1", f"step/{n}/propose/0")
         asyncio.run(store.journal(session).once(key, "model", {}, Maker(outcome)))
     assert store.usage(session)["tokens_in"] == 3 * most
+
+
+def test_the_last_response_of_each_problem_is_that_of_the_call_begun_last(
+    store: Store, new_session: NewSession
+) -> None:
+    session = new_session()
+    journal = store.journal(session)
+    for step in range(12):  # step/9 stands after step/11 by name
+        key = CallKey(session, "1", f"step/{step}/propose/0")
+        asyncio.run(journal.once(key, "model", {}, Maker(Outcome({"step": step}))))
+    asyncio.run(
+        journal.once(CallKey(session, "1", "step/12/judge/0"), "execute", {}, Maker(OUTCOME))
+    )
+    assert store.last_responses(session, "model") == {"1": {"step": 11}}
+    assert store.last_responses(session, "other") == {}
