@@ -199,7 +199,7 @@ def bank(
 
 
 def _known_problem(store: Store, session: str, problem: str) -> None:
-    from .tasks.files import nearest
+    from .tasks.sentences import nearest
 
     ids = [row.problem.id for row in store.problems(session)]
     if problem not in ids:

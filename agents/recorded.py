@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, UsageError, View
-from ..tasks.files import identity, locate, parse_json, read_lines
+from ..tasks.files import identity, locate, read_lines
+from ..tasks.json_text import parse_json
 from . import given_settings
 
 SCHEMES = ("recorded",)

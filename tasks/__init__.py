@@ -29,7 +29,8 @@ from typing import cast
 from ..records import Family, InputSet, Problem, Task, UsageError
 from . import observations as observations_
 from . import own, problem_sample
-from .files import nearest, read_space
+from .sentences import nearest
+from .space_files import read_space
 
 SPACE_SEED = 0  # of every sample space unless asked: sessions of different seeds compare
 GENERATED = 12  # problems of a run without data

@@ -30,7 +30,8 @@ from typing import TypeVar
 
 from ..records import DataError, InputSet, Json, Observation, Problem, UsageError
 from . import observations as observations_
-from .files import locate, nearest, read_jsonl, shorten, warn
+from .problem_lines import Row, id_of, pairs_of, read_problems, secret_of
+from .sentences import nearest, shorten, warn
 
 FILES = ("acre.jsonl", "acre.jsonl.gz")
 COLORS = ("blue", "brown", "cyan", "gray", "green", "purple", "red", "yellow")
@@ -50,16 +51,7 @@ class Acre:
     files = FILES
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        place = locate(path, FILES)
-        problems: dict[str, Problem] = {}
-        for number, row in read_jsonl(place):
-            problem = _problem(row, f"{place}, line {number}")
-            if problem.id in problems:
-                raise DataError(f"{place}, line {number}, idx: {problem.id} stands there twice")
-            problems[problem.id] = problem
-        if not problems:
-            raise DataError(f"{place}: the file is empty")
-        loaded = list(problems.values())
+        loaded = read_problems(path, FILES, _problem)
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
@@ -68,12 +60,7 @@ class Acre:
         text = observations.strip()
         if text.lstrip("+-").isdecimal():
             return _draw(problems, int(text), seed)
-        chosen = observations_.apply(problems, observations, seed)
-        for problem in chosen:
-            for i, pair in enumerate(problem.shown):
-                where = f"{observations}, problem {problem.id!r}, pair {i}"
-                _observation(pair.input, pair.output, where)
-        return chosen
+        return observations_.apply(problems, observations, seed, _observation)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         from .acre_generator import generate
@@ -91,51 +78,33 @@ class Acre:
 # --- files ------------------------------------------------------------------------
 
 
-def _problem(row: Json, where: str) -> Problem:
-    if not isinstance(row, dict):
-        raise DataError(f"{where}: not an object with idx, train and test: {shorten(row)}")
-    name = row.get("idx")
-    if type(name) not in (int, str):
-        raise DataError(f"{where}, idx: not a number or a string: {shorten(name)}")
-    secret = row.get("secret", {})  # of problems that `tasks generate` wrote
-    if not isinstance(secret, dict):
-        raise DataError(f"{where}, secret: not an object: {shorten(secret)}")
+def _problem(row: Row, where: str) -> Problem:
+    name, secret = id_of(row, where), secret_of(row, where)
     shown, _ = _pairs(row, "train", where)
     hidden, types = _pairs(row, "test", where)
     return Problem(
-        id=str(name),
+        id=name,
         task=Acre.name,
         family=Acre.family,
         shown=shown,
         hidden=hidden,
         secret={**secret, "types": types} if types else secret,
-        group=str(name),
+        group=name,
     )
 
 
-def _pairs(
-    row: dict[str, Json], part: str, where: str
-) -> tuple[tuple[Observation, ...], dict[str, str]]:
+def _pairs(row: Row, part: str, where: str) -> tuple[tuple[Observation, ...], dict[str, str]]:
     """The pairs, and the types of those that have one, by `scene_name`."""
-    pairs = row.get(part)
-    if not isinstance(pairs, list) or (part == "train" and not pairs):
-        raise DataError(f"{where}, {part}: not a list of pairs: {shorten(pairs)}")
     read: list[Observation] = []
     types: dict[str, str] = {}
-    for i, pair in enumerate(pairs):
-        place = f"{where}, {part}[{i}]"
-        for field in ("input", "output"):
-            if not isinstance(pair, dict) or field not in pair:
-                raise DataError(f"{place}.{field}: missing")
+    of_pair = _observation if part == "train" else _pair
+    for place, pair in pairs_of(row, part, where):
         kind = pair.get("type")
         if kind is not None:
             if not isinstance(kind, str):
                 raise DataError(f"{place}.type: not a string: {shorten(kind)}")
             types[scene_name(_scene(pair["input"], f"{place}.input"))] = kind
-        if part == "train":
-            read.append(_observation(pair["input"], pair["output"], place))
-        else:
-            read.append(_pair(pair["input"], pair["output"], place))
+        read.append(of_pair(pair["input"], pair["output"], place))
     return tuple(read), types
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records import Problem
-from .files import warn
 from .grids import GridTask
+from .sentences import warn
 
 
 class Arc(GridTask):

@@ -30,8 +30,10 @@ from pathlib import Path
 
 from ..records import DataError, InputSet, Json, Observation, Problem, UsageError, canonical_json
 from . import observations as observations_
-from .files import Unusable, literal, locate, parse_json, read_csv, read_jsonl, shorten
+from .files import locate, read_csv, read_jsonl
+from .json_text import Unusable, literal, parse_json
 from .list_functions import stratum
+from .sentences import shorten
 
 FILES = tuple(f"examples.{kind}{end}" for kind in ("jsonl", "csv") for end in ("", ".gz"))
 COLUMNS = ("problem", "input", "output", "split")

@@ -24,8 +24,10 @@ from pathlib import Path
 from typing import Protocol
 
 from ..records import DataError, Json, Observation, UsageError, canonical_json
-from .files import expanded, identity, locate, parse_json, read_lines, read_text, shorten, warn
+from .files import expanded, identity, locate, parsed, read_lines, read_text
 from .grids import UNANSWERED, BadValue, Grid, grid
+from .json_text import line_at, parse_json
+from .sentences import shorten, warn
 
 
 class Form(Protocol):
@@ -140,7 +142,11 @@ def _json_files(folder: Path) -> list[Path]:
         return []
     order = ("training", "evaluation")
     return sorted(
-        (one for one in folder.iterdir() if _is_json(one) and not one.name.startswith(".")),
+        (
+            one
+            for one in folder.iterdir()
+            if _is_json(one) and not one.name.startswith(".") and one.is_file()
+        ),
         key=lambda one: (
             (next((i for i, k in enumerate(order) if k in one.name), 2), one.name)
             if "challenges" in one.name
@@ -182,7 +188,7 @@ def _tasks_of(path: Path, drawn: bool) -> Iterator[tuple[str, _Task]]:
     if _is_lines(text):
         yield from _lines(path)
         return
-    value = _parsed(text, path)
+    value = parsed(text, path)
     in_text = _Places(path, text)
     if isinstance(value, dict) and "train" in value:
         name = path.name.removesuffix(".gz").removesuffix(".json")
@@ -198,11 +204,6 @@ def _tasks_of(path: Path, drawn: bool) -> Iterator[tuple[str, _Task]]:
             beside, given = outputs
             _checked(lambda: _answer(task, given[name]), beside, name)  # noqa: B023
         yield name, task
-
-
-def _parsed(text: str, path: Path) -> Json:
-    """An error of a value on one line names that line too."""
-    return parse_json(text, str(path) if "\n" in text else f"{path}, line 1")
 
 
 def _is_lines(text: str) -> bool:
@@ -238,40 +239,7 @@ class _Places:
     text: str
 
     def of(self, keys: Sequence[str | int]) -> str:
-        at = _start(self.text, keys)
-        return f"{self.path}, line {self.text.count(chr(10), 0, at) + 1}"
-
-
-def _start(text: str, keys: Sequence[str | int]) -> int:
-    """Where the value that the keys lead to begins in JSON `text`; that of the innermost value
-    that is there, where it lacks one."""
-    decoder = json.JSONDecoder()
-    at = _after_blanks(text, 0)
-    for key in keys:
-        if text[at] not in "[{":
-            return at
-        inside, index = _after_blanks(text, at + 1), 0
-        while text[inside] not in "]}":
-            name: Json = index
-            if text[at] == "{":
-                name, inside = decoder.raw_decode(text, inside)
-                inside = _after_blanks(text, _after_blanks(text, inside) + 1)
-            if name == key:
-                break
-            _, inside = decoder.raw_decode(text, inside)
-            inside = _after_blanks(text, inside)
-            inside = _after_blanks(text, inside + 1) if text[inside] == "," else inside
-            index += 1
-        else:
-            return at
-        at = inside
-    return at
-
-
-def _after_blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
+        return f"{self.path}, line {line_at(self.text, keys)}"
 
 
 def _checked(make: Callable[[], _Task], places: _Places, name: str | None = None) -> _Task:
@@ -293,7 +261,7 @@ def _read_solutions(path: Path, names: Sequence[str]) -> tuple[_Places, dict[str
     if beside is None:
         return None
     text = read_text(beside)
-    table = _parsed(text, beside)
+    table = parsed(text, beside)
     if not isinstance(table, dict):
         raise DataError(f"{beside}, line 1: not an object of outputs by problem")
     for name in names:

@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from ..records import DataError, InputSet, Json, Observation, Problem, canonical_json
 from . import observations as observations_
-from .files import shorten
+from .sentences import shorten
 
 Grid: TypeAlias = list[list[int]]
 
@@ -99,13 +99,15 @@ def inputs_of(problems: Sequence[Problem]) -> list[Grid]:
     return found
 
 
-def _value(value: Json, where: str) -> Json:
-    """A grid of a file of observations."""
-    try:
-        return grid(value)
-    except BadValue as error:
-        field = f", {error.field}" if error.keys else ""
-        raise DataError(f"{where}{field}: {error}") from None
+def _pair(given: Json, output: Json, where: str) -> Observation:
+    """A pair of a file of observations."""
+    read: list[Grid] = []
+    for field, value in (("input", given), ("output", output)):
+        try:
+            read.append(grid(value))
+        except BadValue as error:
+            raise DataError(f"{where}.{error.within(field).field}: {error}") from None
+    return Observation(*read)
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class GridTask:
         )
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        return observations_.apply(problems, observations, seed, read_value=_value)
+        return observations_.apply(problems, observations, seed, _pair)
 
     def identity(self, path: str | Path) -> dict[str, Json]:
         """As `files.identity`, over all files that `load` reads from there."""

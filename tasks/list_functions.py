@@ -20,7 +20,9 @@ from functools import lru_cache
 
 from ..records import DataError, InputSet, Json, Observation, Problem
 from . import observations as observations_
-from .files import literal, locate, read_jsonl, shorten
+from .json_text import literal
+from .problem_lines import Row, id_of, pairs_of, read_problems, secret_of
+from .sentences import shorten
 
 FILES = tuple(
     name + end for name in ("list_function.jsonl", "list_functions.jsonl") for end in ("", ".gz")
@@ -34,20 +36,11 @@ class ListFunctions:
     files = FILES
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        place = locate(path, FILES)
-        problems: dict[str, Problem] = {}
-        for number, row in read_jsonl(place):
-            problem = _problem(row, f"{place}, line {number}")
-            if problem.id in problems:
-                raise DataError(f"{place}, line {number}, idx: {problem.id} stands there twice")
-            problems[problem.id] = problem
-        if not problems:
-            raise DataError(f"{place}: the file is empty")
-        loaded = list(problems.values())
+        loaded = read_problems(path, FILES, _problem)
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        return observations_.apply(problems, observations, seed, read_value=integers)
+        return observations_.apply(problems, observations, seed, _pair)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         from .list_generator import generate
@@ -58,40 +51,27 @@ class ListFunctions:
         return space(seed)
 
 
-def _problem(row: Json, where: str) -> Problem:
-    if not isinstance(row, dict):
-        raise DataError(f"{where}: not an object with idx, train and test: {shorten(row)}")
-    name = row.get("idx")
-    if type(name) not in (int, str):
-        raise DataError(f"{where}, idx: not a number or a string: {shorten(name)}")
-    secret = row.get("secret", {})  # of problems that `tasks generate` wrote
-    if not isinstance(secret, dict):
-        raise DataError(f"{where}, secret: not an object: {shorten(secret)}")
+def _problem(row: Row, where: str) -> Problem:
+    name = id_of(row, where)
     return Problem(
-        id=str(name),
+        id=name,
         task=ListFunctions.name,
         family=ListFunctions.family,
         shown=_pairs(row, "train", where),
         hidden=_pairs(row, "test", where),
-        secret=secret,
-        group=str(name),
+        secret=secret_of(row, where),
+        group=name,
     )
 
 
-def _pairs(row: dict[str, Json], part: str, where: str) -> tuple[Observation, ...]:
-    pairs = row.get(part)
-    if not isinstance(pairs, list) or (part == "train" and not pairs):
-        raise DataError(f"{where}, {part}: not a list of pairs: {shorten(pairs)}")
-    read: list[Observation] = []
-    for i, pair in enumerate(pairs):
-        values = []
-        for field in ("input", "output"):
-            place = f"{where}, {part}[{i}].{field}"
-            if not isinstance(pair, dict) or field not in pair:
-                raise DataError(f"{place}: missing")
-            values.append(integers(pair[field], place))
-        read.append(Observation(*values))
-    return tuple(read)
+def _pairs(row: Row, part: str, where: str) -> tuple[Observation, ...]:
+    return tuple(
+        _pair(pair["input"], pair["output"], place) for place, pair in pairs_of(row, part, where)
+    )
+
+
+def _pair(given: Json, output: Json, where: str) -> Observation:
+    return Observation(integers(given, f"{where}.input"), integers(output, f"{where}.output"))
 
 
 def integers(value: Json, where: str) -> Json:

@@ -24,20 +24,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..records import DataError, Json, Observation, Problem, UsageError, canonical_json
-from .files import locate, nearest, read_json, shorten, warn
+from .files import locate, parsed, read_text
+from .json_text import line_at
+from .sentences import nearest, shorten, warn
 
-ReadValue = Callable[[Json, str], Json]  # (value in the file, where) -> value as in the data
+# (input and output in the file, where) -> the pair as in the data; DataError
+ReadPair = Callable[[Json, Json, str], Observation]
 
 
-def _as_it_is(value: Json, where: str) -> Json:
-    return value
+def _as_it_is(given: Json, output: Json, where: str) -> Observation:
+    return Observation(given, output)
 
 
 def apply(
     problems: Sequence[Problem],
     observations: str,
     seed: int,
-    read_value: ReadValue = _as_it_is,
+    read_pair: ReadPair = _as_it_is,
 ) -> list[Problem]:
     """Raises UsageError (no number from 1 and no file), DataError (a bad file, nothing matches)."""
     text = observations.strip()
@@ -46,7 +49,7 @@ def apply(
         if count < 1:
             raise UsageError(f"--observations {text}: at least 1 pair must be shown")
         return draw(problems, count, seed)
-    return select(problems, locate(observations, ()), read_value)
+    return select(problems, locate(observations, ()), read_pair)
 
 
 def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
@@ -73,10 +76,10 @@ def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
 
 
 def select(
-    problems: Sequence[Problem], path: Path, read_value: ReadValue = _as_it_is
+    problems: Sequence[Problem], path: Path, read_pair: ReadPair = _as_it_is
 ) -> list[Problem]:
     """The pairs that the file at `path` gives are shown, the pool less these hidden."""
-    given = _read(path, read_value)
+    given = _read(path, read_pair)
     chosen: list[Problem] = []
     foreign: list[str] = []
     for problem in problems:
@@ -110,20 +113,27 @@ def select(
     return chosen
 
 
-def _read(path: Path, read_value: ReadValue) -> dict[str, tuple[Observation, ...]]:
-    table = read_json(path)
+def _read(path: Path, read_pair: ReadPair) -> dict[str, tuple[Observation, ...]]:
+    text = read_text(path)
+    table = parsed(text, path)
     if not isinstance(table, dict) or not table:
-        raise DataError(f'{path}: observations are one object {{"id": [[input, output], …]}}')
+        raise DataError(
+            f'{path}, line 1: observations are one object {{"id": [[input, output], …]}}'
+        )
     given: dict[str, tuple[Observation, ...]] = {}
     for name, pairs in table.items():
+        said = f"problem {name!r}"
         if not isinstance(pairs, list) or not pairs:
-            raise DataError(f"{path}, problem {name!r}: not a list of pairs: {shorten(pairs)}")
+            where = f"{path}, line {line_at(text, [name])}, {said}"
+            raise DataError(f"{where}: not a list of pairs: {shorten(pairs)}")
         shown: list[Observation] = []
         for i, pair in enumerate(pairs):
-            where = f"{path}, problem {name!r}, pair {i}"
-            if not isinstance(pair, list) or len(pair) != 2:
-                raise DataError(f"{where}: not [input, output]: {shorten(pair)}")
-            shown.append(Observation(read_value(pair[0], where), read_value(pair[1], where)))
+            try:
+                if not isinstance(pair, list) or len(pair) != 2:
+                    raise DataError(f"{said}, pair {i}: not [input, output]: {shorten(pair)}")
+                shown.append(read_pair(*pair, f"{said}, pair {i}"))
+            except DataError as error:  # the line takes a walk through the text
+                raise DataError(f"{path}, line {line_at(text, [name, i])}, {error}") from None
         given[name] = tuple(shown)
     return given
 

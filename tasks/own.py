@@ -32,11 +32,13 @@ from ..records import DataError, InputSet, Json, Observation, Problem, Task, Usa
 from ..sandbox.inside.canonical import Unrepresentable, canonical_bytes
 from . import examples
 from . import observations as observations_
-from .files import identity, locate, read_space, shorten
+from .files import identity, locate
 from .own_equality import checked_equality, warn_of_rounding
 from .own_space import COUNT, MOST_INPUTS, checked_weight, generator, inputs_of, weights_by
 from .own_words import EQUALITY, FIELD, INSTRUCTIONS, PAIR, STEP, part
 from .own_yaml import Key, Source, read_yaml
+from .sentences import shorten
+from .space_files import read_space
 
 JUDGED = "judgeable"  # in Problem.secret: a mark for each hidden pair
 ENDINGS = (".yaml", ".yml", ".py")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..records import Json, Observation
 from ..sandbox.inside.canonical import plain
 from ..sandbox.inside.tolerance import normal_bytes, normaliser
-from .files import nearest, shorten, warn
+from .sentences import nearest, shorten, warn
 
 Fail = Callable[[Sequence[str | int], str], Exception]  # (where in the rule, what is wrong)
 

@@ -40,11 +40,13 @@ from ..records import (
 )
 from . import examples
 from . import observations as observations_
-from .files import as_json, expanded, identity, locate, shorten
+from .files import expanded, identity, locate
+from .json_text import as_json
 from .own import JUDGED, check_name, check_pair
 from .own_equality import checked_equality, warn_of_rounding
 from .own_space import checked_weight
 from .own_words import EQUALITY, INSTRUCTIONS, PAIR
+from .sentences import shorten
 
 METHODS = ("generate", "problems", "load", "space", "spaces", "observe", "judgeable")
 

@@ -32,8 +32,8 @@ from typing import Any
 
 from ..records import Json, canonical_json
 from ..sandbox.inside.tolerance import ratio
-from .files import shorten, warn
 from .own_yaml import Key, Source
+from .sentences import shorten, warn
 
 COUNT, MOST_INPUTS = 5_000, 100_000
 MOST_LENGTH = 1_000

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from ..records import DataError, Json
-from .files import SURROGATE, nearest, shorten
+from .json_text import SURROGATE
+from .sentences import nearest, shorten
 
 MOST_BYTES = 1_000_000
 DEPTH = 50  # of lists and mappings in each other

@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Sequence
 
 from ..records import Problem, UsageError
-from .files import warn
+from .sentences import warn
 
 
 def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:

@@ -66,7 +66,7 @@ def _each(parameter: inspect.Parameter, value: Any) -> Sequence[Any]:
 
 
 def _check(name: str, value: Any, declared: Any) -> None:
-    from ..tasks.files import shorten
+    from ..tasks.sentences import shorten
 
     kinds = list(_kinds(declared))
     if not any(_is(value, kind) for kind in kinds):

@@ -178,7 +178,7 @@ class Judge:
         return said | {"seconds": round(time.perf_counter() - start, 4)}
 
     def _nearest(self, name: str) -> str:
-        from ..tasks.files import nearest
+        from ..tasks.sentences import nearest
 
         return nearest(name, self.known)
 
@@ -218,7 +218,7 @@ class Judge:
 
 def _read(number: int, text: str) -> tuple[str, str, str]:
     """(problem, "hypothesis" or "answer", text) of one line."""
-    from ..tasks.files import SURROGATE, parse_json
+    from ..tasks.json_text import SURROGATE, parse_json
 
     if SURROGATE.search(text):  # what stands for bytes that are not UTF-8
         raise DataError(f"line {number}: not UTF-8 text")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..records import Json, Proposer, UsageError
-from ..tasks.files import nearest
+from ..tasks.sentences import nearest
 from .arguments import check_arguments
 from .driving import complete, opening_options
 from .intended import intended

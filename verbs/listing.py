@@ -23,7 +23,8 @@ from ..reports.endings import SIDE_BY_SIDE
 from ..reports.grouping import Study, settings_of
 from ..reports.results import Options, Spaces
 from ..store import Store
-from ..tasks.files import expanded, warn, writable, write_lines
+from ..tasks.files import expanded, writable, write_lines
+from ..tasks.sentences import warn
 from .settings import shown_model
 
 

@@ -15,7 +15,8 @@ from ..records import InputSet, Json, Problem, Task, UsageError, canonical_json
 from ..tasks import load_problems
 from ..tasks import task as task_named
 from ..tasks import tasks as all_tasks
-from ..tasks.files import SPACE_FILES, identity, locate, writable, write_lines, write_space
+from ..tasks.files import identity, locate, writable, write_lines
+from ..tasks.space_files import SPACE_FILES, write_space
 from .arguments import checked
 
 

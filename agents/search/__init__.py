@@ -28,7 +28,7 @@ from ...records import (
     View,
     digest_of,
 )
-from ...tasks.files import warn
+from ...tasks.sentences import warn
 from ..prompts import NO_CALLS_LEFT
 from .pool import Pool
 

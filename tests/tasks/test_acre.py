@@ -14,7 +14,7 @@ import pytest
 from peirce.records import DataError, Observation, Problem, UsageError, canonical_json
 from peirce.tasks import files, judgeable, load_problems
 from peirce.tasks.acre import ENTITIES, TASK, scene_name, space
-from peirce.tasks.files import DataWarning
+from peirce.tasks.sentences import DataWarning
 
 ROW = {
     "idx": 7,
@@ -150,7 +150,7 @@ def test_bytes_that_are_no_scenes_are_one_sentence(
         (b"", "the file is empty"),
         (b"\n \n", "the file is empty"),
         (whole + b'{"idx": 1,', "line 2: not JSON"),
-        (whole + b"\xff\xfe\x00", "or after: not UTF-8"),
+        (whole + b"\xff\xfe\x00", "line 2: not UTF-8"),
         (whole + b'{"idx": "' + b"x" * 20_000 + b'"}', "line 2: longer than 10,000 characters"),
         (gzip.compress(whole)[:-9], "cannot be read"),
     ]:
@@ -205,7 +205,9 @@ def test_a_file_of_observations_that_shows_an_undetermined_pair_is_refused(tmp_p
     with pytest.warns(DataWarning, match="do not hold"):
         TASK.observe(problems, str(given), 0)
     given.write_text(json.dumps({"7": [[["cyan metal cube"], "undetermined"]]}))
-    with pytest.raises(DataError, match=r"given\.json, problem '7', pair 0\.output: an undeterm"):
+    with pytest.raises(
+        DataError, match=r"given\.json, line 1, problem '7', pair 0\.output: an undeterm"
+    ):
         TASK.observe(problems, str(given), 0)
 
 

@@ -16,10 +16,11 @@ import pytest
 from peirce.records import DataError, Json, Observation, canonical_json
 from peirce.tasks import load_problems
 from peirce.tasks.arc import TASK as ARC
-from peirce.tasks.files import DataWarning, read_space, write_space
 from peirce.tasks.grids import UNANSWERED, BadValue, canonical, grid, is_grid
 from peirce.tasks.mini_arc import TASK as MINI
 from peirce.tasks.programs import FAMILY
+from peirce.tasks.sentences import DataWarning
+from peirce.tasks.space_files import read_space, write_space
 
 ROWS = [
     {
@@ -158,7 +159,9 @@ def test_given_observations_are_shown_and_the_rest_of_the_pool_is_hidden(tmp_pat
 def test_observations_that_are_no_grids_are_named(tmp_path: Path) -> None:
     given = tmp_path / "given.json"
     given.write_text(json.dumps({"1": [[[[9, 9], [1]], [[9, 9]]]]}))
-    with pytest.raises(DataError, match=r"given\.json, problem '1', pair 0, \[1\]: a ragged grid"):
+    with pytest.raises(
+        DataError, match=r"given\.json, line 1, problem '1', pair 0\.input\[1\]: a ragged grid"
+    ):
         load_problems("arc", str(_file(tmp_path)), observations=str(given))
 
 

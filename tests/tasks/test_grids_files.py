@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks.arc import TASK as ARC
-from peirce.tasks.files import DataWarning
 from peirce.tasks.grids import UNANSWERED
 from peirce.tasks.mini_arc import TASK as MINI
+from peirce.tasks.sentences import DataWarning
 
 TASKS: dict[str, Any] = {
     f"{k:08x}": {
@@ -237,7 +237,7 @@ def test_bytes_that_are_no_data_are_one_sentence(tmp_path: Path) -> None:
         ("a.jsonl", b'{"idx": 1,', "a.jsonl, line 1: not JSON"),
         ("b.jsonl", b"", "b.jsonl: the file is empty"),
         ("b.json", b" \n", "b.json: the file is empty"),
-        ("c.json", b"\xff\xfe\x00", "c.json: not UTF-8"),
+        ("c.json", b"\xff\xfe\x00", "c.json, line 1: not UTF-8"),
         ("d.jsonl.gz", b"\x1f\x8b\x08garbage", "cannot be read"),
         ("d.json.gz", b"\x1f\x8b\x08garbage", "cannot be read"),
         ("e.json", b"[1, 2]", "e.json, line 1: neither a task"),

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, Observation, Problem, UsageError
 from peirce.tasks import load_problems
-from peirce.tasks.files import DataWarning
 from peirce.tasks.list_functions import TASK
 from peirce.tasks.observations import apply
+from peirce.tasks.sentences import DataWarning
 
 
 def _problem(name: str, shown: int = 3, hidden: int = 3) -> Problem:

@@ -22,8 +22,8 @@ from peirce.records import (
     UsageError,
 )
 from peirce.sandbox import open_sandbox
-from peirce.tasks.files import DataWarning
 from peirce.tasks.own_words import OwnWords, equality_said, shown
+from peirce.tasks.sentences import DataWarning
 from peirce.tools.execute import executor
 from peirce.verbs.problems import choose
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from peirce.records import UsageError, digest_of
 from peirce.tasks import load_problems
-from peirce.tasks.files import DataWarning
+from peirce.tasks.sentences import DataWarning
 
 
 @pytest.fixture

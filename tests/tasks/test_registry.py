@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, InputSet, UsageError
 from peirce.tasks import family, load_problems, task, tasks
-from peirce.tasks.files import NotFinite, parse_json, read_space, write_space
+from peirce.tasks.json_text import NotFinite, parse_json
+from peirce.tasks.space_files import read_space, write_space
 
 
 def test_every_task_has_a_family_and_a_line_about_it() -> None:
