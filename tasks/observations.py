@@ -131,7 +131,7 @@ def _read(path: Path, read_pair: ReadPair) -> dict[str, tuple[Observation, ...]]
             try:
                 if not isinstance(pair, list) or len(pair) != 2:
                     raise DataError(f"{said}, pair {i}: not [input, output]: {shorten(pair)}")
-                shown.append(read_pair(*pair, f"{said}, pair {i}"))
+                shown.append(read_pair(pair[0], pair[1], f"{said}, pair {i}"))
             except DataError as error:  # the line takes a walk through the text
                 raise DataError(f"{path}, line {line_at(text, [name, i])}, {error}") from None
         given[name] = tuple(shown)

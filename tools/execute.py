@@ -75,7 +75,7 @@ def trial(
     return found
 
 
-def trial_text(found: Mapping[str, Json]) -> str:
+def trial_text(found: Json) -> str:
     """What the tool answers: JSON without blanks, which grids are long enough without."""
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
