@@ -118,6 +118,7 @@ def study(
     draws: int = 5,
     all_pairs: bool = False,
     distinct: bool = False,
+    without_memorising: bool = False,
     contexts: int = 200,
     pairs: int = 100,
     store: str | Path | None = None,
@@ -128,15 +129,20 @@ def study(
 
     name: defeasible or general. draws: of hidden pairs, for each problem and number of them.
     all_pairs: hidden pairs by which nothing can be judged count too. distinct: hypotheses of one
-    problem that predict the same count once. contexts, pairs: of `general`, the most contexts of
+    problem that predict the same count once. without_memorising: as if hypotheses that memorise
+    what they were shown had not been proposed. contexts, pairs: of `general`, the most contexts of
     one size and problem, and how many comparisons one of them counts as at most. out: a folder or
-    file for tables and a plot (see `listing.write_study`).
+    file for tables and a figure (see `listing.write_study`).
     """
     from .reports import studies
-    from .verbs.listing import write_study
+    from .verbs.listing import check_study_files, write_study
 
     one_of("study", name, list(studies.STUDIES))
-    choices = studies.Choices(seed, draws, all_pairs, distinct, contexts, pairs)
+    if out is not None:
+        check_study_files(out)
+    choices = studies.Choices(
+        seed, draws, all_pairs, distinct, contexts, pairs, without_memorising=without_memorising
+    )
     with reading(store) as opened:
         found = [opened.find(session) for session in sessions or ("last",)]
         result = studies.study(name, opened, found, choices)

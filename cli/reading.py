@@ -11,6 +11,13 @@ from .printing import emit, written
 
 app = typer.Typer()
 
+WithoutMemorising = Annotated[
+    bool,
+    typer.Option(
+        "--without-memorising", help="Leave out hypotheses that memorise what they were shown."
+    ),
+]
+
 
 @app.command("eval", epilog="Examples: peirce eval last | peirce eval t3 4f1c 9a --out tables/")
 def evaluate(
@@ -28,11 +35,7 @@ def evaluate(
         bool,
         typer.Option("--all-pairs", help="Count hidden pairs by which nothing can be judged too."),
     ] = False,
-    without_memorising: Annotated[
-        bool,
-        typer.Option("--without-memorising",
-                     help="Leave out hypotheses that memorise what they were shown."),
-    ] = False,
+    without_memorising: WithoutMemorising = False,
     out: Annotated[
         str | None,
         typer.Option(help="Tables: a .csv or .md file, or a folder, which gets the figures too.",
@@ -84,6 +87,7 @@ def study(
     distinct: Annotated[
         bool, typer.Option("--distinct", help="Hypotheses that predict the same count once.")
     ] = False,
+    without_memorising: WithoutMemorising = False,
     contexts: Annotated[
         int, typer.Option(help="general: the most contexts of one size and problem.")
     ] = 200,
@@ -92,7 +96,7 @@ def study(
     ] = 100,
     out: Annotated[
         str | None,
-        typer.Option(help="Tables and a plot: a .csv, .md or .svg file, or a folder.",
+        typer.Option(help="Tables and a figure: a .csv, .md, .png or .svg file, or a folder.",
                      metavar="DIR|FILE"),
     ] = None,
     store: o.StoreFile = None,
@@ -104,8 +108,8 @@ def study(
     from ..reports import endings, text
 
     result = api.study(
-        *what, seed=seed, draws=draws, all_pairs=all_pairs, distinct=distinct, contexts=contexts,
-        pairs=pairs, store=store, out=out,
+        *what, seed=seed, draws=draws, all_pairs=all_pairs, distinct=distinct,
+        without_memorising=without_memorising, contexts=contexts, pairs=pairs, store=store, out=out,
     )  # fmt: skip
     emit([result]) if as_json else endings.print_study(text.console(), result)
 

@@ -1,68 +1,55 @@
-"""Figures of a GEAR study as PNG and SVG, by matplotlib (extra `report`, imported when needed):
-figure 3's six panels and the (gamma, beta) scatter. Names of models and data sets are shown as
-they are, not as mathematics.
-"""
+"""Figures of a GEAR study by matplotlib: figure 3's six panels and the (gamma, beta) scatter."""
 
 from __future__ import annotations
 
-import importlib.util
+import re
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..tools.gear_bounds import beta_bounds
 from .grouping import Study
+from .plotting import legend_below, rendered, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ABSENT = "figures are left out: they need matplotlib, pip install 'peirce[report]'"
 PANELS = (
-    ("(a) hypotheses a problem", "consistent_hypotheses"),
+    ("(a) hypotheses a problem (dashed: all; solid: consistent)", "consistent_hypotheses"),
     ("(b) instruction following", "instruction_following"),
     ("(c) consistency", "consistency"),
     ("(d) beta", "beta"),
     ("(e) gamma", "gamma"),
     ("(f) generalizability", "generalizability"),
 )
-SETTINGS = {"text.parse_math": False, "svg.hashsalt": "peirce", "font.size": 9}
-CURVES = 5  # values of k whose region is drawn
+COUNTS = ("consistent_hypotheses", "gamma")  # the other panels hold shares
+LEAST_SPAN = 0.2  # of an axis of shares: equal values make no axis beyond 1
+CURVES = 4  # values of k whose region is drawn in a panel
 
 
-def available() -> bool:
-    return importlib.util.find_spec("matplotlib") is not None
-
-
-def write(study: Study, folder: Path) -> list[Path]:
+def draw(study: Study) -> dict[str, bytes]:
     """figure3 (the mean over data sets), one figure3-NAME for each of several data sets, and
-    scatter, each as .png and .svg. The folder is there. Returns the paths."""
-    import matplotlib
-
-    with matplotlib.rc_context(SETTINGS):
-        drawn = {"figure3": figure_3(study, study.data_sets)}
-        if len(study.data_sets) > 1:
-            drawn |= {f"figure3-{_file(s)}": figure_3(study, [s]) for s in study.data_sets}
-        if (points := scatter(study)) is not None:
-            drawn["scatter"] = points
-        return [path for name, figure in drawn.items() for path in _save(figure, folder / name)]
+    scatter where it has points, each as .png and .svg: by the names of the files."""
+    drawn = {"figure3": partial(figure_3, study, study.data_sets)}
+    if len(study.data_sets) > 1:
+        for name, data_set in _files(study.data_sets).items():
+            drawn[f"figure3-{name}"] = partial(figure_3, study, [data_set])
+    made = {name: rendered(one) for name, one in drawn.items()}
+    made["scatter"] = rendered(partial(scatter, study))
+    return {name + form: data for name, of in made.items() for form, data in (of or {}).items()}
 
 
-def _save(figure: Figure, stem: Path) -> list[Path]:
-    paths = []
-    for end, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
-        path = stem.with_name(stem.name + end)
-        partial = stem.with_name(stem.name + ".partial" + end)
-        figure.savefig(partial, dpi=130, metadata=metadata)
-        partial.replace(path)
-        paths.append(path)
-        figure.set_layout_engine("none")  # it is laid out now, which is half of the work
-    return paths
-
-
-def _file(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_" else "_" for c in name)
+def _files(data_sets: Sequence[str]) -> dict[str, str]:
+    """A file's name for each data set, no two alike."""
+    found: dict[str, str] = {}
+    for data_set in data_sets:
+        name = re.sub(r"[^\w-]+", "-", data_set).strip("-")
+        while name in found:
+            name += "-again"
+        found[name] = data_set
+    return found
 
 
 def _axes(figure: Figure, rows: int, columns: int) -> list[Any]:
@@ -78,39 +65,66 @@ def _colours(count: int) -> list[Any]:
 
 def figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
     """Six panels over n, a line a model: (a) all hypotheses a problem dashed, the consistent ones
-    whole; (b), (c) of all hypotheses; (d) to (f) of the consistent ones. Each point is the mean
-    over problems, of several data sets the mean of their means, with its 95% interval."""
+    solid; (b), (c) of all hypotheses; (d) to (f) of the consistent ones. Each point is the mean
+    over problems, of several data sets the mean of their means, with its 95% interval. What is no
+    number ("original") stands apart from the lines."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 7), layout="constrained")
     axes = _axes(figure, 2, 3)
-    shift = 0.3 / max(1, len(study.models))
-    for i, (model, colour) in enumerate(
-        zip(study.models, _colours(len(study.models)), strict=True)
-    ):
+    models = list(zip(study.models, _colours(len(study.models)), strict=True))
+    shift = 0.3 / max(1, len(models))
+    for i, (model, colour) in enumerate(models):
+        aside = (i - (len(models) - 1) / 2) * shift
         for axis, (_, metric) in zip(axes, PANELS, strict=True):
-            places, values = _line(study, model, data_sets, metric)
-            if places:
-                x = np.array(places) + (i - (len(study.models) - 1) / 2) * shift
-                low, mean, high = np.array(values).T
-                bars = [mean - low, high - mean]
-                axis.errorbar(x, mean, bars, color=colour, marker="o", ms=3, lw=1, label=model)
-        places, values = _line(study, model, data_sets, "hypotheses")
-        if places:
-            x = np.array(places) + (i - (len(study.models) - 1) / 2) * shift
-            axes[0].plot(x, np.array(values)[:, 1], color=colour, marker="_", lw=0.8, ls="--")
-    for axis, (title, _) in zip(axes, PANELS, strict=True):
+            style = {"color": colour, "marker": "o", "ms": 3, "lw": 1}
+            _drawn(axis, study, model, data_sets, metric, aside, style)
+        dashed = {"color": colour, "marker": "_", "lw": 0.8, "ls": "--"}
+        _drawn(axes[0], study, model, data_sets, "hypotheses", aside, dashed, bars=False)
+    for axis, (title, metric) in zip(axes, PANELS, strict=True):
         axis.set_title(title, fontsize=9)
         axis.set_xticks(range(len(study.ns)), [str(n) for n in study.ns])
+        axis.set_xlim(-0.5, len(study.ns) - 0.5)
         axis.grid(alpha=0.25)
+        _limit(axis, metric)
     for axis in axes[3:]:
         axis.set_xlabel("observations shown (n)")
-    axes[0].set_ylabel("dashed: all, whole: consistent")
-    figure.suptitle(_over(study, data_sets), fontsize=10)
-    handles, labels = axes[1].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(5, len(labels)))
+    figure.suptitle(wrapped(_over(study, data_sets), 11), fontsize=10)
+    legend_below(figure, axes[1:])
     return figure
+
+
+def _drawn(
+    axis: Any,
+    study: Study,
+    model: str,
+    data_sets: Sequence[str],
+    metric: str,
+    aside: float,
+    style: dict[str, Any],
+    bars: bool = True,
+) -> None:
+    places, values = _line(study, model, data_sets, metric)
+    numbered = [isinstance(study.ns[place], int) for place in places]
+    for line, label in ((True, model), (False, "" if any(numbered) else model)):
+        kept = [i for i, number in enumerate(numbered) if number is line]
+        if not kept:
+            continue
+        x = np.array([places[i] for i in kept]) + aside
+        low, mean, high = np.array([values[i] for i in kept]).T
+        named = {"label": label} if label and bars else {}
+        look = style | named | ({} if line else {"ls": "none"})
+        axis.errorbar(x, mean, [mean - low, high - mean] if bars else None, **look)
+
+
+def _limit(axis: Any, metric: str) -> None:
+    """Counts from 0 or from where they are, shares within 0 and 1."""
+    low, high = axis.get_ylim()
+    if metric not in COUNTS:
+        high = min(high, 1.03)
+        axis.set_ylim(max(-0.03, min(low, high - LEAST_SPAN)), high)
+    elif metric == COUNTS[0]:
+        axis.set_ylim(0, high)
 
 
 def _line(
@@ -138,14 +152,22 @@ def _over(study: Study, data_sets: Sequence[str]) -> str:
         groups.setdefault(tuple(names), []).append(str(n))
     if len(groups) == 1:
         return f"mean over {', '.join(data_sets)}"
-    return "\n".join(f"n {', '.join(ns)}: mean over {', '.join(s)}" for s, ns in groups.items())
+    return "\n".join(f"n = {', '.join(ns)}: {_mean_of(sets)}" for sets, ns in groups.items())
+
+
+def _mean_of(data_sets: Sequence[str]) -> str:
+    return f"{data_sets[0]} alone" if len(data_sets) == 1 else f"mean over {', '.join(data_sets)}"
 
 
 def scatter(study: Study) -> Figure | None:
     """A point (gamma, beta) for each problem with two consistent hypotheses or more, a panel a
-    model, coloured by their number k, within the region that appendix D leaves for that k; None
-    without points."""
+    model, coloured by their number k, and for some k the outline of the region that appendix D
+    leaves, k written at its tip; None without points."""
+    import matplotlib
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     held = {
         model: [entry.detail.point for entry in study.chosen(model) if entry.detail.point]
@@ -154,40 +176,51 @@ def scatter(study: Study) -> Figure | None:
     held = {model: points for model, points in held.items() if points}
     if not held:
         return None
-    ks = sorted({k for points in held.values() for _, _, k in points})
-    kept = [ks[round(i * (len(ks) - 1) / max(1, CURVES - 1))] for i in range(CURVES)]
+    ks = {k for points in held.values() for _, _, k in points}
+    shades = ScalarMappable(
+        Normalize(min(ks), max(max(ks), min(ks) + 1)), matplotlib.colormaps["viridis"]
+    )
     columns = min(3, len(held))
     rows = -(-len(held) // columns)
-    figure = Figure(figsize=(1 + 3.7 * columns, 1 + 3.2 * rows), layout="constrained")
+    width = 1.4 + 3.9 * columns
+    figure = Figure(figsize=(width, 0.9 + 3.4 * rows), layout="constrained")
     axes = _axes(figure, rows, columns)
-    colours = dict(zip(ks, _shades(len(ks)), strict=True))
     for axis, (model, points) in zip(axes, held.items(), strict=False):
-        for k in sorted(set(kept)):
-            gammas = np.linspace(1, k, 200)
-            low, high = np.array([beta_bounds(g, k) for g in gammas]).T
-            axis.fill_between(gammas, low, high, color=colours[k], alpha=0.12, lw=0)
-            axis.plot(gammas, low, color=colours[k], lw=0.6)
-            axis.plot(gammas, high, color=colours[k], lw=0.6, label=f"k = {k}")
+        _regions(axis, sorted({k for _, _, k in points}), shades)
         gamma, beta, k_of = zip(*points, strict=True)
-        axis.scatter(gamma, beta, s=7, c=[colours[k] for k in k_of], lw=0)
-        axis.set_title(f"{model}: {len(points)} problems", fontsize=9)
-        axis.set_xlabel("gamma, undefined as one extra output")
-        axis.set_ylabel("beta, undefined as one extra output")
-        axis.set_ylim(-0.03, 1.03)
+        axis.scatter(
+            gamma, beta, s=9, c=shades.to_rgba(np.array(k_of)), lw=0.3, edgecolors="white", zorder=3
+        )
+        axis.set_title(wrapped(f"{model}: {len(points)} problems", 3.6), fontsize=9)
+        axis.set_xlabel("gamma, undefined as one more output")
+        axis.set_ylabel("beta, undefined as one more output")
+        axis.set_ylim(-0.03, 1.08)
         axis.grid(alpha=0.25)
     for axis in axes[len(held) :]:
         axis.set_visible(False)
-    figure.suptitle(
-        "Undefined counts as one extra output here, as the bounds of appendix D need; regions of"
-        " some numbers k of consistent hypotheses",
-        fontsize=9,
-    )
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    label = "k, consistent hypotheses of a problem"
+    ticks = MaxNLocator(8, integer=True, min_n_ticks=1)
+    figure.colorbar(shades, ax=axes[: len(held)], label=label, ticks=ticks, aspect=30)
+    said = "Outlined: where k total hypotheses can be (appendix D), with k at the tip"
+    figure.suptitle(wrapped(said, width - 0.6), fontsize=9)
     return figure
 
 
-def _shades(count: int) -> list[Any]:
-    import matplotlib
-
-    return [matplotlib.colormaps["viridis"](v) for v in np.linspace(0, 0.92, count)]
+def _regions(axis: Any, ks: Sequence[int], shades: Any) -> None:
+    """Of some of the numbers k, the least and the most among them."""
+    kept = sorted({ks[round(i * (len(ks) - 1) / (CURVES - 1))] for i in range(CURVES)})
+    for k in kept:
+        gammas = np.linspace(1, k, 200)
+        low, high = np.array([beta_bounds(g, k) for g in gammas]).T
+        colour = shades.to_rgba(k)
+        axis.fill_between(gammas, low, high, color=colour, alpha=0.07, lw=0)
+        axis.plot(gammas, low, color=colour, lw=0.7)
+        axis.plot(gammas, high, color=colour, lw=0.7)
+    span = kept[-1] - 1
+    free = -1.0
+    for k in kept:  # numbers at the tips, where they have room
+        if k - free > 0.05 * span:
+            axis.annotate(
+                f"{k}", (k, 1), (0, 3), textcoords="offset points", ha="center", fontsize=7
+            )
+            free = k

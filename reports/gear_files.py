@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..tasks.files import writable, write_lines
-from . import figures, gear_tables, tables
+from . import figures, gear_tables, plotting, tables
 from .grouping import Study
 from .tables import Table
 
@@ -37,21 +36,19 @@ def tables_of(study: Study) -> dict[str, Table]:
     }
 
 
-def write(study: Study, folder: Path, left_out: str = "") -> tuple[list[str], str]:
+def files(study: Study, folder: Path, left_out: str = "") -> tuple[dict[Path, str | bytes], str]:
     """Each table as .txt, .md and .csv (points as .csv alone), averages.csv with every average and
     metric in long form, the figures. left_out: a sentence that stands above every table. Returns
-    the paths, and the sentence that says why there are no figures or ""."""
-    texts: dict[Path, str] = {}
+    the files to write, and the sentence that says why there are no figures or ""."""
+    found: dict[Path, str | bytes] = {}
     for name, table in tables_of(study).items():
-        texts[folder / f"{name}.csv"] = tables.as_csv(table)
+        found[folder / f"{name}.csv"] = tables.as_csv(table)
         if name != "points":
             said = [line for line in (left_out, ABOUT[name]) if line]
-            texts[folder / f"{name}.md"] = "\n\n".join([*said, tables.as_markdown(table)])
-            texts[folder / f"{name}.txt"] = "\n\n".join([*said, tables.as_text(table, None)])
-    texts[folder / "averages.csv"] = tables.as_csv(gear_tables.long_table(study))
-    for path in texts:  # before any of them is written
-        writable(path)
-    for path, text in texts.items():
-        write_lines(path, text.rstrip("\n").split("\n"))
-    drawn = figures.write(study, folder) if figures.available() else []
-    return [str(path) for path in (*texts, *drawn)], "" if drawn else figures.ABSENT
+            found[folder / f"{name}.md"] = "\n\n".join([*said, tables.as_markdown(table)])
+            found[folder / f"{name}.txt"] = "\n\n".join([*said, tables.as_text(table, None)])
+    found[folder / "averages.csv"] = tables.as_csv(gear_tables.long_table(study))
+    if not plotting.available():
+        return found, plotting.ABSENT
+    found |= {folder / name: drawn for name, drawn in figures.draw(study).items()}
+    return found, ""

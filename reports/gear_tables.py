@@ -91,7 +91,7 @@ def long_table(study: Study) -> Table:
                     values = (one.interval[key] for key in ("mean", "low", "high", "n"))
                     shown = None if n is None else str(n)
                     rows.append(
-                        (model, whose, shown, " ".join(one.data_sets), metric.name, *values)
+                        (model, whose, shown, ", ".join(one.data_sets), metric.name, *values)
                     )
     heads = ("model", "data_set", "shown", "data_sets", "metric", "mean", "low", "high", "n")
     return Table(heads, tuple(rows))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..records import Json, Problem
+from .data_sets import data_sets
 from .results import Detail
 from .statistics import Interval, Stratum, mean_of_means, rank_correlation
 
@@ -64,20 +65,18 @@ def settings_of(
     sessions: Sequence[Mapping[str, Json]], problems: Sequence[Sequence[Problem]]
 ) -> list[Setting]:
     """The setting of each session, from what the store says of it (`Store.session`) and the
-    problems it has. Generated problems stand apart from those of data where a task has both, and
-    methods where there are several."""
+    problems it has. Data sets are named by `data_sets`; methods stand apart where there are
+    several."""
     recorded = [one["settings"] for one in sessions]
-    tasks = [str(settings.get("task")) for settings in recorded]
-    generated = [_operational(settings).get("data") is None for settings in recorded]
-    kinds = {(task, made) for task, made in zip(tasks, generated, strict=True)}
-    both = {task for task, made in kinds if (task, not made) in kinds}
     methods = {str(settings.get("method")) for settings in recorded}
     found = []
-    for settings, task, made, some in zip(recorded, tasks, generated, problems, strict=True):
+    for settings, data_set, some in zip(
+        recorded, data_sets(recorded, problems), problems, strict=True
+    ):
         model = str(_operational(settings).get("model_name") or settings.get("model"))
         found.append(
             Setting(
-                f"{task} (generated)" if made and task in both else task,
+                data_set,
                 _shown(_operational(settings).get("observations"), some),
                 f"{model} · {settings.get('method')}" if len(methods) > 1 else model,
             )

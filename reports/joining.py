@@ -8,27 +8,34 @@ sessions nor that of the answers changes a result.
 
 Hidden pairs are a set: one that stands there twice counts once, one that is also shown is left out
 (as in the published code), and so is one by which no hypothesis can be judged
-(`tasks.judgeable`), unless all pairs are asked for.
+(`tasks.judgeable`), unless all pairs are asked for. Hypotheses that memorise what they were shown
+are counted, and left out where that is asked for.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import tasks
-from ..records import Json, Observation, Problem, canonical_json, digest_of
+from ..records import Json, Observation, Predictions, Problem, canonical_json, digest_of
+from ..tools.memorising import is_memorising, is_unvaried
 from ..tools.studies import Population, population
+from .data_sets import data_sets
+from .results import DEFAULT, Options, Spaces
 
 if TYPE_CHECKING:
     from ..store import Consistent, Store
 
 TOGETHER = 32  # problems whose rows are read by one query
 ORIGINAL = "original"
+
+Given = tuple["Consistent", list[int]]  # and where the hidden pairs that count stand in its marks
+Behaviour = tuple[str, str]  # digests of codes and reasons
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class Joined:
 
     key: names it among all, a part of every seed. cluster: what is drawn as one in a bootstrap:
     the problem, under whatever O_n. unjudged: hypotheses left out, without marks on the hidden
-    pairs or predictions over S.
+    pairs or predictions over S. memorising: hypotheses that are (tools/memorising.py).
     """
 
     data_set: str
@@ -47,6 +54,7 @@ class Joined:
     cluster: str
     population: Population
     unjudged: int
+    memorising: int
 
 
 @dataclass
@@ -63,16 +71,11 @@ class Sources:
 class _Group:
     data_set: str
     n: int | str
+    key: str
     problem: Problem
     names: list[str]  # of the hidden pairs that count, in their order
     space: str
     places: dict[str, list[int]] = field(default_factory=dict)  # by session: where they stand
-
-
-def data_set(settings: Json) -> str:
-    """What a table calls the data of a session: the task, and whether its generator made them."""
-    made = settings.get("operational", {}).get("data") is None
-    return f"{settings['task']} (generated)" if made else str(settings["task"])
 
 
 def shown_setting(settings: Json, problem: Problem) -> int | str:
@@ -83,21 +86,23 @@ def shown_setting(settings: Json, problem: Problem) -> int | str:
 
 
 def joined(
-    store: Store, sessions: Sequence[str], sources: Sources, *, all_pairs: bool = False
+    store: Store, sessions: Sequence[str], sources: Sources, options: Options = DEFAULT
 ) -> Iterator[Joined]:
     """Every problem of the sessions that is done in one of them at least, in the order of data set,
     n and id; predictions of one problem at a time are in memory. `sources` is filled at once."""
-    groups = _groups(store, sessions, sources, all_pairs)
-    return _populated(store, groups)
+    groups = _groups(store, sessions, sources, options.all_pairs)
+    return _populated(store, groups, options.without_memorising)
 
 
 def _groups(
     store: Store, sessions: Sequence[str], sources: Sources, all_pairs: bool
-) -> dict[str, _Group]:
-    groups: dict[str, _Group] = {}
-    for session in dict.fromkeys(sessions):
-        settings = store.session(session)["settings"]
-        rows = store.problems(session)
+) -> list[_Group]:
+    named = list(dict.fromkeys(sessions))
+    recorded = [store.session(session)["settings"] for session in named]
+    read = [store.problems(session) for session in named]
+    called = data_sets(recorded, [[row.problem for row in rows] for rows in read])
+    groups: dict[tuple[str, str], _Group] = {}
+    for session, settings, rows, data_set in zip(named, recorded, read, called, strict=True):
         done = [row for row in rows if row.status == "done"]
         sources.sessions.append(
             {
@@ -109,27 +114,27 @@ def _groups(
         )
         for row in done:
             problem, names = row.problem, _hidden(row.problem, all_pairs)
-            about = data_set(settings), shown_setting(settings, problem)
+            n = shown_setting(settings, problem)
             shown = sorted(map(_name, problem.shown))
             public = dict(problem.public)
             key = digest_of(
-                [*about, problem.id, shown, public, sorted(names), row.space,
+                [settings.get("task"), n, problem.id, shown, public, sorted(names), row.space,
                  settings.get("equality")]
             )  # fmt: skip
-            if key not in groups:
-                groups[key] = _Group(*about, problem, sorted(names), row.space)
+            if (data_set, key) not in groups:
+                groups[data_set, key] = _Group(data_set, n, key, problem, sorted(names), row.space)
                 judged = len(_hidden(problem, True))
                 sources.hidden["not_judgeable"] += judged - len(names)
                 sources.hidden["repeated"] += len(problem.hidden) - judged
-            groups[key].places[session] = [names[name] for name in groups[key].names]
+            group = groups[data_set, key]
+            group.places[session] = [names[name] for name in group.names]
     sources.problems = len(groups)
-    order = sorted(groups, key=lambda key: _place(groups[key], key))
-    return {key: groups[key] for key in order}
+    return sorted(groups.values(), key=_place)
 
 
-def _place(group: _Group, key: str) -> tuple[str, bool, int, str, str]:
+def _place(group: _Group) -> tuple[str, bool, int, str, str]:
     number = group.n if isinstance(group.n, int) else 0
-    return group.data_set, group.n == ORIGINAL, number, group.problem.id, key
+    return group.data_set, group.n == ORIGINAL, number, group.problem.id, group.key
 
 
 def _hidden(problem: Problem, all_pairs: bool) -> dict[str, int]:
@@ -148,20 +153,18 @@ def _name(pair: Observation) -> str:
     return canonical_json([pair.input, pair.output])
 
 
-def _populated(store: Store, groups: dict[str, _Group]) -> Iterator[Joined]:
-    weights: dict[str, tuple[float, ...] | None] = {}
-    keys = list(groups)
-    for start in range(0, len(keys), TOGETHER):
-        part = keys[start : start + TOGETHER]
+def _populated(
+    store: Store, groups: Sequence[_Group], without_memorising: bool
+) -> Iterator[Joined]:
+    spaces = Spaces(store)
+    for start in range(0, len(groups), TOGETHER):
+        part = groups[start : start + TOGETHER]
         by_session: dict[str, list[str]] = {}
-        for key in part:
-            for session in groups[key].places:
-                by_session.setdefault(session, []).append(groups[key].problem.id)
+        for group in part:
+            for session in group.places:
+                by_session.setdefault(session, []).append(group.problem.id)
         found = {session: store.consistent(session, ids) for session, ids in by_session.items()}
-        for key in part:
-            group = groups[key]
-            if group.space not in weights:
-                weights[group.space] = store.space(group.space).weights
+        for group in part:
             given = [
                 (one, places)
                 for session, places in group.places.items()
@@ -174,33 +177,71 @@ def _populated(store: Store, groups: dict[str, _Group]) -> Iterator[Joined]:
                 if one.codes is not None and one.hidden is not None and len(one.hidden) == pairs
             ]
             usable.sort(key=lambda pair: pair[0].hypothesis)
+            unjudged = len(given) - len(usable)
+            predicted = _predicted(store, usable)
+            memorising = _memorising(group, usable, predicted, spaces)
+            if without_memorising:
+                usable = [pair for i, pair in enumerate(usable) if i not in memorising]
             yield Joined(
                 group.data_set,
                 group.n,
                 group.problem.id,
-                key,
+                group.key,
                 canonical_json([group.data_set, group.problem.group or group.problem.id]),
-                _population(store, usable, len(group.names), weights[group.space]),
-                len(given) - len(usable),
+                _population(group, usable, predicted, spaces),
+                unjudged,
+                len(memorising),
             )
 
 
+def _predicted(store: Store, given: Sequence[Given]) -> dict[Behaviour, Predictions]:
+    """Over S; predictions that several hypotheses share are read once."""
+    vectors = store.vectors({name for one, _ in given for name in _behaviour(one)})
+    return {
+        (codes, reasons): Predictions(vectors[codes], vectors[reasons], ())
+        for codes, reasons in dict.fromkeys(_behaviour(one) for one, _ in given)
+    }
+
+
+def _behaviour(one: Consistent) -> Behaviour:
+    return str(one.codes), str(one.reasons)
+
+
+def _memorising(
+    group: _Group,
+    given: Sequence[Given],
+    predicted: Mapping[Behaviour, Predictions],
+    spaces: Spaces,
+) -> set[int]:
+    """Which of the hypotheses are."""
+    if group.problem.family != "programs" or not given:
+        return set()
+    shown = group.problem.shown
+    other = spaces.inputs(group.space).other_than(shown)
+    unvaried = {name for name, some in predicted.items() if is_unvaried(some, other)}
+    return {
+        i
+        for i, (one, _) in enumerate(given)
+        if _behaviour(one) in unvaried
+        and is_memorising(one.text, shown, predicted[_behaviour(one)], other)
+    }
+
+
 def _population(
-    store: Store,
-    given: Sequence[tuple[Consistent, list[int]]],
-    pairs: int,
-    weights: tuple[float, ...] | None,
+    group: _Group,
+    given: Sequence[Given],
+    predicted: Mapping[Behaviour, Predictions],
+    spaces: Spaces,
 ) -> Population:
-    """The codes of predictions that several hypotheses share are read once."""
-    rows: dict[tuple[str | None, str | None], int] = {}
-    behaviour = [rows.setdefault((one.codes, one.reasons), len(rows)) for one, _ in given]
-    vectors = store.vectors(name for both in rows for name in both if name is not None)
-    codes = [vectors[codes] for codes, _ in rows if codes is not None]
-    defined = [np.equal(vectors[reasons], 0) for _, reasons in rows if reasons is not None]
-    right = np.zeros((len(given), pairs), np.bool_)
+    right = np.zeros((len(given), len(group.names)), np.bool_)
     for i, (one, places) in enumerate(given):
         marks = one.hidden or ()
         right[i] = [marks[place] is True for place in places]
-    if not rows:
+    if not given:
         return population(np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_), right)
-    return population(np.stack(codes), np.stack(defined), right, behaviour, weights)
+    rows: dict[Behaviour, int] = {}
+    behaviour = [rows.setdefault(_behaviour(one), len(rows)) for one, _ in given]
+    codes = np.stack([predicted[name].codes for name in rows])
+    defined = np.stack([predicted[name].defined for name in rows])
+    weights = spaces.space(group.space).weights
+    return population(codes, defined, right, behaviour, weights)

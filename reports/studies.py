@@ -34,6 +34,7 @@ from ..records import Json, UsageError
 from ..tools import studies
 from .joining import Joined, Sources, joined
 from .ratios import Clusters, Formula, odds_ratio, share
+from .results import Options
 from .statistics import RESAMPLES
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 HIDDEN = (1, 2, 3, 4)  # m
 CONTEXT_SIZES = (0, 1, 2)  # k
 ALL = "all"
+COUNTED = ("hypotheses", "distinct", "not_judged", "memorising", "without_consistent")
+LEFT_OUT = ("all_pairs", "distinct", "without_memorising")
 
 Key = tuple[Json, ...]  # data set, n, m and perhaps k
 
@@ -50,7 +53,8 @@ Key = tuple[Json, ...]  # data set, n, m and perhaps k
 class Choices:
     """What shapes a study. draws: of hidden pairs, for each problem and m. all_pairs: hidden pairs
     by which nothing can be judged count too (the original way). distinct: hypotheses of equal
-    predictions count once. contexts, pairs: the most of one size and problem, of one context."""
+    predictions count once. contexts, pairs: the most of one size and problem, of one context.
+    without_memorising: as if hypotheses that memorise had not been proposed."""
 
     seed: int = 0
     draws: int = studies.DRAWS
@@ -59,6 +63,7 @@ class Choices:
     contexts: int = studies.CONTEXTS
     pairs: int = studies.PAIRS
     resamples: int = RESAMPLES
+    without_memorising: bool = False
 
 
 @dataclass
@@ -123,12 +128,13 @@ def study(
         if getattr(chosen, what) < 1:
             raise UsageError(f"{what} is {getattr(chosen, what)}: it must be at least 1")
     sources = Sources()
-    counted = {"hypotheses": 0, "distinct": 0, "not_judged": 0, "without_consistent": 0}
-    problems = _counted(joined(store, sessions, sources, all_pairs=chosen.all_pairs), counted)
+    counted = dict.fromkeys(COUNTED, 0)
+    options = Options(chosen.all_pairs, chosen.without_memorising)
+    problems = _counted(joined(store, sessions, sources, options), counted)
     found = STUDIES[name](problems, chosen)
     return {
         "study": name,
-        **{key: getattr(chosen, key) for key in ("seed", "draws", "all_pairs", "distinct")},
+        **{key: getattr(chosen, key) for key in ("seed", "draws", *LEFT_OUT)},
         **({"contexts": chosen.contexts, "pairs": chosen.pairs} if name == "general" else {}),
         "sessions": sources.sessions,
         "problems": sources.problems,
@@ -143,6 +149,7 @@ def _counted(problems: Iterable[Joined], counted: dict[str, int]) -> Iterator[Jo
         counted["hypotheses"] += len(one.population)
         counted["distinct"] += len(studies.distinct(one.population))
         counted["not_judged"] += one.unjudged
+        counted["memorising"] += one.memorising
         counted["without_consistent"] += not len(one.population)
         yield one
 

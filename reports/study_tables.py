@@ -1,4 +1,4 @@
-"""What the studies came to as tables and as a plot (GEAR, figure 4).
+"""What the studies came to as tables.
 
 Text is short: of the second study the rows that pool the sizes of context. Markdown has every row,
 CSV every row and every number.
@@ -6,12 +6,10 @@ CSV every row and every number.
 
 from __future__ import annotations
 
-import io
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-from ..records import Json, UsageError
+from ..records import Json
 from .studies import ALL
 from .tables import Cell, Mean, Table
 
@@ -31,11 +29,6 @@ SHORT = {
     "defeasible": (("hypotheses",), ("pass_rate", "gamma")),
     "general": (("pairs",), ("ratio", "odds_ratio")),
 }
-PLOTTED = {
-    "defeasible": {"pass_rate": "pass rate", "gamma": "γ of the survivors"},
-    "general": {"ratio": "ratio of pass rates", "odds_ratio": "odds ratio"},
-}
-INSTALL = "pip install 'peirce[report]'"
 
 
 def short_table(result: Mapping[str, Json]) -> Table:
@@ -115,6 +108,13 @@ def facts(result: Mapping[str, Json]) -> list[str]:
             "ratio: Pr(pass | higher score) / Pr(pass | lower score) over all pairs; sizes of"
             " context apart with --out or --json"
         )
+    if result["memorising"]:
+        count = f"{result['memorising']:,} hypotheses memorise what they were shown"
+        told.append(
+            f"{count} and are left out"
+            if result["without_memorising"]
+            else f"{count} (--without-memorising)"
+        )
     left_out = result["hidden_left_out"] | {"hypotheses_not_judged": result["not_judged"]}
     for session in result["sessions"]:
         for status, count in session["left_out"].items():
@@ -122,66 +122,6 @@ def facts(result: Mapping[str, Json]) -> list[str]:
             left_out[name] = left_out.get(name, 0) + count
     some = [f"{count} {why.replace('_', ' ')}" for why, count in left_out.items() if count]
     return [*told, f"left out: {', '.join(some)}"] if some else told
-
-
-def plot(result: Mapping[str, Json]) -> str:
-    """An SVG: a row of panels for each data set, figures by m, a line for each n, bars for the
-    95% intervals. Raises UsageError where matplotlib is absent."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UsageError(f"a plot needs matplotlib: {INSTALL}") from None
-    figures = PLOTTED[result["study"]]
-    rows = [row for row in result["rows"] if row.get("k", ALL) == ALL]
-    data_sets = list(dict.fromkeys(row["data_set"] for row in rows))
-    # Without a date and with names that do not change, one result gives one file.
-    with rc_context({"svg.hashsalt": "peirce", "svg.fonttype": "none"}):
-        drawn = Figure(
-            figsize=(4.2 * len(figures), 3.2 * max(1, len(data_sets))), layout="constrained"
-        )
-        panels = drawn.subplots(max(1, len(data_sets)), len(figures), squeeze=False)
-        for line, data_set in zip(panels, data_sets, strict=False):
-            own = [row for row in rows if row["data_set"] == data_set]
-            for panel, (name, title) in zip(line, figures.items(), strict=True):
-                _panel(panel, own, name)
-                panel.set_title(f"{data_set}: {title}", fontsize=9, parse_math=False)
-        out = io.StringIO()
-        drawn.savefig(out, format="svg", metadata={"Date": None})
-    return out.getvalue()
-
-
-def _panel(panel: Any, rows: Sequence[Mapping[str, Json]], name: str) -> None:
-    ms = list(dict.fromkeys(row["m"] for row in rows))
-    settings = list(dict.fromkeys(row["n"] for row in rows))
-    for i, n in enumerate(settings):
-        own = [row for row in rows if row["n"] == n and row[name]["value"] is not None]
-        if not own:
-            continue
-        values = [row[name]["value"] for row in own]
-        low = [v - (row[name]["low"] or 0.0) for v, row in zip(values, own, strict=True)]
-        high = [
-            0.0 if row[name]["high"] is None else row[name]["high"] - v
-            for v, row in zip(values, own, strict=True)
-        ]
-        aside = (i - (len(settings) - 1) / 2) * 0.07
-        places = [ms.index(row["m"]) + aside for row in own]
-        style = {"color": "black", "linestyle": ":"} if n == ALL else {}
-        panel.errorbar(
-            places, values, [low, high], label=f"n = {n}", capsize=2, marker="o", markersize=3,
-            linewidth=1, **style,
-        )  # fmt: skip
-    panel.set_xticks(range(len(ms)), [str(m) for m in ms])
-    panel.set_xlabel("hidden pairs m")
-    if name in PLOTTED["general"]:
-        panel.axhline(1.0, color="grey", linewidth=0.8)
-        panel.set_yscale("log")
-        panel.yaxis.set_major_formatter("{x:g}")
-        panel.yaxis.set_minor_formatter("{x:g}")
-    else:
-        panel.set_ylim(bottom=0)
-    if panel.get_legend_handles_labels()[0]:
-        panel.legend(fontsize=7)
 
 
 # --- inside ------------------------------------------------------------------

@@ -1,5 +1,5 @@
 """The consistent hypotheses of many problems of a session with no more than a study reads of them:
-marks on hidden pairs, and the names of their predictions over S."""
+their text, marks on hidden pairs, and the names of their predictions over S."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _PLACE = "step, answer, ordinal"
 
 @dataclass(frozen=True)
 class Consistent:
-    """hypothesis: `Hypothesis.digest`. hidden: the marks of its agreement with the hidden pairs,
+    """hypothesis: `Hypothesis.digest`. text: of it. hidden: the marks of its agreement with the hidden pairs,
     None where it was not compared. codes, reasons: of its predictions over S, digests of vectors;
     None where it has none."""
 
     hypothesis: Digest
+    text: str
     hidden: tuple[bool | None, ...] | None
     codes: Digest | None
     reasons: Digest | None
@@ -36,8 +37,8 @@ def consistent(
         f"SELECT problem, {_PLACE} FROM verdict",
         *(session, names, _PLACE, f"AND verdict IN ({verdicts})"),
     )
-    digests = by_problem(
-        reading, f"SELECT problem, {_PLACE}, digest FROM hypothesis", session, names, _PLACE
+    texts = by_problem(
+        reading, f"SELECT problem, {_PLACE}, digest, text FROM hypothesis", session, names, _PLACE
     )
     predicted = by_problem(
         reading,
@@ -46,7 +47,7 @@ def consistent(
     )
     found = {}
     for name in names:
-        digest = {tuple(place): one for *place, one in digests[name]}
+        told = {tuple(place): (digest, text_of(text)) for *place, digest, text in texts[name]}
         marks, vectors = {}, {}
         for *place, inputs, marked, codes, reasons in predicted[name]:
             if inputs == "hidden":
@@ -54,7 +55,7 @@ def consistent(
             else:
                 vectors[tuple(place)] = (codes, reasons)
         found[text_of(name)] = [
-            Consistent(digest[place], marks.get(place), *vectors.get(place, (None, None)))
+            Consistent(*told[place], marks.get(place), *vectors.get(place, (None, None)))
             for place in judged[name]
         ]
     return found

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -15,17 +16,22 @@ from ..reports import (
     find_evaluation,
     gear_files,
     gear_tables,
+    plotting,
+    study_figures,
     study_tables,
     tables,
     tally,
+    writing,
 )
 from ..reports.endings import SIDE_BY_SIDE
 from ..reports.grouping import Study, settings_of
 from ..reports.results import Options, Spaces
 from ..store import Store
-from ..tasks.files import expanded, writable, write_lines
+from ..tasks.files import expanded
 from ..tasks.sentences import warn
 from .settings import shown_model
+
+STUDY_FORMS = (".csv", ".md", ".png", ".svg")
 
 
 def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
@@ -110,6 +116,9 @@ def evaluate_sessions(
 ) -> dict[str, Json]:
     """{"sessions": […]} of whole ids, and where it is GEAR's evaluation "settings" and "table3";
     with out "files", and "notes" on what could not be written."""
+    if out is not None:
+        target = expanded(out)
+        writing.check([target]) if _is_file(target) else writing.check_folder(target)
     recorded = [store.session(session) for session in sessions]
     chosen = name or default_evaluation(recorded[0]["settings"]["family"])
     spaces = Spaces(store)
@@ -130,68 +139,77 @@ def evaluate_sessions(
     for one in scored:
         del one["details"]
     if out is not None:
-        result["files"] = write_tables(scored, out)
-        if study is not None and not _is_file(expanded(out)):
-            files, without = gear_files.write(study, expanded(out), _left_out(scored, options))
-            result["files"] += files
+        files = _tables(scored, target)
+        if study is not None and not _is_file(target):
+            of_study, without = gear_files.files(study, target, _left_out(scored, options))
+            files |= of_study
             result["notes"] = [without] if without else []
+        result["files"] = writing.write(files)
     return result
 
 
 def _left_out(scored: Sequence[Mapping[str, Json]], options: Options) -> str:
     if not options.without_memorising:
         return ""
-    count = sum(one["memorising"] for one in scored)
-    return f"Without the {count} hypotheses that memorise what they were shown."
+    return _without(sum(one["memorising"] for one in scored))
+
+
+def _without(memorising: int) -> str:
+    return f"Without the {memorising} hypotheses that memorise what they were shown."
 
 
 def _is_file(target: Path) -> bool:
     return target.suffix in (".csv", ".md")
 
 
-def write_tables(scored: Sequence[Mapping[str, Json]], out: str | Path) -> list[str]:
-    """Tables as files, each whole or not at all: a .csv or .md file, or a folder that gets both
-    and one CSV of problems for each session. Returns the paths."""
-    target = expanded(out)
+def _tables(scored: Sequence[Mapping[str, Json]], target: Path) -> dict[Path, str | bytes]:
+    """Tables as files to write: a .csv or .md file, or a folder that gets both and one CSV of
+    problems for each session."""
     name = str(scored[0]["evaluation"])
     metrics = find_evaluation(name).metrics
     long = tables.as_csv(tables.long_table(scored, metrics))
     rows: Literal["metrics", "sessions"] = "metrics" if len(scored) <= SIDE_BY_SIDE else "sessions"
     side_by_side = tables.as_markdown(tables.summary_table(scored, metrics, rows=rows))
     if _is_file(target):
-        texts = {target: long if target.suffix == ".csv" else side_by_side}
-    else:
-        texts = {target / f"{name}.csv": long, target / f"{name}.md": side_by_side}
-        for one in scored:
-            whole = tables.as_csv(tables.problem_table(one["by_problem"]))
-            texts[target / f"{name}-{one['session']}.csv"] = whole
-    return _written(texts)
+        return {target: long if target.suffix == ".csv" else side_by_side}
+    of_problems: dict[Path, str | bytes] = {
+        target / f"{name}-{one['session']}.csv": tables.as_csv(
+            tables.problem_table(one["by_problem"])
+        )
+        for one in scored
+    }
+    return {target / f"{name}.csv": long, target / f"{name}.md": side_by_side, **of_problems}
+
+
+def check_study_files(out: str | Path) -> None:
+    """Raises UsageError where `write_study` could not write, so that nobody waits for that."""
+    target = expanded(out)
+    if target.suffix not in STUDY_FORMS:
+        writing.check_folder(target)
+        return
+    writing.check([target])
+    if target.suffix in plotting.FORMS and not plotting.available():
+        raise UsageError(f"{target}: a figure needs matplotlib: {plotting.INSTALL}")
 
 
 def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
-    """What a study came to as files: a .csv, .md or .svg file, or a folder that gets all three,
-    without the plot, and with a warning, where matplotlib is absent. Returns the paths."""
+    """What a study came to as files: a .csv, .md, .png or .svg file, or a folder that gets all
+    four, without the figures, and with a warning, where matplotlib is absent. Returns the paths."""
     target = expanded(out)
     name = str(result["study"])
-    forms: dict[str, Callable[[], str]] = {
-        ".csv": lambda: tables.as_csv(study_tables.long_table(result)),
-        ".md": lambda: tables.as_markdown(study_tables.whole_table(result)),
-        ".svg": lambda: study_tables.plot(result),
-    }
-    if target.suffix in forms:
-        return _written({target: forms[target.suffix]()})
-    texts = {}
-    for suffix, form in forms.items():
-        try:
-            texts[target / f"{name}{suffix}"] = form()
-        except UsageError as error:
-            warn(f"{name}{suffix} is not written: {error}")
-    return _written(texts)
-
-
-def _written(texts: Mapping[Path, str]) -> list[str]:
-    for path in texts:  # before any of them is written
-        writable(path)
-    for path, text in texts.items():
-        write_lines(path, text.rstrip("\n").split("\n"))
-    return [str(path) for path in texts]
+    single = target.suffix if target.suffix in STUDY_FORMS else None
+    wanted = STUDY_FORMS if single is None else (single,)
+    found: dict[str, str | bytes] = {}
+    if ".csv" in wanted:
+        found[".csv"] = tables.as_csv(study_tables.long_table(result))
+    if ".md" in wanted:
+        said = [_without(result["memorising"])] if result["without_memorising"] else []
+        found[".md"] = "\n\n".join([*said, tables.as_markdown(study_tables.whole_table(result))])
+    drawn = [form for form in wanted if form in plotting.FORMS]
+    if drawn and (single or plotting.available()):
+        found |= plotting.rendered(partial(study_figures.figure, result), drawn) or {}
+    elif drawn:
+        warn(plotting.ABSENT)
+    return writing.write(
+        {target if single else target / f"{name}{form}": data for form, data in found.items()}
+    )

@@ -64,7 +64,7 @@ def test_tables_are_written_as_a_file_or_a_folder(store, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # without matplotlib
         files = peirce.study("general", store=store, out=out)["files"]
-    assert {Path(f).name for f in files} - {"general.svg"} == {"general.csv", "general.md"}
+    assert {Path(f).suffix for f in files} - {".png", ".svg"} == {".csv", ".md"}
     (one,) = peirce.study("general", store=store, out=tmp_path / "a.csv")["files"]
     assert Path(one).read_text().startswith("data_set,n,m,k,problems,")
     assert Path(one).read_text() == (out / "general.csv").read_text()
@@ -72,10 +72,10 @@ def test_tables_are_written_as_a_file_or_a_folder(store, tmp_path):
 
 def test_without_matplotlib_a_folder_gets_the_tables_and_a_sentence(store, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.warns(UserWarning, match=r"general\.svg is not written: a plot needs matplotlib"):
+    with pytest.warns(UserWarning, match="figures are left out: they need matplotlib"):
         files = peirce.study("general", store=store, out=tmp_path / "out")["files"]
     assert {Path(f).suffix for f in files} == {".csv", ".md"}
-    with pytest.raises(UsageError, match="a plot needs matplotlib"):
+    with pytest.raises(UsageError, match="a figure needs matplotlib"):
         peirce.study("general", store=store, out=tmp_path / "a.svg")
 
 

@@ -9,7 +9,7 @@ import importlib.util
 import peirce
 import pytest
 from peirce.records import InputSet, Observation, Verdict
-from peirce.reports import figures, gear_files
+from peirce.reports import gear_files, plotting
 from peirce.store import Store
 
 OK, WRONG = Verdict.ACCEPTED, Verdict.INCONSISTENT
@@ -80,11 +80,15 @@ def evaluate(store, **options):
 def test_settings_and_table_3_stand_beside_the_sessions(store):
     found = evaluate(store)
     assert [(s["data_set"], s["n"], s["model"]) for s in found["settings"]] == [
-        ("acre", 2, "$weak$"), ("acre", 2, "able"), ("acre", 3, "$weak$"), ("acre", 3, "able"),
-        ("list_functions", 2, "able"),
+        ("acre (generated)", 2, "$weak$"), ("acre (generated)", 2, "able"),
+        ("acre (generated)", 3, "$weak$"), ("acre (generated)", 3, "able"),
+        ("list_functions (generated)", 2, "able"),
     ]  # fmt: skip
     row = found["table3"][0]
-    assert (row["model"], row["data_sets"]) == ("able", ["acre", "list_functions"])
+    assert (row["model"], row["data_sets"]) == (
+        "able",
+        ["acre (generated)", "list_functions (generated)"],
+    )
     assert row["problems"] == 6
     able = found["settings"][1]
     assert able["verdicts"] == {"accepted": 6, "inconsistent": 2}
@@ -130,16 +134,19 @@ def test_all_tables_are_written_as_text_markdown_and_csv(store, tmp_path):
     with open(tmp_path / "out" / "averages.csv") as file:
         rows = list(csv.DictReader(file))
     avg = [r for r in rows if r["data_set"] == "Avg" and r["metric"] == "beta" and not r["shown"]]
-    assert [row["data_sets"] for row in avg] == ["acre list_functions"]
-    assert "Avg of acre, list_functions" in (tmp_path / "out" / "table3.md").read_text()
+    assert [row["data_sets"] for row in avg] == ["acre (generated), list_functions (generated)"]
+    assert (
+        "Avg of acre (generated), list_functions (generated)"
+        in (tmp_path / "out" / "table3.md").read_text()
+    )
 
 
 def test_without_matplotlib_the_tables_are_there_and_one_sentence_says_so(
     store, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(figures, "available", lambda: False)
+    monkeypatch.setattr(plotting, "available", lambda: False)
     found = evaluate(store, out=tmp_path / "out")
-    assert found["notes"] == [figures.ABSENT]
+    assert found["notes"] == [plotting.ABSENT]
     assert not list((tmp_path / "out").glob("*.png"))
     assert (tmp_path / "out" / "table3.txt").exists()
 
@@ -153,7 +160,12 @@ def test_figures_are_drawn_twice_alike_and_show_names_as_they_are(store, tmp_pat
     drawn = [path for path in first if path.endswith((".png", ".svg"))]
     assert {path.rsplit("/", 1)[1] for path in drawn} == {
         f"{name}.{end}"
-        for name in ("figure3", "figure3-acre", "figure3-list_functions", "scatter")
+        for name in (
+            "figure3",
+            "figure3-acre-generated",
+            "figure3-list_functions-generated",
+            "scatter",
+        )
         for end in ("png", "svg")
     }
     for one, other in zip(first, second, strict=True):

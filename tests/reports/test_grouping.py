@@ -45,10 +45,7 @@ def test_n_is_the_number_drawn_or_what_a_file_shows_else_original(write):
     assert [setting.n for setting in found] == [4, 3, "various", "original"]
 
 
-def test_generated_problems_and_methods_stand_apart_where_there_are_both(write):
-    of_data = recorded(data={"name": "acre.jsonl", "sha256": "…"})
-    found = settings_of([recorded(), of_data, recorded(task="arc")], [[write.problem()]] * 3)
-    assert [s.data_set for s in found] == ["acre (generated)", "acre", "arc"]
+def test_methods_stand_apart_where_there_are_both(write):
     found = settings_of([recorded(), recorded(method="t3")], [[write.problem()]] * 2)
     assert [s.model for s in found] == ["m · abduce", "m · t3"]
 

@@ -13,6 +13,7 @@ import csv
 import io
 import json
 import random
+import re
 import sys
 from itertools import combinations
 
@@ -33,8 +34,9 @@ from peirce.records import (
     Verdict,
     canonical_json,
 )
-from peirce.reports import study_tables, tables
+from peirce.reports import study_figures, study_tables, tables
 from peirce.reports.joining import Sources, joined
+from peirce.reports.plotting import rendered
 from peirce.reports.studies import CONTEXT_SIZES, HIDDEN, Choices, study
 from peirce.store import Store
 from peirce.tools import studies
@@ -478,22 +480,24 @@ def test_text_is_no_wider_than_a_page_and_markdown_has_every_row(results):
 def test_a_plot_has_every_setting_and_is_the_same_twice(results):
     pytest.importorskip("matplotlib", reason="MATPLOTLIB ABSENT (extra `report`): no plot is drawn")
     for result in results:
-        drawn = study_tables.plot(result)
-        assert drawn == study_tables.plot(result)
-        plotted = study_tables.PLOTTED[result["study"]]
+        drawn, again = (rendered(lambda r=result: study_figures.figure(r)) for _ in range(2))
+        assert drawn == again and set(drawn) == {".png", ".svg"}
+        words = re.findall(r"<!-- (.*?) -->", drawn[".svg"].decode())
+        plotted = study_figures.PLOTTED[result["study"]]
         with_figures = {
             row["n"]
             for row in result["rows"]
             if row.get("k", "all") == "all" and any(row[name]["value"] for name in plotted)
         }
         assert len(with_figures) > 1
-        for said in (*(f"n = {n}" for n in with_figures), "hidden pairs m", "list_functions: "):
-            assert said in drawn
+        lines = ["all n" if n == "all" else f"n = {n}" for n in with_figures]
+        for said in (*lines, "hidden pairs drawn (m)", *plotted.values()):
+            assert any(said in word for word in words), said
 
 
 def test_without_matplotlib_a_plot_is_refused_with_what_to_install(results, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(
-        UsageError, match=r"a plot needs matplotlib: pip install 'peirce\[report\]'"
+        UsageError, match=r"a figure needs matplotlib: pip install 'peirce\[report\]'"
     ):
-        study_tables.plot(results[0])
+        rendered(lambda: study_figures.figure(results[0]))
