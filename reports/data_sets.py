@@ -35,7 +35,7 @@ def data_sets(
     found: list[tuple[str, str | None]] = []
     for one, some in zip(settings, problems, strict=True):
         task, source = str(one.get("task")), _source(one)
-        found.append((task, source and source.digest))
+        found.append((task, None if source is None else source.digest))
         if source is not None:
             of_task = files.setdefault(task, {}).setdefault(source.digest, source)
             for problem in some:
@@ -57,7 +57,7 @@ def _named(task: str, files: Sequence[_File]) -> dict[str, str]:
     """By digest."""
     sets = [list(files)] if len(files) == 1 else _together(files)
     seen = Counter(some[0].name for some in sets)
-    names = {}
+    names: dict[str, str] = {}
     for some in sets:
         first = some[0]
         again = f" {first.digest[:8]}" if seen[first.name] > 1 else ""

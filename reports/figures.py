@@ -11,7 +11,7 @@ import numpy as np
 
 from ..tools.gear_bounds import beta_bounds
 from .grouping import Study
-from .plotting import legend_below, rendered, wrapped
+from .plotting import blank, legend_below, rendered, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +25,7 @@ PANELS = (
     ("(f) generalizability", "generalizability"),
 )
 COUNTS = ("consistent_hypotheses", "gamma")  # the other panels hold shares
+MOST = 1.02  # where their axes end, so that a point at 1 is seen whole
 LEAST_SPAN = 0.2  # of an axis of shares: equal values make no axis beyond 1
 CURVES = 4  # values of k whose region is drawn in a panel
 
@@ -68,9 +69,7 @@ def figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
     solid; (b), (c) of all hypotheses; (d) to (f) of the consistent ones. Each point is the mean
     over problems, of several data sets the mean of their means, with its 95% interval. What is no
     number ("original") stands apart from the lines."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 7), layout="constrained")
+    figure = blank(12, 7)
     axes = _axes(figure, 2, 3)
     models = list(zip(study.models, _colours(len(study.models)), strict=True))
     shift = 0.3 / max(1, len(models))
@@ -90,7 +89,7 @@ def figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
     for axis in axes[3:]:
         axis.set_xlabel("observations shown (n)")
     figure.suptitle(wrapped(_over(study, data_sets), 11), fontsize=10)
-    legend_below(figure, axes[1:])
+    legend_below(figure, axes, study.models)
     return figure
 
 
@@ -121,8 +120,8 @@ def _limit(axis: Any, metric: str) -> None:
     """Counts from 0 or from where they are, shares within 0 and 1."""
     low, high = axis.get_ylim()
     if metric not in COUNTS:
-        high = min(high, 1.03)
-        axis.set_ylim(max(-0.03, min(low, high - LEAST_SPAN)), high)
+        high = high if high < 0.98 else MOST
+        axis.set_ylim(max(1 - MOST, min(low, high - LEAST_SPAN)), high)
     elif metric == COUNTS[0]:
         axis.set_ylim(0, high)
 
@@ -166,7 +165,6 @@ def scatter(study: Study) -> Figure | None:
     import matplotlib
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     held = {
@@ -183,7 +181,7 @@ def scatter(study: Study) -> Figure | None:
     columns = min(3, len(held))
     rows = -(-len(held) // columns)
     width = 1.4 + 3.9 * columns
-    figure = Figure(figsize=(width, 0.9 + 3.4 * rows), layout="constrained")
+    figure = blank(width, 0.9 + 3.4 * rows)
     axes = _axes(figure, rows, columns)
     for axis, (model, points) in zip(axes, held.items(), strict=False):
         _regions(axis, sorted({k for _, _, k in points}), shades)
@@ -200,7 +198,9 @@ def scatter(study: Study) -> Figure | None:
         axis.set_visible(False)
     label = "k, consistent hypotheses of a problem"
     ticks = MaxNLocator(8, integer=True, min_n_ticks=1)
-    figure.colorbar(shades, ax=axes[: len(held)], label=label, ticks=ticks, aspect=30)
+    figure.colorbar(
+        shades, ax=axes[: len(held)], label=label, ticks=ticks, aspect=25 * rows, fraction=0.04
+    )
     said = "Outlined: where k total hypotheses can be (appendix D), with k at the tip"
     figure.suptitle(wrapped(said, width - 0.6), fontsize=9)
     return figure

@@ -28,6 +28,15 @@ def available() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 
 
+def blank(width_in: float, height_in: float) -> Figure:
+    """A figure whose parts will stand apart."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.08)  # inches
+    return Figure(figsize=(width_in, height_in), layout=layout)
+
+
 def rendered(
     draw: Callable[[], Figure | None], forms: Sequence[str] = FORMS
 ) -> dict[str, bytes] | None:
@@ -57,15 +66,18 @@ def wrapped(text: str, width_in: float) -> str:
     return "\n".join(textwrap.fill(line, max(12, int(width_in * AN_INCH))) for line in lines)
 
 
-def legend_below(figure: Figure, panels: Sequence[Any]) -> None:
-    """One legend for all panels, below them, in as many columns as the names leave room for."""
+def legend_below(figure: Figure, panels: Sequence[Any], order: Sequence[str]) -> None:
+    """One legend for all panels, below them, its labels in `order`, in as many columns as they
+    leave room for."""
     named: dict[str, Any] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             named.setdefault(label, handle)
+    named = {label: named[label] for label in order if label in named}
     if named:
-        labels = [textwrap.shorten(name, NAMED, placeholder=" …") or name for name in named]
-        labels = [name if len(name) <= NAMED else name[: NAMED - 1] + "…" for name in labels]
+        labels = [
+            name if len(name) <= NAMED else name[: NAMED - 21] + "…" + name[-20:] for name in named
+        ]
         room = int(figure.get_figwidth() * AN_INCH) // (max(map(len, labels)) + 8)
         columns = max(1, min(6, len(labels), room))
         figure.legend(list(named.values()), labels, loc="outside lower center", ncols=columns)

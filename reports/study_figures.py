@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..records import Json
-from .plotting import legend_below, wrapped
+from .plotting import blank, legend_below, wrapped
 from .studies import ALL
 
 if TYPE_CHECKING:
@@ -28,14 +28,12 @@ LEAST = 1.6  # a ratio that an axis holds at least, and one to it
 
 
 def figure(result: Mapping[str, Json]) -> Figure:
-    from matplotlib.figure import Figure
-
     figures = PLOTTED[result["study"]]
     rows = [row for row in result["rows"] if row.get("k", ALL) == ALL]
     data_sets = list(dict.fromkeys(row["data_set"] for row in rows))
     lines = max(1, len(data_sets))
     width = WIDTH * len(figures)
-    drawn = Figure(figsize=(width, 0.9 + HEIGHT * lines), layout="constrained")
+    drawn = blank(width, 0.9 + HEIGHT * lines)
     panels = drawn.subplots(
         lines, len(figures), squeeze=False, sharey="row" if result["study"] == "general" else False
     )
@@ -44,12 +42,16 @@ def figure(result: Mapping[str, Json]) -> Figure:
         own = [row for row in rows if row["data_set"] == data_set]
         for panel, (name, title) in zip(line, figures.items(), strict=True):
             _panel(panel, own, name, ns)
-            panel.set_title(wrapped(f"{data_set}: {title}", WIDTH - 0.5), fontsize=9)
+            panel.set_title(wrapped(f"{data_set}: {title}", WIDTH), fontsize=9)
     for panel in panels[-1]:
         panel.set_xlabel("hidden pairs drawn (m)")
     drawn.suptitle(wrapped(TITLE[result["study"]], width - 0.5), fontsize=10)
-    legend_below(drawn, list(panels.ravel()))
+    legend_below(drawn, list(panels.ravel()), [_label(n) for n in ns])
     return drawn
+
+
+def _label(n: int | str) -> str:
+    return "all n" if n == ALL else f"n = {n}"
 
 
 def _panel(
@@ -75,7 +77,7 @@ def _panel(
         if n == ALL:
             style = {"color": "black", "linestyle": ":"}
         panel.errorbar(
-            places, values, [low, high], label="all n" if n == ALL else f"n = {n}", capsize=2,
+            places, values, [low, high], label=_label(n), capsize=2,
             marker="o", markersize=3, linewidth=1, **style,
         )  # fmt: skip
     panel.set_xticks(range(len(ms)), [str(m) for m in ms])

@@ -178,6 +178,16 @@ def test_a_folder_in_the_place_of_a_file_is_refused(store, tmp_path):
     (tmp_path / "out" / "volumes.csv").mkdir(parents=True)
     with pytest.raises(peirce.records.UsageError, match="a folder, where a file"):
         evaluate(store, out=tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["volumes.csv"]
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "study"])
+def test_an_out_that_cannot_be_is_refused_before_anything_is_scored(store, tmp_path, verb):
+    (tmp_path / "file").write_text("")
+    name = () if verb == "evaluate" else ("general",)
+    for out in (tmp_path / "file" / "out", tmp_path / "file" / "a.csv"):
+        with pytest.raises(peirce.records.UsageError, match="file: no folder"):
+            getattr(peirce, verb)(*name, store=store[0], out=out)
 
 
 def test_every_table_says_what_it_is():

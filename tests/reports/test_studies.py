@@ -68,7 +68,7 @@ class Shelf:
     """A store that sessions are put into."""
 
     def __init__(self, path):
-        self.store = Store.open(path, write=True)
+        self.path, self.store = path, Store.open(path, write=True)
 
     def session(self, *problems, model="m", space=SPACE, status="done", **operational):
         """problems: (problem, its hypotheses). Returns the session's id."""
@@ -106,6 +106,28 @@ def shelf(tmp_path):
 def row_of(result, **place):
     (found,) = [r for r in result["rows"] if all(r[key] == value for key, value in place.items())]
     return found
+
+
+TABLE = "def f(x):\n    return {(0,): [0], (1,): [1]}[tuple(x)]"
+
+
+@pytest.mark.parametrize("name", ["defeasible", "general"])
+def test_memorising_hypotheses_are_counted_and_a_study_can_be_without_them(shelf, name):
+    hidden = ((2, 2), (3, 3), (4, 4), (5, 5))
+    honest = [judged(f"{i}", [*range(5), i], [True, True, i > 1, False]) for i in range(4)]
+    table = judged(TABLE, [0, 1, None, None, None, None], [False] * 4)
+    shelf.session((problem("p", hidden), [*honest, table]), model="able")
+    shelf.session((problem("p", hidden), [table]), model="weak")
+    whole, without = (shelf.study(name, without_memorising=left) for left in (False, True))
+    assert (whole["memorising"], whole["hypotheses"]) == (2, 6)
+    assert (without["memorising"], without["hypotheses"], without["problems"]) == (2, 4, 1)
+    said = [study_tables.facts(result) for result in (whole, without)]
+    assert any("2 hypotheses memorise what they were shown (--without" in line for line in said[0])
+    assert any("memorise what they were shown and are left out" in line for line in said[1])
+    other = Shelf(shelf.path.with_name("honest.duckdb"))
+    other.session((problem("p", hidden), honest), model="able")
+    assert other.study(name)["rows"] == without["rows"]
+    other.store.close()
 
 
 # --- what is joined ------------------------------------------------------------
