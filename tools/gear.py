@@ -39,6 +39,7 @@ from .measures import (
     size_of,
     space_size,
     unused_code,
+    unused_codes,
 )
 from .novelty import Coverage as Coverage
 from .novelty import coverage as coverage
@@ -164,7 +165,8 @@ def intersections(
     """Sizes (h, h) of the intersections of the prediction sets, their own sizes on the diagonal:
     int64 where sets are counted, float64 under weights."""
     rows, known = prediction_matrix(codes, defined)
-    return _overlap(rows, known, prediction_sizes(rows, known, weights, prediction_weights)).shared
+    sizes = prediction_sizes(rows, known, weights, prediction_weights)
+    return _overlap(rows, known, sizes, novelty=False).shared
 
 
 def new_predictions(codes: ArrayLike, defined: ArrayLike) -> Mask:
@@ -275,13 +277,14 @@ class _Overlap(NamedTuple):
     new: Mask  # (h, n), the first to give its prediction
 
 
-def _overlap(rows: Codes, known: Mask, sizes: Sizes | None) -> _Overlap:
+def _overlap(rows: Codes, known: Mask, sizes: Sizes | None, *, novelty: bool = True) -> _Overlap:
     """Compares every two rows once. Codes are compared as they are: for the few hundred rows of
-    a problem that is faster than any interning of them."""
+    a problem that is faster than any interning of them. Without `novelty`, `new` is `known`: half
+    a microsecond less for each two rows."""
     h, n = rows.shape
     total = np.asarray(known.all(axis=1), np.bool_)
-    # With a code of no prediction where undefined, a defined prediction equals nothing undefined.
-    unused = 0 if total.all() else unused_code(rows)
+    # With two codes of no prediction where undefined, what is undefined equals nothing.
+    unused = (0, 0) if total.all() else unused_codes(rows)
     shared: NDArray[np.int64] | Sizes
     shared = np.zeros((h, h), np.int64) if sizes is None else np.zeros((h, h), np.float64)
     new = np.array(known)
@@ -291,18 +294,20 @@ def _overlap(rows: Codes, known: Mask, sizes: Sizes | None) -> _Overlap:
         size = sizes if sizes is None or sizes.ndim == 1 else sizes[i]
         given = np.zeros(n, np.bool_)
         row: list[float] = []
-        partial = not total[i]
-        here = np.where(known[i], rows[i], unused) if partial else rows[i]
+        here, kept = (
+            (rows[i], rows[i])
+            if total[i]
+            else (np.where(known[i], rows[i], code) for code in unused)
+        )
         for there in earlier:
             np.equal(here, there, out=same)
-            if partial:
-                np.logical_and(same, known[i], out=same)
-            np.logical_or(given, same, out=given)
+            if novelty:
+                np.logical_or(given, same, out=given)
             row.append(int(np.count_nonzero(same)) if size is None else float(size[same].sum()))
         own = np.count_nonzero(known[i]) if size is None else float(size[known[i]].sum())
         shared[i, : i + 1] = shared[: i + 1, i] = [*row, own]
         new[i] &= ~given
-        earlier.append(here)
+        earlier.append(kept)
     return _Overlap(shared, new)
 
 

@@ -45,6 +45,18 @@ def unused_code(rows: Codes) -> int:
     return unused
 
 
+def unused_codes(rows: Codes) -> tuple[int, int]:
+    """Two different int64 that `rows` does not hold."""
+    first = int(np.iinfo(np.int64).min)
+    if not rows.size or rows.min() > first + 1:
+        return first, first + 1
+    first = unused_code(rows)
+    second = first + 1
+    while (rows == second).any():
+        second += 1
+    return first, second
+
+
 def input_sizes(weights: ArrayLike, n: int) -> Sizes:
     """M1 (n,). Raises ValueError for another shape, UsageError for what is no size."""
     sizes = np.asarray(weights, np.float64)
