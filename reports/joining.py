@@ -118,7 +118,7 @@ def _groups(
             shown = sorted(map(_name, problem.shown))
             public = dict(problem.public)
             key = digest_of(
-                [settings.get("task"), n, problem.id, shown, public, sorted(names), row.space,
+                [_origin(settings), n, problem.id, shown, public, sorted(names), row.space,
                  settings.get("equality")]
             )  # fmt: skip
             if (data_set, key) not in groups:
@@ -130,6 +130,12 @@ def _groups(
             group.places[session] = [names[name] for name in group.names]
     sources.problems = len(groups)
     return sorted(groups.values(), key=_place)
+
+
+def _origin(settings: Json) -> str:
+    """A part of every seed, hence no name that depends on what else is in the study."""
+    made = settings.get("operational", {}).get("data") is None
+    return f"{settings['task']} (generated)" if made else str(settings["task"])
 
 
 def _place(group: _Group) -> tuple[str, bool, int, str, str]:

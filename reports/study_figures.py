@@ -43,6 +43,9 @@ def figure(result: Mapping[str, Json]) -> Figure:
         for panel, (name, title) in zip(line, figures.items(), strict=True):
             _panel(panel, own, name, ns)
             panel.set_title(wrapped(f"{data_set}: {title}", WIDTH), fontsize=9)
+        if result["study"] == "general":  # one axis a row, after all its bars
+            for panel in line:
+                _ratio_axis(panel)
     for panel in panels[-1]:
         panel.set_xlabel("hidden pairs drawn (m)")
     drawn.suptitle(wrapped(TITLE[result["study"]], width - 0.5), fontsize=10)
@@ -83,9 +86,7 @@ def _panel(
     panel.set_xticks(range(len(ms)), [str(m) for m in ms])
     panel.set_xlim(-0.5, max(1, len(ms)) - 0.5)
     panel.grid(alpha=0.25)
-    if name in RATIOS:
-        _ratio_axis(panel)
-    else:
+    if name not in RATIOS:
         panel.set_ylim(bottom=0)
 
 
@@ -95,6 +96,7 @@ def _ratio_axis(panel: Any) -> None:
 
     panel.axhline(1.0, color="grey", linewidth=0.8)
     panel.set_yscale("log")
+    panel.autoscale_view()
     panel.yaxis.set_major_locator(LogLocator(10, (1, 1.5, 2, 3, 5, 7)))
     panel.yaxis.set_major_formatter("{x:g}")
     panel.yaxis.set_minor_formatter(NullFormatter())

@@ -113,6 +113,15 @@ def test_files_of_data_sets_with_like_names_are_told_apart():
     assert names == {"figure3-acre-a-b.svg", "figure3-acre-a-b-again.svg"}
 
 
+def test_no_bar_of_a_ratio_is_cut_off_where_panels_share_an_axis():
+    result = studied("general")
+    for one in result["rows"]:
+        one["odds_ratio"] = {"value": 0.4, "low": 0.2, "high": 4.0, "n": 3, "undefined": 0}
+    for panel in study_figures.figure(result).axes:
+        low, high = panel.get_ylim()
+        assert low < 0.2 and high > 4.0
+
+
 def test_a_legend_has_its_models_in_their_order():
     drawn = study_figures.figure(studied("general"))
     (legend,) = drawn.legends
