@@ -13,7 +13,8 @@ ABOUT = {
     " bootstrap over problems. An average over data sets is the mean of their means and names them;"
     " where it is of fewer, the cell says of which.",
     "settings": "Each data set, n and model; the averages over data sets at each n name them.",
-    "volumes": "Hypotheses by verdict. Memorising ones are flagged and stand among the consistent.",
+    "volumes": "Hypotheses by verdict. Memorising ones are flagged; they stand among the consistent, unless"
+    " they are left out.",
     "stops": "Why problems ended; bad answers by verdict, all of them and the last of those"
     " problems that bad answers ended.",
     "undefined": "Undefined predictions over S by reason, of all hypotheses and of the consistent.",

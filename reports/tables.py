@@ -142,13 +142,38 @@ def as_markdown(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Comma-separated, one heading line, numbers whole, no value empty."""
+    """Comma-separated, one heading line of different names, numbers whole, no value empty. A column
+    of means becomes three, "NAME", "NAME low" and "NAME high", and "NAME of" where cells have notes;
+    the "n" behind it is "NAME n"."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_clean(h) for h in table.headings])
-    for row in table.rows:
+    columns = [[row[i] for row in table.rows] for i in range(len(table.headings))]
+    made: list[tuple[str, list[Cell]]] = []
+    mean = ""
+    for heading, cells in zip(table.headings, columns, strict=True):
+        name = _clean(heading)
+        if any(isinstance(cell, Mean) for cell in cells):
+            mean = name.rstrip(" ↑↓")
+            made += [(f"{mean}{part}", read) for part, read in _in_parts(cells)]
+        else:
+            made.append((f"{mean} n" if mean and name == "n" else name, cells))
+            mean = ""
+    writer.writerow([name for name, _ in made])
+    for row in zip(*(cells for _, cells in made), strict=True):
         writer.writerow([_clean(c) if isinstance(c, str) else c for c in row])
     return out.getvalue()
+
+
+def _in_parts(cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]]:
+    means = [cell if isinstance(cell, Mean) else None for cell in cells]
+    parts: list[tuple[str, list[Cell]]] = [
+        ("", [one.mean if one else None for one in means]),
+        (" low", [one.low if one else None for one in means]),
+        (" high", [one.high if one else None for one in means]),
+    ]
+    if any(one and one.note for one in means):
+        parts.append((" of", [one.note or None if one else None for one in means]))
+    return parts
 
 
 # --- inside ------------------------------------------------------------------

@@ -19,6 +19,17 @@ def check(paths: Iterable[Path]) -> None:
         check_folder(path.parent)
 
 
+FILE_ENDINGS = (".csv", ".htm", ".html", ".json", ".jsonl", ".md", ".parquet", ".pdf", ".png", ".svg",
+                ".tsv", ".txt", ".xlsx")  # fmt: skip
+
+
+def check_target(folder: Path) -> None:
+    """As `check_folder`, and raises UsageError for one that is not there and is named like a file."""
+    if folder.suffix.lower() in FILE_ENDINGS and not folder.is_dir():
+        raise UsageError(f"{folder}: several files are written, into a folder; name one")
+    check_folder(folder)
+
+
 def check_folder(folder: Path) -> None:
     """Raises UsageError where this is no folder that files can be written to, and cannot be made
     into one."""

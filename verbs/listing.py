@@ -118,7 +118,7 @@ def evaluate_sessions(
     with out "files", and "notes" on what could not be written."""
     if out is not None:
         target = expanded(out)
-        writing.check([target]) if _is_file(target) else writing.check_folder(target)
+        writing.check([target]) if _is_file(target) else writing.check_target(target)
     recorded = [store.session(session) for session in sessions]
     chosen = name or default_evaluation(recorded[0]["settings"]["family"])
     spaces = Spaces(store)
@@ -185,7 +185,7 @@ def check_study_files(out: str | Path) -> None:
     """Raises UsageError where `write_study` could not write, so that nobody waits for that."""
     target = expanded(out)
     if target.suffix not in STUDY_FORMS:
-        writing.check_folder(target)
+        writing.check_target(target)
         return
     writing.check([target])
     if target.suffix in plotting.FORMS and not plotting.available():

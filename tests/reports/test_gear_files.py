@@ -188,6 +188,9 @@ def test_an_out_that_cannot_be_is_refused_before_anything_is_scored(store, tmp_p
     for out in (tmp_path / "file" / "out", tmp_path / "file" / "a.csv"):
         with pytest.raises(peirce.records.UsageError, match="file: no folder"):
             getattr(peirce, verb)(*name, store=store[0], out=out)
+    with pytest.raises(peirce.records.UsageError, match="into a folder; name one"):
+        getattr(peirce, verb)(*name, store=store[0], out=tmp_path / "one.TXT")
+    assert not (tmp_path / "one.TXT").exists()
 
 
 def test_every_table_says_what_it_is():

@@ -262,6 +262,9 @@ def test_ratios_are_null_and_counted_where_all_pass_or_none(shelf, right):
     assert found["odds_ratio"]["undefined"] == 50
     assert found["problems_none_pass"] == (0 if right else 1)
     assert row_of(shelf.study("general"), m=1, k=1)["passing"] == (4 if right else 0)
+    some_pass = [judged(c, [i] * (6 - i) + [None] * i, [i == 3]) for i, c in enumerate("abcd")]
+    shelf.session((problem("q", ((2, 2),)), some_pass))
+    assert row_of(shelf.study("general"), m=1, k=0)["problems_none_pass"] == (0 if right else 1)
     if right:  # every context has a member that passes
         assert row_of(shelf.study("general"), m=1, k=1)["left_out"] == {"nothing_to_compare": 1}
 

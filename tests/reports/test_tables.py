@@ -7,6 +7,7 @@ import io
 
 from peirce.reports.evaluation import Metric
 from peirce.reports.tables import (
+    Mean,
     Table,
     as_csv,
     as_markdown,
@@ -73,6 +74,23 @@ def test_columns_beyond_the_width_follow_in_a_block_of_their_own():
     assert all(len(line) <= 70 for block in blocks for line in block.splitlines())
     narrow = as_text(summary_table(many, METRICS), width=1).split("\n\n")
     assert len(narrow) == 3
+
+
+def test_csv_of_means_is_numbers_under_names_of_their_own():
+    table = Table(
+        ("model", "beta ↑", "n", "gamma", "n", "share"),
+        (
+            ("a", Mean(1 / 3, 0.0, 0.5), 3, Mean(2.0, 1.0, 3.0, "acre alone"), 4, 0.25),
+            ("b", None, 0, Mean(1.0, 1.0, 1.0), 2, None),
+        ),
+    )
+    rows = list(csv.DictReader(io.StringIO(as_csv(table))))
+    assert rows[0] == {
+        "model": "a", "beta": repr(1 / 3), "beta low": "0.0", "beta high": "0.5", "beta n": "3",
+        "gamma": "2.0", "gamma low": "1.0", "gamma high": "3.0", "gamma of": "acre alone",
+        "gamma n": "4", "share": "0.25",
+    }  # fmt: skip
+    assert (rows[1]["beta"], rows[1]["beta n"], rows[1]["gamma of"], rows[1]["share"]) == ("", "0", "", "")  # fmt: skip
 
 
 def test_csv_is_long_with_numbers_whole_and_missing_ones_empty():
