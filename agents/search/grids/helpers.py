@@ -5,6 +5,8 @@ Each is one def over builtins that changes none of its arguments. A helper may c
 
 from __future__ import annotations
 
+from .object_helpers import OBJECT_HELPERS
+
 HELPERS: dict[str, str] = {
     # Connected cells of a grid, as lists of (row, column), by the first cell of each in reading
     # order. same: of one colour. around: diagonal neighbours are connected too.
@@ -37,4 +39,5 @@ def box(cells):
     rows, columns = [i for i, _ in cells], [j for _, j in cells]
     return min(rows), min(columns), max(rows) + 1, max(columns) + 1
 """,
+    **OBJECT_HELPERS,
 }

@@ -12,13 +12,15 @@ import heapq
 from collections.abc import Callable, Iterator
 
 from ..budget import Budget
-from . import operations
+from . import objects, operations
 from .goal import Goal, Key, State, key
 from .grammar import Grids, Program, Step, apply
 
 Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 # Each with the price of asking it about a state, on top of the state's own.
-FINDERS: tuple[tuple[float, Finder], ...] = ()
+FINDERS: tuple[tuple[float, Finder], ...] = (
+    *objects.FINDERS,
+)
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
 DEAREST = 12.0  # of states that are expanded

@@ -1,0 +1,202 @@
+"""Functions on objects (lists of cells) that steps may call, as the text that stands in answers."""
+
+from __future__ import annotations
+
+OBJECT_HELPERS: dict[str, str] = {
+    # The colour that most cells of an object have; the lowest of several.
+    "tint": """\
+def tint(g, o):
+    seen = [g[i][j] for i, j in o]
+    return max(sorted(set(seen)), key=seen.count)
+""",
+    # The most frequent colour of a grid.
+    "backdrop": """\
+def backdrop(g):
+    seen = [v for row in g for v in row]
+    return max(sorted(set(seen)), key=seen.count)
+""",
+    # Objects on a background that need not be 0.
+    "parts": """\
+def parts(g, b, same, around):
+    return objects([[0 if v == b else v or 10 for v in row] for row in g], same, around)
+""",
+    # Connected empty cells.
+    "regions": """\
+def regions(g):
+    return objects([[int(not v) for v in row] for row in g], True, False)
+""",
+    "pixels": """\
+def pixels(g):
+    return [[(i, j)] for i, row in enumerate(g) for j, v in enumerate(row) if v]
+""",
+    # For every colour, all its cells.
+    "layers": """\
+def layers(g):
+    cells = [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v]
+    return [[(i, j) for i, j in cells if g[i][j] == c] for c in sorted({g[i][j] for i, j in cells})]
+""",
+    "row_cells": """\
+def row_cells(g):
+    return [[(i, j) for j in range(len(g[0]))] for i in range(len(g))]
+""",
+    "column_cells": """\
+def column_cells(g):
+    return [[(i, j) for i in range(len(g))] for j in range(len(g[0]))]
+""",
+    "height": """\
+def height(o):
+    return max(i for i, _ in o) - min(i for i, _ in o) + 1
+""",
+    "width": """\
+def width(o):
+    return max(j for _, j in o) - min(j for _, j in o) + 1
+""",
+    "crop": """\
+def crop(g, o):
+    a, b, c, d = box(o)
+    return [row[b:d] for row in g[a:c]]
+""",
+    # The box of an object with nothing else in it.
+    "alone": """\
+def alone(g, o):
+    a, b, c, d = box(o)
+    own = set(o)
+    return [[g[i][j] if (i, j) in own else 0 for j in range(b, d)] for i in range(a, c)]
+""",
+    # The cells of an object from the corner of its box, whatever the colours.
+    "form": """\
+def form(o):
+    a, b, _, _ = box(o)
+    return sorted((i - a, j - b) for i, j in o)
+""",
+    # Connected cells that an object shuts in, as lists.
+    "holes": """\
+def holes(o):
+    a, b, c, d = box(o)
+    own = set(o)
+    free = [[int((i, j) not in own) for j in range(b - 1, d + 1)] for i in range(a - 1, c + 1)]
+    return [[(i + a - 1, j + b - 1) for i, j in h] for h in objects(free, True, False)[1:]]
+""",
+    "shut_in": """\
+def shut_in(o):
+    return [cell for hole in holes(o) for cell in hole]
+""",
+    # The other cells of the box.
+    "gaps": """\
+def gaps(o):
+    a, b, c, d = box(o)
+    own = set(o)
+    return [(i, j) for i in range(a, c) for j in range(b, d) if (i, j) not in own]
+""",
+    # Cells next to an object, diagonally too.
+    "halo": """\
+def halo(g, o):
+    own = set(o)
+    near = {(i + a, j + b) for i, j in o for a in (-1, 0, 1) for b in (-1, 0, 1)} - own
+    return sorted((i, j) for i, j in near if 0 <= i < len(g) and 0 <= j < len(g[0]))
+""",
+    # Cells next to an object, not diagonally.
+    "sides": """\
+def sides(g, o):
+    own = set(o)
+    near = {p for i, j in o for p in ((i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1))} - own
+    return sorted((i, j) for i, j in near if 0 <= i < len(g) and 0 <= j < len(g[0]))
+""",
+    # The ring of cells around the box.
+    "frame": """\
+def frame(g, o):
+    a, b, c, d = box(o)
+    outer = {(i, j) for i in range(a - 1, c + 1) for j in range(b - 1, d + 1)}
+    inner = {(i, j) for i in range(a, c) for j in range(b, d)}
+    return sorted((i, j) for i, j in outer - inner if 0 <= i < len(g) and 0 <= j < len(g[0]))
+""",
+    # Cells of an object all of whose neighbours, diagonal ones too, are its own.
+    "core": """\
+def core(o):
+    own = set(o)
+    near = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]
+    return [(i, j) for i, j in o if all((i + a, j + b) in own for a, b in near)]
+""",
+    "rim": """\
+def rim(o):
+    inner = set(core(o))
+    return [cell for cell in o if cell not in inner]
+""",
+    "corners": """\
+def corners(o):
+    a, b, c, d = box(o)
+    own = set(o)
+    return [(i, j) for i in (a, c - 1) for j in (b, d - 1) if (i, j) in own]
+""",
+    "middle": """\
+def middle(o):
+    a, b, c, d = box(o)
+    return [(i, j) for i in {(a + c - 1) // 2, (a + c) // 2} for j in {(b + d - 1) // 2, (b + d) // 2}]
+""",
+    # Cells beyond an object in the given directions, up to the border; not through: up to what is
+    # not empty.
+    "rays": """\
+def rays(g, o, ways, through):
+    found, own = [], set(o)
+    for i, j in o:
+        for a, b in ways:
+            for k in range(1, 30):
+                p = i + k * a, j + k * b
+                if p in own or not (0 <= p[0] < len(g) and 0 <= p[1] < len(g[0])):
+                    break
+                if g[p[0]][p[1]] and not through:
+                    break
+                found.append(p)
+    return found
+""",
+    "at_border": """\
+def at_border(g, o):
+    return any(i in (0, len(g) - 1) or j in (0, len(g[0]) - 1) for i, j in o)
+""",
+    # Colours next to an object.
+    "beside": """\
+def beside(g, o):
+    return {g[i][j] for i, j in sides(g, o)}
+""",
+    # Colours in the box of an object that are not its main one, nor empty.
+    "within": """\
+def within(g, o):
+    return sorted({v for row in crop(g, o) for v in row} - {0, tint(g, o)})
+""",
+    # The colour of other objects that is nearest to an object.
+    "nearest": """\
+def nearest(g, o, many):
+    near = [
+        (min(abs(i - a) + abs(j - b) for i, j in o for a, b in x), tint(g, x))
+        for x in many
+        if tint(g, x) != tint(g, o)
+    ]
+    return min(near)[1]
+""",
+    # How often each colour but 0 stands in a grid: colours, most frequent first.
+    "ranked": """\
+def ranked(g):
+    seen = [v for row in g for v in row if v]
+    return sorted(set(seen), key=lambda v: (-seen.count(v), v))
+""",
+    # How many steps an object can go before it meets the border or what is not empty.
+    "room": """\
+def room(g, o, a, b):
+    own = set(o)
+    for k in range(1, 31):
+        for i, j in o:
+            p = i + k * a, j + k * b
+            if p in own:
+                continue
+            if not (0 <= p[0] < len(g) and 0 <= p[1] < len(g[0])) or g[p[0]][p[1]]:
+                return k - 1
+    return 0
+""",
+    # The straight way from one object to another, as steps of -1, 0 or 1.
+    "way": """\
+def way(o, x):
+    a, b, c, d = box(o)
+    s, t, u, v = box(x)
+    return (s >= c) - (u <= a), (t >= d) - (v <= b)
+""",
+}

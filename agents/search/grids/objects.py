@@ -1,0 +1,178 @@
+"""Finders on objects that leave the grid's size: for each object, if …, paint cells that belong to
+it (itself, its box, its holes, what surrounds it, lines from it). Found by what the outputs ask of
+each object; every step is run on all pairs before it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..budget import Budget
+from .goal import Goal, State
+from .grammar import Step, apply
+from .object_features import Seen, View, seen, views
+from .object_rules import Rule, rules
+
+GIVEN = 12  # steps of one view
+
+
+class Area(NamedTuple):
+    """text: cells that belong to an object `o`. over: paints what is not empty, too."""
+
+    text: str
+    says: str
+    cost: float
+    over: bool = False
+
+
+_WAYS = (
+    ("[(0, 1)]", "to the right"),
+    ("[(0, -1)]", "to the left"),
+    ("[(1, 0)]", "downwards"),
+    ("[(-1, 0)]", "upwards"),
+    ("[(0, 1), (0, -1)]", "to the left and right"),
+    ("[(1, 0), (-1, 0)]", "up and down"),
+    ("[(0, 1), (0, -1), (1, 0), (-1, 0)]", "in the four straight directions"),
+    ("[(1, 1), (-1, -1)]", "down right and up left"),
+    ("[(1, -1), (-1, 1)]", "down left and up right"),
+    ("[(1, 1), (1, -1), (-1, 1), (-1, -1)]", "along both diagonals"),
+    ("[(1, 1)]", "down right"),
+    ("[(1, -1)]", "down left"),
+    ("[(-1, 1)]", "up right"),
+    ("[(-1, -1)]", "up left"),
+)
+_RAYS = tuple(
+    Area(f"rays(g, o, {ways}, {through})", f"the {'cells' if through else 'free cells'} {says} of", 0.9 + 0.2 * (k > 5))
+    for k, (ways, says) in enumerate(_WAYS)
+    for through in (False, True)
+)  # fmt: skip
+AREAS = (
+    Area("o", "", 0.0, True),
+    Area("shut_in(o)", "the holes of", 0.5),
+    Area("shut_in(o)", "the holes of", 0.7, True),
+    Area("gaps(o)", "the empty cells in the box of", 0.6),
+    Area("gaps(o)", "the rest of the box of", 0.8, True),
+    Area("halo(g, o)", "the empty cells around", 0.7),
+    Area("sides(g, o)", "the empty cells beside", 0.8),
+    Area("frame(g, o)", "the ring around the box of", 0.9),
+    Area("core(o)", "the inner cells of", 0.8, True),
+    Area("rim(o)", "the outer cells of", 0.8, True),
+    Area("corners(o)", "the corners of", 0.9, True),
+    Area("middle(o)", "the middle of the box of", 1.0, True),
+    *_RAYS,
+)
+ONLY_ITSELF = ("pixels(g)", "row_cells(g)", "column_cells(g)")
+
+
+def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """For each object: if …: these cells of it get this colour."""
+    if not goal.has_shapes(state.grids):
+        return
+    before = [np.array(g, dtype=np.int64) for g in state.grids]
+    after = [np.array(g, dtype=np.int64) for g in goal.outputs]
+    changed = [a != b for a, b in zip(before, after, strict=True)]
+    if not any(c.any() for c in changed):
+        return
+    told: set[str] = set()
+    for view in views(state.grids):
+        look = seen(view, state.grids)
+        if look is None:
+            continue
+        if not look.charge(budget):
+            return
+        given = 0
+        for area in AREAS:
+            if view.text in ONLY_ITSELF and not (area.text == "o" or area in _RAYS):
+                continue
+            if area in _RAYS and view.text.startswith(("row", "column", "layers", "regions")):
+                continue
+            if not budget.charge(0.05 * look.cells + 0.5 * len(look.flat) + 1.0):
+                return
+            asked = _asked(look, area, view, before, after, changed)
+            if asked is None:
+                continue
+            for rule in rules(look, *asked, goal.made_colours):
+                step = written(view, area, rule)
+                if step.code in told:
+                    continue
+                told.add(step.code)
+                budget.charge(50.0 + goal.cells / 2 / Budget.CELLS)
+                if apply(step, state.grids) == goal.outputs:
+                    yield step
+                    given += 1
+                if given == GIVEN or not budget.left:
+                    break
+
+
+def _asked(
+    look: Seen,
+    area: Area,
+    view: View,
+    before: list[NDArray[np.int64]],
+    after: list[NDArray[np.int64]],
+    changed: list[NDArray[np.bool_]],
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]] | None:
+    """For each object whether it must be painted, and the colour it may be; None where cells have
+    changed that belong to no object."""
+    cells = look.values(area.text)
+    if cells is None:
+        return None
+    left = [c.copy() for c in changed]
+    must = np.zeros(len(cells), bool)
+    wanted = np.full(len(cells), -2, dtype=np.int64)
+    ground = look.values(view.ground) if not area.over else None
+    for k, own in enumerate(cells):
+        grid = look.of[k]
+        old, new = before[grid], after[grid]
+        if ground is not None:
+            own = [p for p in own if old[p] == ground[k]]
+        if not own:
+            continue
+        index = tuple(np.array(own).T)
+        made = new[index]
+        must[k] = changed[grid][index].any()
+        wanted[k] = made[0] if (made == made[0]).all() else -1
+        left[grid][index] = False
+    if any(one.any() for one in left) or not must.any():
+        return None
+    return must, wanted
+
+
+def written(view: View, area: Area, rule: Rule) -> Step:
+    test = "" if area.over else (f"if g[i][j] == {view.ground}" if view.ground != "0" else "if not g[i][j]")  # fmt: skip
+    uses_many = any("many" in part for c in rule.clauses for part in (c.condition.text, c.value.text))  # fmt: skip
+    lines = ["r = [row[:] for row in g]"]
+    if uses_many:
+        lines.append(f"many = {view.text}")
+    lines.append(f"for o in {'many' if uses_many else view.text}:")
+    told = []
+    for k, (condition, value) in enumerate(rule.clauses):
+        depth = 1
+        if condition.text:
+            lines.append(f"    {'el' if k else ''}if {condition.text}:")
+            depth = 2
+        elif k:
+            lines.append("    else:")
+            depth = 2
+        pad = "    " * depth
+        colour = value.text
+        if len(colour) > 3:
+            lines.append(f"{pad}colour = {colour}")
+            colour = "colour"
+        lines.append(f"{pad}for i, j in {area.text}:")
+        if test:
+            lines.append(f"{pad}    {test}:")
+            pad += "    "
+        lines.append(f"{pad}    r[i][j] = {colour}")
+        verb = "recolour" if area.text == "o" else "paint"
+        target = f"{area.says} " if area.says else ""
+        noun = f"every {view.one}{condition.says}" if condition.text or not k else "every other"
+        told.append(f"{verb} {target}{noun} {'with ' if area.says else ''}{value.says}")
+    lines.append("g = r")
+    return Step("\n".join(lines), " and ".join(told), 1.6 + view.cost + area.cost + rule.cost)
+
+
+FINDERS = ((2.0, paint),)
