@@ -199,4 +199,37 @@ def way(o, x):
     s, t, u, v = box(x)
     return (s >= c) - (u <= a), (t >= d) - (v <= b)
 """,
+    # The grids between full rows and columns of a colour that stands nowhere else.
+    "panels": """\
+def panels(g):
+    for wall in sorted({v for row in g for v in row if v}):
+        across = [i for i, row in enumerate(g) if set(row) == {wall}]
+        down = [j for j, line in enumerate(zip(*g)) if set(line) == {wall}]
+        if sum(row.count(wall) for row in g) == len(
+            {(i, j) for i in range(len(g)) for j in range(len(g[0])) if i in across or j in down}
+        ):
+            tops, lefts = [-1, *across], [-1, *down]
+            high = [(a + 1, b) for a, b in zip(tops, [*across, len(g)]) if b > a + 1]
+            wide = [(a + 1, b) for a, b in zip(lefts, [*down, len(g[0])]) if b > a + 1]
+            return [[row[c:d] for row in g[a:b]] for a, b in high for c, d in wide]
+    return [g]
+""",
+    "shares": """\
+def shares(g, m, n):
+    a, b = len(g) // m, len(g[0]) // n
+    if a * m != len(g) or b * n != len(g[0]):
+        return [g]
+    return [[row[j * b : j * b + b] for row in g[i * a : i * a + a]] for i in range(m) for j in range(n)]
+""",
+    # What rectangles of one colour frame, without the frame.
+    "solid": """\
+def solid(g):
+    found = []
+    for o in objects(g, True, False):
+        a, b, c, d = box(o)
+        edge = {(i, j) for i in range(a, c) for j in range(b, d) if i in (a, c - 1) or j in (b, d - 1)}
+        if c - a > 2 and d - b > 2 and edge <= set(o):
+            found.append([row[b + 1 : d - 1] for row in g[a + 1 : c - 1]])
+    return found
+""",
 }

@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Callable, Iterator
 
 from ..budget import Budget
-from . import objects, operations
+from . import extraction, objects, operations
 from .goal import Goal, Key, State, key
 from .grammar import Grids, Program, Step, apply
 
@@ -20,6 +20,7 @@ Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 # Each with the price of asking it about a state, on top of the state's own.
 FINDERS: tuple[tuple[float, Finder], ...] = (
     *objects.FINDERS,
+    *extraction.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
