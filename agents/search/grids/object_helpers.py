@@ -232,4 +232,113 @@ def solid(g):
             found.append([row[b + 1 : d - 1] for row in g[a + 1 : c - 1]])
     return found
 """,
+    # What colour c hides, by the smallest period of rows and columns (or along a diagonal).
+    "repeated": """\
+def repeated(g, c):
+    h, w = len(g), len(g[0])
+    periods = [(p, q, 0) for p in range(1, h + 1) for q in range(1, w + 1)]
+    periods += [(1, q, s) for q in range(2, w + 1) for s in (1, -1)]
+    for p, q, s in sorted(periods, key=lambda x: (x[0] * x[1], x)):
+        known = {}
+        if all(
+            v == c or known.setdefault((i % p, (j - s * i) % q), v) == v
+            for i, row in enumerate(g)
+            for j, v in enumerate(row)
+        ):
+            if len(known) == p * q and p * q < h * w:
+                return [[known[i % p, (j - s * i) % q] for j in range(w)] for i in range(h)]
+    return g
+""",
+    # What colour c hides, from the other side of the axis that is nearest to the middle.
+    "mirrored": """\
+def mirrored(g, c):
+    w = len(g[0])
+    for k in sorted(range(w // 2, w + (w + 1) // 2), key=lambda k: abs(k - w + 1)):
+        facing = [j for j in range(w) if 0 <= k - j < w]
+        if all(c in (row[j], row[k - j]) or row[j] == row[k - j] for row in g for j in facing):
+            return [
+                [row[k - j] if v == c and j in facing else v for j, v in enumerate(row)]
+                for row in g
+            ]
+    return g
+""",
+    "flipped": """\
+def flipped(g, c):
+    return [list(row) for row in zip(*mirrored([list(row) for row in zip(*g)], c))]
+""",
+    # What colour c hides, from the other side of the diagonal, which may lie off the corner.
+    "across": """\
+def across(g, c):
+    h, w = len(g), len(g[0])
+    for k in (0, 1, -1, 2, -2):
+        pairs = [(i, j) for i in range(h) for j in range(w) if 0 <= j + k < h and 0 <= i - k < w]
+        if all(c in (g[i][j], g[j + k][i - k]) or g[i][j] == g[j + k][i - k] for i, j in pairs):
+            r = [row[:] for row in g]
+            for i, j in pairs:
+                if g[i][j] == c:
+                    r[i][j] = g[j + k][i - k]
+            return r
+    return g
+""",
+    # What colour c hides, from the same grid turned by a quarter, a half and three quarters.
+    "quarters": """\
+def quarters(g, c):
+    r = [row[:] for row in g]
+    if len(g) != len(g[0]):
+        return r
+    n = len(g) - 1
+    for i, row in enumerate(g):
+        for j, v in enumerate(row):
+            if v == c:
+                seen = [x for x in (g[j][n - i], g[n - i][n - j], g[n - j][i]) if x != c]
+                r[i][j] = seen[0] if seen else c
+    return r
+""",
+    # Straight runs of cells between two of equal colour, with that colour.
+    "links": """\
+def links(g, ways, through):
+    found = []
+    for a, b in ways:
+        for i, row in enumerate(g):
+            for j, v in enumerate(row):
+                cells = []
+                for k in range(1, 30 if v else 0):
+                    x, y = i + k * a, j + k * b
+                    if not (0 <= x < len(g) and 0 <= y < len(row)):
+                        break
+                    if g[x][y] == v:
+                        found.append((v, cells))
+                        break
+                    if g[x][y] and not through:
+                        break
+                    cells.append((x, y))
+    return found
+""",
+    # A shape as cells with colours, in its eight positions.
+    "turns": """\
+def turns(g, o):
+    cells = [(i, j, g[i][j]) for i, j in o]
+    found = []
+    for _ in range(4):
+        cells = [(j, -i, v) for i, j, v in cells]
+        found += [cells, [(i, -j, v) for i, j, v in cells]]
+    return found
+""",
+    # The first of some shapes, moved so that all cells of an object are cells of it; or nothing.
+    "onto": """\
+def onto(g, o, shapes):
+    i, j = o[0]
+    for cells in shapes:
+        for a, b, v in cells:
+            if v == g[i][j]:
+                moved = {(x + i - a, y + j - b): w for x, y, w in cells}
+                if all(moved.get(p) == g[p[0]][p[1]] for p in o):
+                    return [(x, y, w) for (x, y), w in moved.items()]
+    return []
+""",
+    # How far two objects are apart.
+    "gap": """\
+def gap(o, x):
+    return min(abs(i - a) + abs(j - b) for i, j in o for a, b in x)
+""",
 }

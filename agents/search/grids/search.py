@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Callable, Iterator
 
 from ..budget import Budget
-from . import extraction, objects, operations
+from . import extraction, moving, objects, operations, patterns
 from .goal import Goal, Key, State, key
 from .grammar import Grids, Program, Step, apply
 
@@ -21,6 +21,8 @@ Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 FINDERS: tuple[tuple[float, Finder], ...] = (
     *objects.FINDERS,
     *extraction.FINDERS,
+    *patterns.FINDERS,
+    *moving.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
