@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Callable, Iterator
 
 from ..budget import Budget
-from . import extraction, moving, objects, operations, patterns
+from . import counting, extraction, moving, objects, operations, patterns
 from .goal import Goal, Key, State, key
 from .grammar import Grids, Program, Step, apply
 
@@ -21,6 +21,7 @@ Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 FINDERS: tuple[tuple[float, Finder], ...] = (
     *objects.FINDERS,
     *extraction.FINDERS,
+    *counting.FINDERS,
     *patterns.FINDERS,
     *moving.FINDERS,
 )
