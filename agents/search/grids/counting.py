@@ -30,7 +30,7 @@ _COLOURS = (
     Told("tint(g, max(objects(g, True, True), key=lambda o: len(holes(o))))", "the colour of the object with most holes", 1.3),
     Told("max(ranked(g), key=lambda v: sum(tint(g, o) == v for o in objects(g, True, True)))", "the colour of most objects", 1.0),
     Told("min(ranked(g), key=lambda v: sum(tint(g, o) == v for o in objects(g, True, True)))", "the colour of fewest objects", 1.3),
-    Told("next(v for v in ranked(g) if sum(tint(g, o) == v for o in objects(g, True, True)) == 1)", "the colour of a single object", 1.5),
+    Told("[v for v in ranked(g) if sum(tint(g, o) == v for o in objects(g, True, True)) == 1][0]", "the colour of a single object", 1.5),
     Told("tint(g, max(objects(g, True, True), key=height))", "the colour of the highest object", 1.2),
     Told("tint(g, max(objects(g, True, True), key=width))", "the colour of the widest object", 1.2),
 )  # fmt: skip

@@ -189,7 +189,7 @@ def _picks(
             other = text.replace("p)", "x)").replace("in p ", "in x ").replace("in p)", "in x)").replace("p[0]", "x[0]")  # fmt: skip
             if other != text and "all_parts" not in text:
                 yield (
-                    f"next(p for p in all_parts if sum(({other}) == ({text}) for x in all_parts) == 1)",
+                    f"[p for p in all_parts if sum(({other}) == ({text}) for x in all_parts) == 1][0]",
                     f"the one that alone has its number of: {most.removeprefix('the ')}",
                     cost + 1.0,
                 )  # fmt: skip
