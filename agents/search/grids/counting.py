@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from ..budget import Budget
 from .goal import Goal, State
 from .grammar import FAILURES, Step, apply
-from .object_features import compiled, named
+from .object_features import VIEWS, compiled, named, seen
+
+COUNTED = 8  # conditions that are counted
 
 
 class Told(NamedTuple):
@@ -63,6 +67,30 @@ def numbers(goal: Goal) -> Iterator[Told]:
             )
 
 
+def counted(wanted: list[int], state: State, budget: Budget) -> Iterator[Told]:
+    """How many objects meet a condition, where that is the wanted number of each grid."""
+    given = 0
+    for view in VIEWS[:4]:
+        look = seen(view, state.grids)
+        if look is None:
+            continue
+        if not look.charge(budget):
+            return
+        conditions, holds = look.conditions()
+        of = np.arange(len(state.grids))[:, None] == look.of
+        for k in np.flatnonzero(((holds[:, None] & of).sum(axis=2) == wanted).all(axis=1)):
+            condition = conditions[k]
+            if not condition.text or given == COUNTED:
+                continue
+            given += 1
+            if "many" in condition.text:
+                text = f"(lambda many: sum({condition.text} for o in many))({view.text})"
+            else:
+                text = f"sum({condition.text} for o in {view.text})"
+            said = f"the number of {view.several}:{condition.says}"
+            yield Told(text, said, 0.6 + view.cost + condition.cost)
+
+
 def _kept(told: Iterator[Told], state: State, budget: Budget) -> list[tuple[Told, list[int]]]:
     found = []
     for one in told:
@@ -93,7 +121,8 @@ def plain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     if goal.has_shapes(state.grids):
         sizes.append(("[[{c}] * len(g[0]) for _ in g]", "the whole grid", 0.3))
     if len(set(goal.shapes)) > 1:
-        for number, values in _kept(numbers(goal), state, budget):
+        told = [*numbers(goal), *counted(list(map(max, goal.shapes)), state, budget)]
+        for number, values in _kept(iter(told), state, budget):
             n = f"({number.text})" if " for " in number.text and not number.text.endswith(")") else number.text  # fmt: skip
             for fits, text, says in (
                 (goal.shapes == [(v, v) for v in values], f"[[{{c}}] * {n} for _ in range({n})]", "a square with sides of"),
@@ -102,6 +131,9 @@ def plain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             ):  # fmt: skip
                 if fits:
                     sizes.append((text, f"{says} {number.says}", 0.8 + number.cost))
+        walls = "sum(len(set(row)) == 1 for row in {}) + 1"
+        text = f"[[{{c}}] * ({walls.format('zip(*g)')}) for _ in range({walls.format('g')})]"
+        sizes.append((text, "a cell for each panel between lines", 0.8))
     for colour in filled:
         for text, says, cost in sizes:
             step = Step(f"g = {text.replace('{c}', colour.text)}", f"make {says}, all of it {colour.says}", 1.6 + cost + colour.cost)  # fmt: skip
@@ -124,7 +156,8 @@ def filled(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     colours_fit = [c for c, values in _kept(colours(goal), state, budget) if values == inks]
     if not colours_fit or len(set(counts)) < 2:
         return
-    for number, values in _kept(numbers(goal), state, budget):
+    told = [*numbers(goal), *counted(counts, state, budget)]
+    for number, values in _kept(iter(told), state, budget):
         if [min(v, height * width) for v in values] != counts:
             continue
         for test, says, cost in (
@@ -225,7 +258,9 @@ def scaled(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             (ratios == [(v, 1) for v in values], "g = g * n", "repeat the grid downwards by"),
         ):  # fmt: skip
             if fits:
-                step = Step(f"n = {number.text}\n{text}", f"{says} {number.says}", 2.2 + number.cost)
+                step = Step(
+                    f"n = {number.text}\n{text}", f"{says} {number.says}", 2.2 + number.cost
+                )
                 budget.charge(20.0)
                 if apply(step, state.grids) == goal.outputs:
                     yield step

@@ -91,7 +91,7 @@ def parts_of(parts: Parts, grids: Grids) -> list[list[Grid]] | None:
         found = [made(g) for g in grids]
     except FAILURES:
         return None
-    if any(not 2 <= len(one) <= MOST for one in found):
+    if any(not 1 <= len(one) <= MOST for one in found):
         return None
     return found if all(is_grid(p) for one in found for p in one) else None
 
@@ -123,7 +123,9 @@ def choose(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                     1.6 + parts.cost + cost + price,
                 )  # fmt: skip
                 if turn == "p":
-                    step = step._replace(code=step.code.replace("\np = ", "\ng = ").removesuffix("\ng = p"))
+                    step = step._replace(
+                        code=step.code.replace("\np = ", "\ng = ").removesuffix("\ng = p")
+                    )
                 if step.code not in told and apply(step, state.grids) == goal.outputs:
                     yield step
                     given += 1
@@ -168,6 +170,9 @@ def _picks(
     found: list[list[Grid]], which: list[set[int]], goal: Goal, budget: Budget
 ) -> Iterator[tuple[str, str, float]]:
     """Expressions that choose one of `all_parts`."""
+    if all(len(every) == 1 for every in found):
+        yield "all_parts[0]", "the only one", 0.4
+        return
     for text, most, least, cost in NUMBERS:
         make = compiled(text, "p, all_parts")
         budget.charge(0.06 * sum(map(len, found)))
@@ -221,9 +226,13 @@ def overlay(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         found = parts_of(parts, state.grids)
         if not budget.charge(3.0 + goal.cells / 20):
             return
-        if found is None or any(
-            {(len(p), len(p[0])) for p in every} != {size}
-            for every, size in zip(found, goal.shapes, strict=True)
+        if (
+            found is None
+            or min(map(len, found)) < 2
+            or any(
+                {(len(p), len(p[0])) for p in every} != {size}
+                for every, size in zip(found, goal.shapes, strict=True)
+            )
         ):
             continue
         count = {len(every) for every in found}
@@ -325,7 +334,10 @@ def in_a_row(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             return
         if any(not 2 <= len(one) <= 30 for one in many):
             continue
-        for cut, said in (("alone(g, o)", "them"), ("[[tint(g, o)]]", "one cell of the colour of each")):
+        for cut, said in (
+            ("alone(g, o)", "them"),
+            ("[[tint(g, o)]]", "one cell of the colour of each"),
+        ):
             make = compiled(cut, "g, o")
             sizes = [[(len(p), len(p[0])) for p in (make(g, o) for o in one)] for g, one in zip(state.grids, many, strict=True)]  # fmt: skip
             for beside in (True, False):

@@ -101,7 +101,11 @@ def _moves(
             0.9,
             order,
         )  # fmt: skip
-    for size, says in (("height(o)", "height"), ("width(o)", "width"), ("len(o)", "number of cells")):
+    for size, says in (
+        ("height(o)", "height"),
+        ("width(o)", "width"),
+        ("len(o)", "number of cells"),
+    ):
         for a, b, where, _ in SLIDES:
             yield Move(
                 f"k = {size}\n" + _placed(_times(a), _times(b)), f"{where} by its {says}", 1.5

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import Budget
-from .grammar import FAILURES, Grid, Grids
+from .grammar import FAILURES, Grids
 from .helpers import HELPERS
 
 Bools = NDArray[np.bool_]
@@ -288,4 +288,3 @@ def views(grids: Grids) -> tuple[View, ...]:
     if any(compiled(GROUND, "g")(g) for g in grids):
         return (*VIEWS, *ON_GROUND)
     return VIEWS
-

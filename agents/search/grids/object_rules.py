@@ -63,9 +63,7 @@ def constants(colours: list[int]) -> list[Value]:
     return [Value(str(c), named(c), 0.6) for c in colours]
 
 
-def rules(
-    seen: Seen, must: Bools, wanted: NDArray[np.int64], colours: list[int]
-) -> Iterator[Rule]:
+def rules(seen: Seen, must: Bools, wanted: NDArray[np.int64], colours: list[int]) -> Iterator[Rule]:
     """Rules that give every object what it asks for, cheapest kinds first.
 
     must: (objects,), those that have to be painted. wanted: (objects,), the colour that an object
@@ -126,16 +124,14 @@ def _double(
                     continue
                 both = enough & (~holds | granted | holds[k]).all(axis=1)
                 for other in np.flatnonzero(both)[:2]:
-                    yield Rule(
-                        (Clause(conditions[k], first), Clause(conditions[other], second))
-                    )
+                    yield Rule((Clause(conditions[k], first), Clause(conditions[other], second)))
 
 
 def _tables(
     seen: Seen, must: Bools, wanted: NDArray[np.int64], conditions: list[Condition], holds: Bools
 ) -> Iterator[Rule]:
-    """A colour for each value of a number. Every value is seen in two objects on average, and half
-    of them in two grids."""
+    """A colour for each value of a number. Every value is seen in two objects on average, and all
+    but one of them in two grids."""
     numbers = [(n.text.replace("@", "o"), f"its {n.says}", n.cost) for n in NUMBERS]
     for text, says, cost in [*numbers, *((t, s, 0.6) for t, s in RANKS)]:
         values = seen.values(text)
@@ -146,10 +142,13 @@ def _tables(
         for k in np.flatnonzero(must):
             asked.setdefault(values[k], set()).add(int(wanted[k]))
             grids.setdefault(values[k], set()).add(int(seen.of[k]))
-        if any(len(colours - {-2}) > 1 for colours in asked.values()) or not 2 <= len(asked) <= KEYS:
+        if (
+            any(len(colours - {-2}) > 1 for colours in asked.values())
+            or not 2 <= len(asked) <= KEYS
+        ):
             continue
         repeated = sum(len(of) > 1 for of in grids.values())
-        if must.sum() < 2 * len(asked) or 2 * repeated < len(asked):
+        if must.sum() < 2 * len(asked) or repeated < len(asked) - 1:
             continue
         table = {key: min(colours - {-2}, default=0) for key, colours in asked.items()}
         given = np.array([table.get(v, -3) for v in values])

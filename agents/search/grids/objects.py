@@ -14,9 +14,11 @@ from ..budget import Budget
 from .goal import Goal, State
 from .grammar import Step, apply
 from .object_features import Seen, View, seen, views
-from .object_rules import Rule, rules
+from .object_rules import VALUES, Clause, Rule, constants, rules
 
 GIVEN = 12  # steps of one view
+PARTIAL = 40  # rules that explain a part of what has changed, and are put together in pairs
+SIMPLE = 1.6  # price of their conditions, at most
 
 
 class Area(NamedTuple):
@@ -77,6 +79,7 @@ def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     if not any(c.any() for c in changed):
         return
     told: set[str] = set()
+    partial: list[Partial] = []
     for view in views(state.grids):
         look = seen(view, state.grids)
         if look is None:
@@ -94,7 +97,11 @@ def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             asked = _asked(look, area, view, before, after, changed)
             if asked is None:
                 continue
-            for rule in rules(look, *asked, goal.made_colours):
+            must, wanted, whole = asked
+            if not whole:
+                partial += _partial(look, view, area, must, wanted, changed, goal.made_colours)
+                continue
+            for rule in rules(look, must, wanted, goal.made_colours):
                 step = written(view, area, rule)
                 if step.code in told:
                     continue
@@ -105,6 +112,87 @@ def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                     given += 1
                 if given == GIVEN or not budget.left:
                     break
+    if not told:
+        yield from _paired(partial, changed, state, goal, budget)
+
+
+class Partial(NamedTuple):
+    """A rule that paints nothing wrong, and the changed cells of all grids that it explains."""
+
+    step: Step
+    explains: frozenset[tuple[int, int, int]]
+
+
+def _partial(
+    look: Seen,
+    view: View,
+    area: Area,
+    must: NDArray[np.bool_],
+    wanted: NDArray[np.int64],
+    changed: list[NDArray[np.bool_]],
+    colours: list[int],
+) -> Iterator[Partial]:
+    """The plainest rule for each set of objects that it can be about."""
+    cells = look.values(area.text)
+    conditions, holds = look.conditions()
+    if cells is None:
+        return
+    done: set[bytes] = set()
+    for value in [*constants(colours), *VALUES[:3]]:
+        given = look.values(value.text)
+        if given is None:
+            continue
+        allowed = (np.array(given) == wanted) | (wanted == -2)
+        for k in np.flatnonzero((~holds | allowed).all(axis=1) & (holds & must).any(axis=1)):
+            if conditions[k].cost > SIMPLE or (holds[k] & must).sum() < 2:
+                continue
+            if holds[k].tobytes() in done:
+                continue
+            done.add(holds[k].tobytes())
+            explained = frozenset(
+                (int(look.of[n]), *p)
+                for n in np.flatnonzero(holds[k])
+                for p in cells[n]
+                if changed[look.of[n]][p]
+            )
+            yield Partial(written(view, area, Rule((Clause(conditions[k], value),))), explained)
+
+
+def _paired(
+    partial: list[Partial],
+    changed: list[NDArray[np.bool_]],
+    state: State,
+    goal: Goal,
+    budget: Budget,
+) -> Iterator[Step]:
+    """Two rules, one after the other, that explain all changed cells between them."""
+    wide = sum(int(c.sum()) for c in changed)
+    partial = sorted(partial, key=lambda one: (one.step.cost, -len(one.explains)))
+    best: dict[frozenset[tuple[int, int, int]], Partial] = {}
+    for one in partial:
+        best.setdefault(one.explains, one)
+    kept = sorted(best.values(), key=lambda one: one.step.cost - 4.0 * len(one.explains) / wide)
+    kept = kept[:PARTIAL]
+    budget.charge(0.5 * len(kept) ** 2)
+    pairs = [
+        (a.step.cost + b.step.cost, n, m)
+        for n, a in enumerate(kept)
+        for m, b in enumerate(kept)
+        if n != m and len(a.explains | b.explains) == wide
+    ]
+    given = 0
+    for _, n, m in sorted(pairs)[:16]:
+        first, second = kept[n].step, kept[m].step
+        both = Step(
+            f"{first.code}\n{second.code}",
+            f"{first.says}, then {second.says}",
+            first.cost + second.cost,
+        )
+        if not budget.charge(50.0 + goal.cells / 2 / Budget.CELLS) or given == 4:
+            return
+        if apply(both, state.grids) == goal.outputs:
+            yield both
+            given += 1
 
 
 def _asked(
@@ -114,9 +202,9 @@ def _asked(
     before: list[NDArray[np.int64]],
     after: list[NDArray[np.int64]],
     changed: list[NDArray[np.bool_]],
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]] | None:
-    """For each object whether it must be painted, and the colour it may be; None where cells have
-    changed that belong to no object."""
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], bool] | None:
+    """For each object whether it must be painted, and the colour it may be; and whether all changed
+    cells belong to an object. None where none does."""
     cells = look.values(area.text)
     if cells is None:
         return None
@@ -136,9 +224,9 @@ def _asked(
         must[k] = changed[grid][index].any()
         wanted[k] = made[0] if (made == made[0]).all() else -1
         left[grid][index] = False
-    if any(one.any() for one in left) or not must.any():
+    if not must.any():
         return None
-    return must, wanted
+    return must, wanted, not any(one.any() for one in left)
 
 
 def written(view: View, area: Area, rule: Rule) -> Step:

@@ -234,11 +234,17 @@ def connect(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         if v != w
     ]
     painted = {w for _, w in changed}
-    links = compiled("{p for _, cells in links(g, [(0, 1), (1, 0), (1, 1), (1, -1)], True) for p in cells}", "g")
+    links = compiled(
+        "{p for _, cells in links(g, [(0, 1), (1, 0), (1, 1), (1, -1)], True) for p in cells}", "g"
+    )
     for g, out in zip(state.grids, goal.outputs, strict=True):
         budget.charge(goal.cells / 8)
         between = links(g)
-        if any(v != out[i][j] and (i, j) not in between for i, row in enumerate(g) for j, v in enumerate(row)):
+        if any(
+            v != out[i][j] and (i, j) not in between
+            for i, row in enumerate(g)
+            for j, v in enumerate(row)
+        ):
             return
     through_too = any(v for v, _ in changed)
     marks = sorted({v for g in state.grids for row in g for v in row if v})

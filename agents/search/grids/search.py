@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Callable, Iterator
 
 from ..budget import Budget
-from . import counting, extraction, moving, objects, operations, patterns
+from . import copying, counting, extraction, moving, objects, operations, patterns
 from .goal import Goal, Key, State, key
 from .grammar import Grids, Program, Step, apply
 
@@ -24,6 +24,7 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *counting.FINDERS,
     *patterns.FINDERS,
     *moving.FINDERS,
+    *copying.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
