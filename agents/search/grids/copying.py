@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .goal import Goal, State
 from .grammar import Step, apply
-from .object_features import Bools, Condition, Seen, View, compiled, named, seen, views
+from .object_features import VIEWS, Bools, Condition, Seen, View, compiled, named, seen
 
 GIVEN = 6  # steps of one view
 
@@ -78,7 +78,7 @@ def copy(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     before = [np.array(g, dtype=np.int64) for g in state.grids]
     after = [np.array(g, dtype=np.int64) for g in goal.outputs]
     changed = [a != b for a, b in zip(before, after, strict=True)]
-    for view in views(state.grids):
+    for view in VIEWS:
         if view.text.startswith(("regions", "row", "column", "layers")):
             continue
         look = seen(view, state.grids)

@@ -78,6 +78,16 @@ TURNS = (
     ("[list(row) for row in zip(*p)][::-1]", ", turned anticlockwise", 1.2),
     ("[row[::-1] for row in p[::-1]]", ", turned by half a turn", 1.2),
     ("[row[1:-1] for row in p[1:-1]]", " without its outermost cells", 0.9),
+    (
+        "[[ranked(p)[0] if v else 0 for v in row] for row in p]",
+        ", all of it in its main colour",
+        0.9,
+    ),
+    (
+        "[[p[0][0] if v else 0 for v in row[1:-1]] for row in p[1:-1]]",
+        " without its outermost cells, in the colour of its corner",
+        1.3,
+    ),
     ("[[int(v > 0) * {c} for v in row] for row in p]", ", all of it {n}", 1.2),
     ("[[v or {c} for v in row] for row in p]", ", its empty cells {n}", 1.2),
     ("[row + row[::-1] for row in p]", ", and its mirror image on its right", 1.4),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .goal import Goal, State
 from .grammar import Step, apply
-from .object_features import Bools, Condition, Seen, View, named, seen, views
+from .object_features import VIEWS, Bools, Condition, Seen, View, named, seen
 
 TRIED = 40  # steps of one view
 SLIDES = (
@@ -41,7 +41,7 @@ def move(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     after = [np.array(g, dtype=np.int64) for g in goal.outputs]
     before = [np.array(g, dtype=np.int64) for g in state.grids]
     told: set[str] = set()
-    for view in views(state.grids):
+    for view in VIEWS:
         if view.text.startswith(("regions", "row", "column", "layers")):
             continue
         look = seen(view, state.grids)

@@ -51,11 +51,6 @@ VIEWS = (
     View("column_cells(g)", "column", "columns", 0.5),
 )
 GROUND = "backdrop(g)"
-ON_GROUND = (
-    View(f"parts(g, {GROUND}, True, False)", "object", "objects", 0.4, GROUND),
-    View(f"parts(g, {GROUND}, True, True)", "object", "objects", 0.6, GROUND),
-    View(f"parts(g, {GROUND}, False, True)", "object of any colours", "objects of any colours", 0.6, GROUND),
-)  # fmt: skip
 
 
 class Number(NamedTuple):
@@ -281,10 +276,3 @@ def seen(view: View, grids: Grids) -> Seen | None:
     """None where a grid has no object in this view, or too many."""
     found = _seen(view, tuple(tuple(map(tuple, g)) for g in grids))
     return found if found.usable else None
-
-
-def views(grids: Grids) -> tuple[View, ...]:
-    """The ways that are worth a look: a background other than 0 only where it is one."""
-    if any(compiled(GROUND, "g")(g) for g in grids):
-        return (*VIEWS, *ON_GROUND)
-    return VIEWS

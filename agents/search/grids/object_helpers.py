@@ -341,4 +341,33 @@ def onto(g, o, shapes):
 def gap(o, x):
     return min(abs(i - a) + abs(j - b) for i, j in o for a, b in x)
 """,
+    # Cells on the edge of its box that are not the object's.
+    "edges": """\
+def edges(o):
+    a, b, c, d = box(o)
+    return [(i, j) for i, j in gaps(o) if i in (a, c - 1) or j in (b, d - 1)]
+""",
+    # Empty cells between an object and what it faces straight on, if it faces anything.
+    "bridges": """\
+def bridges(g, o, ways):
+    found, own = [], set(o)
+    for i, j in o:
+        for a, b in ways:
+            cells = []
+            for k in range(1, 30):
+                p = i + k * a, j + k * b
+                if p in own or not (0 <= p[0] < len(g) and 0 <= p[1] < len(g[0])):
+                    break
+                if g[p[0]][p[1]]:
+                    found += cells
+                    break
+                cells.append(p)
+    return found
+""",
+    # The colour of another object of the same form, or its own.
+    "twin": """\
+def twin(g, o, many):
+    alike = [tint(g, x) for x in many if x != o and form(x) == form(o)]
+    return next((v for v in alike if v != tint(g, o)), tint(g, o))
+""",
 }

@@ -38,6 +38,7 @@ class Rule(NamedTuple):
 VALUES = (
     Value("tint(g, o)", "its own colour", 0.5),
     Value("within(g, o)[0]", "the other colour in its box", 0.9),
+    Value("twin(g, o, many)", "the colour of another object of its shape", 1.2),
     Value("nearest(g, o, many)", "the colour of the nearest object of another colour", 1.4),
     Value("tint(g, max(many, key=len))", "the colour of the largest object", 1.3),
     Value("tint(g, min(many, key=len))", "the colour of the smallest object", 1.3),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .goal import Goal, State
 from .grammar import Step, apply
-from .object_features import Seen, View, seen, views
+from .object_features import VIEWS, Seen, View, seen
 from .object_rules import VALUES, Clause, Rule, constants, rules
 
 GIVEN = 12  # steps of one view
@@ -60,6 +60,20 @@ AREAS = (
     Area("halo(g, o)", "the empty cells around", 0.7),
     Area("sides(g, o)", "the empty cells beside", 0.8),
     Area("frame(g, o)", "the ring around the box of", 0.9),
+    Area("edges(o)", "the empty cells on the edge of the box of", 0.9),
+    Area(
+        "bridges(g, o, [(0, 1), (0, -1)])",
+        "the cells to the left and right, up to an obstacle, of",
+        1.2,
+    ),
+    Area(
+        "bridges(g, o, [(1, 0), (-1, 0)])", "the cells above and below, up to an obstacle, of", 1.2
+    ),
+    Area(
+        "bridges(g, o, [(0, 1), (0, -1), (1, 0), (-1, 0)])",
+        "the straight way to what it faces from",
+        1.2,
+    ),
     Area("core(o)", "the inner cells of", 0.8, True),
     Area("rim(o)", "the outer cells of", 0.8, True),
     Area("corners(o)", "the corners of", 0.9, True),
@@ -80,7 +94,7 @@ def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         return
     told: set[str] = set()
     partial: list[Partial] = []
-    for view in views(state.grids):
+    for view in VIEWS:
         look = seen(view, state.grids)
         if look is None:
             continue
@@ -88,7 +102,9 @@ def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             return
         given = 0
         for area in AREAS:
-            if view.text in ONLY_ITSELF and not (area.text == "o" or area in _RAYS):
+            if view.text in ONLY_ITSELF and not (
+                area.text == "o" or area in _RAYS or "bridges" in area.text
+            ):
                 continue
             if area in _RAYS and view.text.startswith(("row", "column", "layers", "regions")):
                 continue

@@ -176,6 +176,13 @@ def _own(offsets: Pattern, only: list[int]) -> Step:
     return Step(_wrapped(code), said, 2.4 + 0.6 * len(only) + 0.2 * len(places))
 
 
+_SHAPES = {
+    False: "[[(i, j, g[i][j]) for i, j in max(many, key=len)]]",
+    True: "turns(g, max(many, key=len))",
+    None: "[[(i, j, g[i][j]) for i, j in x] for x in sorted(many, key=len)[::-1] if len(x) > 1]",
+}
+
+
 def copy_onto_marks(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """The largest object of several colours is a pattern; parts of it elsewhere are completed."""
     if not goal.has_shapes(state.grids):
@@ -188,14 +195,14 @@ def copy_onto_marks(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             return
         if len({g[i][j] for i, j in max(many, key=len)}) < 2:
             return
-    for turned in (False, True):
+    for turned in (False, True, None):
         for many, says, cost in (
             ("objects(g, False, True)", "", 0.0),
             ("objects(g, False, False)", "", 0.3),
         ):
             if not budget.charge(30.0 + goal.cells / 4):
                 return
-            turns = "turns(g, max(many, key=len))" if turned else "[[(i, j, g[i][j]) for i, j in max(many, key=len)]]"  # fmt: skip
+            turns = _SHAPES[turned]
             code = (
                 f"many = {many}\n"
                 "r = [row[:] for row in g]\n"
@@ -206,8 +213,10 @@ def copy_onto_marks(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 "            r[i][j] = v\n"
                 "g = r"
             )
+            if turned is None:
+                says = " (or another of several cells)"
             turn = ", turned or mirrored as it fits" if turned else ""
-            step = Step(code, f"complete every part of the largest object{says} to a copy of it{turn}", 4.0 + cost + turned)  # fmt: skip
+            step = Step(code, f"complete every part of the largest object{says} to a copy of it{turn}", 4.0 + cost + (0.5 if turned is None else turned))  # fmt: skip
             if apply(step, state.grids) == goal.outputs:
                 yield step
 
@@ -274,4 +283,39 @@ def connect(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                         yield step
 
 
-FINDERS = ((1.6, complete), (2.2, stamp), (3.0, copy_onto_marks), (2.2, connect))
+def around(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """The drawing becomes symmetric about the cells of one colour."""
+    if not goal.has_shapes(state.grids):
+        return
+    marks = set.intersection(*({v for row in g for v in row if v} for g in state.grids))
+    for mark in sorted(marks):
+        for places, says, cost in (
+            ("((i, b + d - 1 - j),)", "from left to right", 0.0),
+            ("((a + c - 1 - i, j),)", "from top to bottom", 0.0),
+            ("((i, b + d - 1 - j), (a + c - 1 - i, j), (a + c - 1 - i, b + d - 1 - j))", "in both directions", 0.2),
+            ("((a + j - b, b + c - 1 - i), (a + c - 1 - i, b + d - 1 - j), (a + d - 1 - j, b + i - a))", "under turns by a quarter", 0.4),
+        ):  # fmt: skip
+            if not budget.charge(15.0 + goal.cells / 16):
+                return
+            code = (
+                f"a, b, c, d = box([(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v == {mark}])\n"
+                "r = [row[:] for row in g]\n"
+                "for i, row in enumerate(g):\n"
+                "    for j, v in enumerate(row):\n"
+                f"        for x, y in {places}:\n"
+                "            if v and 0 <= x < len(g) and 0 <= y < len(row) and not g[x][y]:\n"
+                "                r[x][y] = v\n"
+                "g = r"
+            )
+            step = Step(code, f"make the drawing symmetric {says} about the {named(mark)} cells", 3.4 + cost)  # fmt: skip
+            if apply(step, state.grids) == goal.outputs:
+                yield step
+
+
+FINDERS = (
+    (1.6, complete),
+    (2.2, stamp),
+    (3.0, copy_onto_marks),
+    (2.2, connect),
+    (3.0, around),
+)

@@ -12,7 +12,17 @@ import heapq
 from collections.abc import Callable, Iterator
 
 from ..budget import Budget
-from . import copying, counting, extraction, moving, objects, operations, patterns
+from . import (
+    copying,
+    counting,
+    extraction,
+    grounds,
+    moving,
+    objects,
+    operations,
+    patterns,
+    shrinking,
+)
 from .goal import Goal, Key, State, key
 from .grammar import Grids, Program, Step, apply
 
@@ -25,6 +35,8 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *patterns.FINDERS,
     *moving.FINDERS,
     *copying.FINDERS,
+    *shrinking.FINDERS,
+    *grounds.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
