@@ -117,7 +117,7 @@ def plain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         return
     sizes: list[tuple[str, str, float]] = []
     if len(set(goal.shapes)) == 1 and len(goal.shapes) > 1 and not filled[0].text.isdigit():
-        sizes.append((f"[[{{c}}] * {widths[0]} for _ in range({heights[0]})]", f"a grid of {heights[0]} by {widths[0]}", 0.3 if goal.shapes[0] != (1, 1) else 0.0))  # fmt: skip
+        sizes.append(("[[{c}]]" if goal.shapes[0] == (1, 1) else f"[[{{c}}] * {widths[0]} for _ in range({heights[0]})]", f"a grid of {heights[0]} by {widths[0]}", 0.3 if goal.shapes[0] != (1, 1) else 0.0))  # fmt: skip
     if goal.has_shapes(state.grids):
         sizes.append(("[[{c}] * len(g[0]) for _ in g]", "the whole grid", 0.3))
     if len(set(goal.shapes)) > 1:
@@ -136,7 +136,10 @@ def plain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         sizes.append((text, "a cell for each panel between lines", 0.8))
     for colour in filled:
         for text, says, cost in sizes:
-            step = Step(f"g = {text.replace('{c}', colour.text)}", f"make {says}, all of it {colour.says}", 1.6 + cost + colour.cost)  # fmt: skip
+            short = len(colour.text) < 12
+            made = text.replace("{c}", colour.text if short else "colour")
+            code = f"g = {made}" if short else f"colour = {colour.text}\ng = {made}"
+            step = Step(code, f"make {says}, all of it {colour.says}", 1.6 + cost + colour.cost)
             budget.charge(20.0)
             if apply(step, state.grids) == goal.outputs:
                 yield step

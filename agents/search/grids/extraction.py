@@ -52,7 +52,7 @@ PARTS = (
 
 # Numbers of a part `p` among `all_parts`.
 NUMBERS = (
-    ("sum(v > 0 for row in p for v in row)", "most filled cells", "fewest filled cells", 0.6),
+    ("filled(p)", "most filled cells", "fewest filled cells", 0.6),
     ("len(p) * len(p[0])", "the largest area", "the smallest area", 0.5),
     ("len({v for row in p for v in row})", "most colours", "fewest colours", 0.7),
     ("sum(v == 0 for row in p for v in row)", "most empty cells", "fewest empty cells", 0.8),
@@ -64,8 +64,7 @@ NUMBERS = (
     ("len(p[0])", "the widest", "the narrowest", 0.9),
     ("len(objects(p, True, False))", "most objects", "fewest objects", 1.0),
     ("len(regions(p))", "most empty regions", "fewest empty regions", 1.0),
-    ("sum([bool(v) for v in row] in [[bool(w) for w in r] for x in all_parts for r in x] for row in p)", "most rows of others", "fewest rows of others", 3.0),
-    ("sum([[bool(v) for v in row] for row in p] == [[bool(v) for v in row] for row in x] for x in all_parts)", "the commonest shape", "the rarest shape", 0.9),
+    ("sum(drawn(p) == drawn(x) for x in all_parts)", "the commonest shape", "the rarest shape", 0.9),
     ("sum(ranked(p)[:1] == ranked(x)[:1] for x in all_parts)", "the commonest colour", "the rarest colour", 0.9),
     ("max(map(max, p))", "the highest colour number", "the lowest colour number", 1.8),
 )  # fmt: skip
@@ -267,7 +266,10 @@ def _laid(found: list[list[Grid]], goal: Goal, count: set[int]) -> Iterator[tupl
     if len(count) > 1:
         return
     n = next(iter(count))
-    orders = {2: [(1, 0)], 3: [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1)]}.get(n, [])
+    orders: list[tuple[int, ...]] = {
+        2: [(1, 0)],
+        3: [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1)],
+    }.get(n, [])
     if n == 4:
         orders = [
             (a, b, c, d)

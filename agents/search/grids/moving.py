@@ -191,10 +191,12 @@ def _offsets(
 def written(view: View, condition: Condition, one: Move) -> Step:
     ground = view.ground
     chosen = f"[o for o in many if {condition.text}]" if condition.text else "many"
-    if one.order:
-        chosen = f"sorted({chosen}, key=lambda o: {one.order})"
     slides = "room(" in one.code
     lines = ["r = [row[:] for row in g]", f"many = {view.text}", f"chosen = {chosen}"]
+    if one.order:
+        lines[-1:] = [f"chosen = {chosen}"] if condition.text else []
+        named_so = "chosen" if condition.text else "many"
+        lines.append(f"chosen = sorted({named_so}, key=lambda o: {one.order})")
     if slides:  # what has not moved yet is in the way, so each is wiped out in its turn
         lines.append("for o in chosen:")
         body = one.code.splitlines()

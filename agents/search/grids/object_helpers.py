@@ -33,7 +33,8 @@ def pixels(g):
     "layers": """\
 def layers(g):
     cells = [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v]
-    return [[(i, j) for i, j in cells if g[i][j] == c] for c in sorted({g[i][j] for i, j in cells})]
+    colours = sorted({g[i][j] for i, j in cells})
+    return [[(i, j) for i, j in cells if g[i][j] == c] for c in colours]
 """,
     "row_cells": """\
 def row_cells(g):
@@ -131,7 +132,8 @@ def corners(o):
     "middle": """\
 def middle(o):
     a, b, c, d = box(o)
-    return [(i, j) for i in {(a + c - 1) // 2, (a + c) // 2} for j in {(b + d - 1) // 2, (b + d) // 2}]
+    rows, columns = {(a + c - 1) // 2, (a + c) // 2}, {(b + d - 1) // 2, (b + d) // 2}
+    return [(i, j) for i in rows for j in columns]
 """,
     # Cells beyond an object in the given directions, up to the border; not through: up to what is
     # not empty.
@@ -205,9 +207,8 @@ def panels(g):
     for wall in sorted({v for row in g for v in row if v}):
         across = [i for i, row in enumerate(g) if set(row) == {wall}]
         down = [j for j, line in enumerate(zip(*g)) if set(line) == {wall}]
-        if sum(row.count(wall) for row in g) == len(
-            {(i, j) for i in range(len(g)) for j in range(len(g[0])) if i in across or j in down}
-        ):
+        lines = len(across) * len(g[0]) + len(down) * len(g) - len(across) * len(down)
+        if sum(row.count(wall) for row in g) == lines:
             tops, lefts = [-1, *across], [-1, *down]
             high = [(a + 1, b) for a, b in zip(tops, [*across, len(g)]) if b > a + 1]
             wide = [(a + 1, b) for a, b in zip(lefts, [*down, len(g[0])]) if b > a + 1]
@@ -219,7 +220,8 @@ def shares(g, m, n):
     a, b = len(g) // m, len(g[0]) // n
     if a * m != len(g) or b * n != len(g[0]):
         return [g]
-    return [[row[j * b : j * b + b] for row in g[i * a : i * a + a]] for i in range(m) for j in range(n)]
+    starts = [(i * a, j * b) for i in range(m) for j in range(n)]
+    return [[row[j : j + b] for row in g[i : i + a]] for i, j in starts]
 """,
     # What rectangles of one colour frame, without the frame.
     "solid": """\
@@ -227,7 +229,8 @@ def solid(g):
     found = []
     for o in objects(g, True, False):
         a, b, c, d = box(o)
-        edge = {(i, j) for i in range(a, c) for j in range(b, d) if i in (a, c - 1) or j in (b, d - 1)}
+        every = {(i, j) for i in range(a, c) for j in range(b, d)}
+        edge = {(i, j) for i, j in every if i in (a, c - 1) or j in (b, d - 1)}
         if c - a > 2 and d - b > 2 and edge <= set(o):
             found.append([row[b + 1 : d - 1] for row in g[a + 1 : c - 1]])
     return found
@@ -271,12 +274,13 @@ def flipped(g, c):
 def across(g, c):
     h, w = len(g), len(g[0])
     for k in (0, 1, -1, 2, -2):
-        pairs = [(i, j) for i in range(h) for j in range(w) if 0 <= j + k < h and 0 <= i - k < w]
-        if all(c in (g[i][j], g[j + k][i - k]) or g[i][j] == g[j + k][i - k] for i, j in pairs):
+        cells = [(i, j) for i in range(h) for j in range(w)]
+        cells = [(i, j) for i, j in cells if 0 <= j + k < h and 0 <= i - k < w]
+        facing = [(g[i][j], g[j + k][i - k]) for i, j in cells]
+        if all(c in (v, x) or v == x for v, x in facing):
             r = [row[:] for row in g]
-            for i, j in pairs:
-                if g[i][j] == c:
-                    r[i][j] = g[j + k][i - k]
+            for (i, j), (v, x) in zip(cells, facing):
+                r[i][j] = x if v == c else v
             return r
     return g
 """,
@@ -369,5 +373,15 @@ def bridges(g, o, ways):
 def twin(g, o, many):
     alike = [tint(g, x) for x in many if x != o and form(x) == form(o)]
     return next((v for v in alike if v != tint(g, o)), tint(g, o))
+""",
+    # How many cells of a grid are not empty.
+    "filled": """\
+def filled(p):
+    return sum(v > 0 for row in p for v in row)
+""",
+    # Which cells of a grid are not empty.
+    "drawn": """\
+def drawn(p):
+    return [[v > 0 for v in row] for row in p]
 """,
 }

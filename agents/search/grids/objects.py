@@ -18,6 +18,8 @@ from .object_rules import VALUES, Clause, Rule, constants, rules
 
 GIVEN = 12  # steps of one view
 PARTIAL = 40  # rules that explain a part of what has changed, and are put together in pairs
+LARGE = 0.25  # share of what has changed that the first of two rules explains, where one hides the other
+FOLLOWED = 2  # of them, after which a second rule is looked for
 SIMPLE = 1.6  # price of their conditions, at most
 
 
@@ -94,6 +96,7 @@ def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         return
     told: set[str] = set()
     partial: list[Partial] = []
+    solved = False
     for view in VIEWS:
         look = seen(view, state.grids)
         if look is None:
@@ -125,11 +128,38 @@ def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 budget.charge(50.0 + goal.cells / 2 / Budget.CELLS)
                 if apply(step, state.grids) == goal.outputs:
                     yield step
+                    solved = True
                     given += 1
                 if given == GIVEN or not budget.left:
                     break
-    if not told:
-        yield from _paired(partial, changed, state, goal, budget)
+    if not solved:
+        pairs = list(_paired(partial, changed, state, goal, budget))
+        yield from pairs
+        if not pairs and not state.program.steps:
+            least = LARGE * sum(int(c.sum()) for c in changed)
+            large = [one for one in partial if len(one.explains) >= least]
+            yield from _in_turn(large, state, goal, budget)
+
+
+def _in_turn(partial: list[Partial], state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """A rule that explains much, then another that sees what the first has painted."""
+    partial = sorted(partial, key=lambda one: (-len(one.explains), one.step.cost))
+    done: set[frozenset[tuple[int, int, int]]] = set()
+    for one in partial:
+        if len(done) == FOLLOWED or not budget.left:
+            return
+        if one.explains in done:
+            continue
+        done.add(one.explains)
+        grids = apply(one.step, state.grids)
+        if grids is None:
+            continue
+        for then in paint(State(grids, state.program.then(one.step)), goal, budget):
+            yield Step(
+                f"{one.step.code}\n{then.code}",
+                f"{one.step.says}, then {then.says}",
+                one.step.cost + then.cost,
+            )
 
 
 class Partial(NamedTuple):
@@ -237,8 +267,11 @@ def _asked(
             continue
         index = tuple(np.array(own).T)
         made = new[index]
+        if not (made == made[0]).all():  # what has changed there belongs to another, or to none
+            wanted[k] = -1
+            continue
+        wanted[k] = made[0]
         must[k] = changed[grid][index].any()
-        wanted[k] = made[0] if (made == made[0]).all() else -1
         left[grid][index] = False
     if not must.any():
         return None

@@ -20,13 +20,13 @@ _COLOURS = (
 _TESTS = (
     ("any(map(any, p))", "that is not empty", 0.6),
     ("all(map(all, p))", "without an empty cell", 0.7),
-    ("sum(v > 0 for row in p for v in row) == max(sum(v > 0 for row in x for v in row) for x in all_parts)", "with most filled cells", 0.9),
-    ("sum(v > 0 for row in p for v in row) == min(sum(v > 0 for row in x for v in row) for x in all_parts)", "with fewest filled cells", 1.0),
+    ("filled(p) == max(map(filled, all_parts))", "with most filled cells", 0.9),
+    ("filled(p) == min(map(filled, all_parts))", "with fewest filled cells", 1.0),
     ("p == [row[::-1] for row in p]", "that is symmetric from left to right", 1.0),
     ("p == p[::-1]", "that is symmetric from top to bottom", 1.0),
     ("all_parts.count(p) > 1", "that occurs again", 1.1),
     ("len({v for row in p for v in row}) == 1", "of one colour", 1.0),
-    *((f"sum(v > 0 for row in p for v in row) > {k}", f"with more than {k} filled cells", 1.4) for k in range(1, 6)),
+    *((f"filled(p) > {k}", f"with more than {k} filled cells", 1.4) for k in range(1, 6)),
 )  # fmt: skip
 
 
