@@ -8,6 +8,7 @@ Parts may also be laid over each other, or side by side in an order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -266,16 +267,7 @@ def _laid(found: list[list[Grid]], goal: Goal, count: set[int]) -> Iterator[tupl
     if len(count) > 1:
         return
     n = next(iter(count))
-    orders: list[tuple[int, ...]] = {
-        2: [(1, 0)],
-        3: [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1)],
-    }.get(n, [])
-    if n == 4:
-        orders = [
-            (a, b, c, d)
-            for a in range(4) for b in range(4) for c in range(4) for d in range(4)
-            if len({a, b, c, d}) == 4
-        ]  # fmt: skip
+    orders: list[tuple[int, ...]] = list(permutations(range(n)))[1:-1] if n in (3, 4) else []
     stacks = [np.array(every) for every in found]
     for order_of in orders:
         fits = all(
