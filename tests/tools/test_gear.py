@@ -7,6 +7,7 @@ prediction becomes a code (tests/sandbox).
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from itertools import combinations
 
@@ -237,6 +238,18 @@ def test_what_lies_beneath_an_undefined_prediction_does_not_count(case):
     codes, defined = case
     other = np.where(defined, codes, 1)
     assert gear.set_scores(codes, defined) == gear.set_scores(other, defined)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_distance_is_below_0_however_its_sums_are_rounded(seed):
+    """The second hypothesis adds inputs that weigh nothing to the first: at distance 0, though a
+    sum over more terms may be smaller in its last digit."""
+    rng = random.Random(seed)
+    weights = [rng.random() if rng.random() < 0.8 else 0.0 for _ in range(200)]
+    defined = np.array([[weight > 0 for weight in weights], [True] * 200])
+    distances = gear.jaccard_distances(np.zeros((2, 200), np.int64), defined, weights)
+    assert 0 <= distances[0, 1] <= 1e-12
+    assert gear.beta(np.zeros((2, 200), np.int64), defined, weights) >= 0
 
 
 # --- marginal gains ----------------------------------------------------------

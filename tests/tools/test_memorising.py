@@ -105,3 +105,29 @@ def test_unvaried_is_what_counting_says(codes, data):
     most = max((defined.count(code) for code in defined), default=0)
     expected = bool(kept) and 100 * (len(kept) - len(defined) + most) >= 95 * len(kept)
     assert is_unvaried(predictions(codes), np.array(among, bool)) == expected
+
+
+def test_inputs_without_their_outputs_are_not_all_pairs():
+    assert not holds_pairs("def f(x):\n    return x if x in ([1, 2], [4]) else None", SHOWN)
+    assert not holds_pairs("def f(x):\n    return [3] if len(x) == 2 else [5, 6]", SHOWN)
+
+
+def test_exceptions_that_stand_apart_are_no_more_than_those_side_by_side():
+    # 40 inputs, 2 exceptions: 95% in either order, though the prediction changes four times.
+    everywhere = np.ones(40, bool)
+    assert is_unvaried(predictions([1, 2] + [5] * 38), everywhere)
+    assert is_unvaried(predictions([5] * 9 + [1] + [5] * 20 + [2] + [5] * 9), everywhere)
+
+
+@pytest.mark.parametrize(("strings", "found"), [(0, True), (1, True), (3, True), (4, False)])
+def test_pairs_are_found_up_to_three_strings_deep(strings, found):
+    text = "[[[1, 2], [3]], [[4], [5, 6]]]"
+    for _ in range(strings):
+        text = repr(text)
+    assert holds_pairs(f"TABLE = {text}\ndef f(x):\n    return None", SHOWN) == found
+
+
+def test_negative_floats_are_literals():
+    shown = (Observation([-0.5], -2.25),)
+    assert holds_pairs("def f(x):\n    return {(-0.5,): -2.25}.get(tuple(x))", shown)
+    assert not holds_pairs("def f(x):\n    return {(0.5,): 2.25}.get(tuple(x))", shown)

@@ -16,6 +16,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from peirce.records import UsageError
+from peirce.reports.studies import Choices
 from peirce.tools import gear, studies
 
 CASES = range(150)
@@ -267,3 +268,28 @@ def test_many_hypotheses_have_contexts_at_once():
     drawn = studies.contexts_of(20_000, 2, 200, "")
     assert drawn.shape == (200, 2) and drawn.max() < 20_000
     assert (drawn[:, 0] < drawn[:, 1]).all()
+
+
+def test_a_context_counts_as_at_most_a_hundred_comparisons():
+    """20 hypotheses with scores that all differ are 190 pairs; the best passes."""
+    scores = np.arange(20.0)[None]
+    passed = np.arange(20)[:, None] == 19
+    found = studies.comparison(np.zeros((1, 0), np.intp), scores, passed)
+    assert (found.pairs.tolist(), found.weight.tolist()) == ([190], [pytest.approx(100)])
+    assert found.chosen.tolist() == [pytest.approx(19 * 100 / 190)]
+
+
+def test_unless_asked_five_draws_and_two_hundred_contexts_are_made():
+    chosen = Choices()
+    assert studies.hidden_draws(10, 2, chosen.draws, "").shape == (5, 2)
+    assert studies.contexts_of(40, 2, chosen.contexts, "").shape == (200, 2)
+
+
+def test_contexts_of_one_size_say_nothing_of_those_of_another():
+    assert studies.contexts_of(12, 1, 3, "0 key").tolist() == [[5], [8], [9]]
+    assert studies.contexts_of(12, 2, 3, "0 key").tolist() == [[0, 4], [3, 8], [7, 8]]
+    # As many of one of 66 hypotheses as of two of 12: by one seed they would have one rank.
+    every = [tuple(row) for row in studies.subsets(12, 2, 66, "").tolist()]
+    by_rank = sorted(every, key=lambda row: row[::-1])
+    of_two = [by_rank.index(tuple(row)) for row in studies.contexts_of(12, 2, 9, "s").tolist()]
+    assert sorted(of_two) != studies.contexts_of(66, 1, 9, "s")[:, 0].tolist()
