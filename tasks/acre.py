@@ -70,6 +70,9 @@ class Acre:
     def space(self, problem: Problem, seed: int) -> InputSet:
         return space(seed)
 
+    def read_input(self, value: Json, where: str) -> Json:
+        return _scene(value, where)
+
     def judgeable(self, observation: Observation) -> bool:
         """Whether a rule of on and off can be right on the pair at all."""
         return bool(observation.output != UNDETERMINED)

@@ -28,12 +28,13 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ..records import DataError, InputSet, Json, Observation, Problem, UsageError, canonical_json
+from ..records import DataError, InputSet, Json, Observation, Problem, UsageError
 from . import observations as observations_
 from .files import locate, read_csv, read_jsonl
 from .json_text import Unusable, literal, parse_json
 from .list_functions import stratum
 from .sentences import shorten
+from .space_files import each_once
 
 FILES = tuple(f"examples.{kind}{end}" for kind in ("jsonl", "csv") for end in ("", ".gz"))
 COLUMNS = ("problem", "input", "output", "split")
@@ -201,7 +202,7 @@ def _is_shown(value: Json, where: str) -> bool:
 def _inputs(problems: Sequence[Problem]) -> list[Json]:
     """The inputs of the problems, each once, in order."""
     pairs = (pair for problem in problems for pair in problem.shown + problem.hidden)
-    return list({canonical_json(pair.input): pair.input for pair in pairs}.values())
+    return each_once(pair.input for pair in pairs)
 
 
 def _is_integer(value: Json) -> bool:
@@ -234,7 +235,7 @@ def _space(kind: str, inputs: list[Json], seed: int) -> list[Json]:
         if letters:
             rows = _by_length(rng, inputs, 0, len(letters) - 1)
             more = ("".join(letters[i] for i in row) for row in rows)
-    return list({canonical_json(value): value for value in [*inputs, *more]}.values())
+    return each_once([*inputs, *more])
 
 
 def _by_length(

@@ -1,5 +1,6 @@
 """JSON and Python literals from untrusted text, with errors that say where: what cannot be used (a
-number that no float holds, half a character, deep nesting) is refused as well as what cannot be read.
+number that no float holds, half a character, deep nesting, a key that stands twice in an object) is
+refused as well as what cannot be read.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .sentences import shorten
 TOKENS = re.compile(
     r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?'
 )  # of JSON: texts, numbers
+MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')  # of JSON: texts, what opens and parts objects
 DEPTH = 200  # of lists and objects in each other
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -34,7 +36,9 @@ def parse_json(text: str, where: str) -> Json:
     error. Raises `DataError`, of numbers that no float holds `NotFinite` with line and field."""
     whole = "\n" in text
     try:
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(
+            text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_each_once
+        )
     except json.JSONDecodeError as error:
         line = f", line {error.lineno}" if whole else ""
         raise DataError(f"{where}{line}: not JSON: {error.msg} at column {error.colno}") from error
@@ -44,6 +48,10 @@ def parse_json(text: str, where: str) -> Json:
         raise NotFinite(
             f"{where}{line}{field}: {shorten(str(error))} is larger than any float"
         ) from None
+    except _Twice:
+        key, at = _twice(text)
+        line = f", line {at}" if whole else ""
+        raise Unusable(f"{where}{line}: the key {shorten(ascii(key))} stands there twice") from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: not JSON that can be used: {shorten(str(error))}") from error
     if "\\u" in text or text.count("[") + text.count("{") > DEPTH:
@@ -94,6 +102,38 @@ def _finite(text: str) -> float:
     if math.isinf(value):
         raise _TooLarge(text)
     return value
+
+
+class _Twice(ValueError):
+    """An object has a key that stands twice in it."""
+
+
+def _each_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise _Twice
+    return value
+
+
+def _twice(text: str) -> tuple[str, int]:
+    """The first key of JSON that stands in its object already, and the line, from 1, where it
+    stands again."""
+    inside: list[set[str] | None] = []  # the keys of each object around, None for a list
+    is_key = False
+    for found in MARKS.finditer(text):
+        mark = found.group()
+        keys = inside[-1] if inside else None
+        if mark in "}]":
+            inside.pop()
+        elif mark in "[{":
+            inside.append(set() if mark == "{" else None)
+        elif mark != "," and is_key and keys is not None:
+            key = json.loads(mark)
+            if key in keys:
+                return key, text.count("\n", 0, found.start()) + 1
+            keys.add(key)
+        is_key = mark in ",{"
+    raise AssertionError("no key stands twice")
 
 
 def _line_of(text: str, number: str) -> int:
@@ -161,9 +201,15 @@ def literal(text: str, where: str) -> Json:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\d" in the text warns, and is no concern of the user
-            value = ast.literal_eval(text.strip())
+            tree = ast.parse(text.strip(), mode="eval")
+            value = ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise DataError(f"{where}: not a Python literal: {shorten(text)}") from error
+    for node in ast.walk(tree) if "{" in text else ():
+        if isinstance(node, ast.Dict):
+            names = [ast.literal_eval(key) for key in node.keys if key is not None]
+            if len(set(names)) < len(names):
+                raise Unusable(f"{where}: a key stands twice in {shorten(text)}")
     usable = as_json(value, where)
     _check_usable(usable, where)
     return usable

@@ -50,6 +50,9 @@ class ListFunctions:
     def space(self, problem: Problem, seed: int) -> InputSet:
         return space(seed)
 
+    def read_input(self, value: Json, where: str) -> Json:
+        return integers(value, where)
+
 
 def _problem(row: Row, where: str) -> Problem:
     name = id_of(row, where)

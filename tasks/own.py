@@ -38,7 +38,7 @@ from .own_space import COUNT, MOST_INPUTS, checked_weight, generator, inputs_of,
 from .own_words import EQUALITY, FIELD, INSTRUCTIONS, PAIR, STEP, part
 from .own_yaml import Key, Source, read_yaml
 from .sentences import shorten
-from .space_files import read_space
+from .space_files import SpaceFile, as_set, read_rows
 
 JUDGED = "judgeable"  # in Problem.secret: a mark for each hidden pair
 ENDINGS = (".yaml", ".yml", ".py")
@@ -50,21 +50,21 @@ SPACE_KEYS = ("inputs", "file", "generate", "count", "seed", "weights")
 
 def is_path(name: str) -> bool:
     """Whether a task is named by the path of its file."""
-    return name.endswith(ENDINGS) or "/" in name or os.sep in name
+    return name.lower().endswith(ENDINGS) or "/" in name or os.sep in name
 
 
 def task_of(path: str, taken: Collection[str] = ()) -> Task:
     """The task that the file holds. taken: names that it must not have. Raises UsageError (no such
     file, neither YAML nor Python), DataError (with file, line and key)."""
     place = locate(path, ())
-    if not place.name.endswith(ENDINGS):
+    if not place.name.lower().endswith(ENDINGS):
         raise UsageError(f"{place}: a task file's name ends in {', '.join(ENDINGS)}")
     try:
         content = place.read_bytes()
     except OSError as error:
         raise DataError(f"{place}: cannot be read: {error.strerror or error}") from error
     named = {"name": place.name, "sha256": hashlib.sha256(content).hexdigest()}
-    if place.suffix == ".py":
+    if place.suffix.lower() == ".py":
         from .own_python import python_task
 
         return python_task(place, content, named, taken)
@@ -255,9 +255,17 @@ class YamlTask:
                 if name in keys:
                     raise self.source.error((*key, name), f"it goes with generate, not {given[0]}")
         weights: Sequence[float] | None = None
+        read: SpaceFile | None = None
+
+        def where(i: int) -> str:
+            return self.source.where((*key, given[0], i)) if read is None else read.where(i)
+
         if (place := self._beside((*key, "file"))) is not None:
-            read = read_space(place)
-            inputs, weights = list(read.inputs), read.weights
+            try:
+                read = read_rows(place)
+            except DataError as error:
+                raise self.source.error((*key, "file"), str(error)) from None
+            inputs, weights = list(read.space.inputs), read.space.weights
             if weights is not None and "weights" in keys:
                 raise self.source.error((*key, "weights"), f"{place} has weights of its own")
         elif "inputs" in keys:
@@ -276,7 +284,8 @@ class YamlTask:
         if weights is not None and not any(weights):
             raise self.source.error((*key, "weights"), "no input weighs anything")
         named = f"{self.name} space, seed {seed}"
-        return InputSet(named, tuple(inputs), None if weights is None else tuple(weights))
+        space = InputSet(named, tuple(inputs), None if weights is None else tuple(weights))
+        return as_set(space, str(self.source.file), where)
 
     def _weights(self, key: Key, given: Json, inputs: Sequence[Json]) -> list[float]:
         if isinstance(given, str):

@@ -47,6 +47,7 @@ from .own_equality import checked_equality, warn_of_rounding
 from .own_space import checked_weight
 from .own_words import EQUALITY, INSTRUCTIONS, PAIR
 from .sentences import shorten
+from .space_files import as_set
 
 METHODS = ("generate", "problems", "load", "space", "spaces", "observe", "judgeable")
 
@@ -292,6 +293,8 @@ class PythonTask:
                 values = (_json(pair.input, f"{at}.input"), _json(pair.output, f"{at}.output"))
                 read.append(Observation(*values))
             sides[side] = tuple(read)
+        if one.family != self.family:
+            raise DataError(f"{where}, family: it must be 'programs': {shorten(one.family)}")
         public = _json(dict(one.public), f"{where}, public") | self._public
         secret = _json(dict(one.secret), f"{where}, secret")
         if not isinstance(one.group, str):
@@ -324,7 +327,9 @@ class PythonTask:
         where = f"{self.file}, line {self._line(name)}, TASK.{name}"
         inputs = tuple(_json(one, f"{where}, inputs[{i}]") for i, one in enumerate(given.inputs))
         if given.weights is None:
-            return InputSet(str(given.name), inputs)
+            return as_set(
+                InputSet(str(given.name), inputs), where, lambda i: f"{where}, inputs[{i}]"
+            )
         if not isinstance(given.weights, (list, tuple)) or len(given.weights) != len(inputs):
             raise self._returned(name, f"a weight for each of its {len(inputs):,} inputs")
         weights = tuple(
@@ -333,7 +338,8 @@ class PythonTask:
         )
         if not any(weights):
             raise DataError(f"{where}: no input weighs anything")
-        return InputSet(str(given.name), inputs, weights)
+        space = InputSet(str(given.name), inputs, weights)
+        return as_set(space, where, lambda i: f"{where}, inputs[{i}]")
 
 
 def _fails(where: str) -> Callable[[str], DataError]:

@@ -30,10 +30,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..records import Json, canonical_json
+from ..records import Json
 from ..sandbox.inside.tolerance import ratio
 from .own_yaml import Key, Source
 from .sentences import shorten, warn
+from .space_files import each_once, form_of
 
 COUNT, MOST_INPUTS = 5_000, 100_000
 MOST_LENGTH = 1_000
@@ -60,13 +61,13 @@ class Generator:
 
 def inputs_of(generator: Generator, count: int, seed: str) -> list[Json]:
     """All values where there are at most `count`, else `count` distinct ones."""
-    found: dict[str, Json] = {}
+    found: dict[bytes | str, Json] = {}
     if generator.size <= count:
-        return list({canonical_json(value): value for value in generator.all()}.values())
+        return each_once(generator.all())
     rng = random.Random(seed)
     for _ in range(DRAWS * count):
         value = generator.draw(rng)
-        found.setdefault(canonical_json(value), value)
+        found.setdefault(form_of(value), value)
         if len(found) == count:
             break
     else:

@@ -45,13 +45,17 @@ class Source:
     value: Json
     lines: dict[Key, int]
 
-    def error(self, key: Sequence[str | int], said: str) -> DataError:
-        """`FILE, line N, KEY: said`; of a key that is not there the line is that of what holds it."""
+    def where(self, key: Sequence[str | int]) -> str:
+        """`FILE, line N, KEY`; of a key that is not there the line is that of what holds it."""
         at = tuple(key)
         while at and at not in self.lines:
             at = at[:-1]
         name = f", {written(key)}" if key else ""
-        return DataError(f"{self.file}, line {self.lines.get(at, 1)}{name}: {said}")
+        return f"{self.file}, line {self.lines.get(at, 1)}{name}"
+
+    def error(self, key: Sequence[str | int], said: str) -> DataError:
+        """`FILE, line N, KEY: said`"""
+        return DataError(f"{self.where(key)}: {said}")
 
     def check_keys(self, key: Key, value: Json, valid: Iterable[str]) -> dict[str, Json]:
         """`value`, which must be a mapping with these keys alone."""

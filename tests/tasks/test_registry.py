@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from peirce.records import DataError, InputSet, UsageError
+from peirce.records import DataError, UsageError
 from peirce.tasks import family, load_problems, task, tasks
-from peirce.tasks.json_text import NotFinite, parse_json
-from peirce.tasks.space_files import read_space, write_space
+from peirce.tasks.json_text import NotFinite, literal, parse_json
+from peirce.tasks.space_files import read_space
 
 
 def test_every_task_has_a_family_and_a_line_about_it() -> None:
@@ -36,29 +36,6 @@ def test_problems_are_counted_and_chosen_by_id() -> None:
         load_problems("list_functions", ids=["gen1-3"])
     with pytest.raises(UsageError, match="--problems 0"):
         load_problems("list_functions", problems=0)
-
-
-@pytest.mark.parametrize(
-    "space",
-    [
-        InputSet("s", ([1], [2, 3], "x", None)),
-        InputSet("s", ([1], [2]), (1.0, 2.5)),
-        InputSet("s", ({"input": 1}, {"input": 2})),
-    ],
-)
-def test_a_space_file_reads_back_to_the_same_inputs(tmp_path: Path, space: InputSet) -> None:
-    path = tmp_path / "space.jsonl"
-    write_space(space, path)
-    assert read_space(path).digest == space.digest
-    ((_, used),) = load_problems("list_functions", problems=1, space_file=str(path))
-    assert used.digest == space.digest
-
-
-def test_a_bad_space_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "space.jsonl"
-    path.write_text('{"input": 1}\n{"input": 2, "weight": -1}\n')
-    with pytest.raises(DataError, match=r"space.jsonl, line 2, weight: .*-1"):
-        read_space(path)
 
 
 def test_a_line_beyond_all_measure_is_refused_without_reading_it(tmp_path: Path) -> None:
@@ -93,3 +70,33 @@ def test_half_a_character_and_deep_nesting_are_refused() -> None:
     parse_json("[" * 200 + "]" * 200, "f.json")
     with pytest.raises(DataError, match=r"^f\.json: nested deeper than 200"):
         parse_json("[" * 201 + "]" * 201, "f.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"idx": 1, "idx": 2}', "f.json: the key 'idx' stands there twice"),
+        ('{"a": {"b": 1},\n "c": {"b": 1,\n\n "b": 1}}', "f.json, line 4: the key 'b' stands"),
+        (
+            '[{"k": "k", "l": ["k", "k"]},\n{"k": "\\"k", "\\u006b": 1}]',
+            "line 2: the key 'k' stands",
+        ),
+        ('{"\\ud800": 1, "\\ud800": 2}', "the key '\\ud800' stands there twice"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(DataError, match=r"^f\.json") as error:
+        parse_json(text, "f.json")
+    assert said in str(error.value)
+
+
+def test_the_same_key_in_several_objects_is_none_that_stands_twice() -> None:
+    text = '[{"a": {"a": ["a", "a"]}}, {"a": "a"}, {"b": "a", "a": "b"}]'
+    assert parse_json(text, "f.json")[0] == {"a": {"a": ["a", "a"]}}
+
+
+def test_a_literal_with_a_key_that_stands_twice_is_refused() -> None:
+    assert literal("{'a': {'b': 1}, 'b': 2}", "f") == {"a": {"b": 1}, "b": 2}
+    for text in ("{'a': 1, 'a': 2}", "[{'b': {'a': 1, 'a': 1}}]"):
+        with pytest.raises(DataError, match=r"^f: a key stands twice in "):
+            literal(text, "f")
