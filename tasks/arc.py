@@ -40,4 +40,5 @@ TASK = Arc(
         for end in ("", ".gz")
     ),
     folders=(("data/training", "data/evaluation"), ("training", "evaluation")),
+    challenges=True,
 )

@@ -7,9 +7,10 @@
 | a folder of these | the repositories of ARC-AGI and MINI-ARC, their `data` or one part of it | the same |
 | one JSON object {id: {train, test}} | Kaggle's …challenges.json; the outputs of test in …solutions.json beside it, {id: [output, …]} | id |
 
-An error names the file, the line and the field. A train pair needs its output; a test pair
-without one cannot be a hidden pair: it is left out, counted by a `DataWarning`, and its input
-stays in the problem's secret part (`grids.UNANSWERED`), for the sample space. A problem that
+An error names the file, the line and the field. A train pair needs its output, and so does a test
+pair of MINI-ARC. ARC has challenges: a test pair without output cannot be a hidden pair, is left
+out and counted by a `DataWarning` that names the first, and its input stays in the problem's
+secret part (`grids.UNANSWERED`), for the sample space. A problem that
 stands in two files with the same train pairs and test inputs is read once, with the outputs of
 either; with other pairs it is an error.
 """
@@ -31,7 +32,8 @@ from .sentences import shorten, warn
 
 
 class Form(Protocol):
-    """Of `grids.GridTask`, what says where its files are and how cells may stand."""
+    """Of `grids.GridTask`, what says where its files are, how cells may stand and whether a test
+    input may stand without output."""
 
     @property
     def files(self) -> tuple[str, ...]: ...
@@ -39,6 +41,8 @@ class Form(Protocol):
     def folders(self) -> tuple[tuple[str, ...], ...]: ...
     @property
     def drawn(self) -> bool: ...
+    @property
+    def challenges(self) -> bool: ...
 
 
 Found = tuple[tuple[Observation, ...], tuple[Observation, ...], dict[str, Json]]
@@ -64,7 +68,7 @@ def read(path: str | Path, form: Form) -> dict[str, Found]:
     tasks: dict[str, _Task] = {}
     doubled = 0
     for place in sources(path, form):
-        for name, task in _tasks_of(place, form.drawn):
+        for name, task in _tasks_of(place, form):
             task.path = place
             if name not in tasks:
                 tasks[name] = task
@@ -94,17 +98,20 @@ def _merge(first: _Task, second: _Task, name: str) -> None:
 def _answered(tasks: dict[str, _Task], path: str | Path) -> dict[str, Found]:
     found: dict[str, Found] = {}
     lacking = missing = 0
+    first = ""
     for name, task in tasks.items():
         hidden = tuple(Observation(i, output) for i, output in task.test if output is not None)
         without = [i for i, output in task.test if output is None]
         lacking += bool(without)
         missing += len(without)
+        if without and not first:
+            first = f"{task.where}, test[{[output for _, output in task.test].index(None)}]"
         secret = {**task.secret, UNANSWERED: without} if without else task.secret
         found[name] = (tuple(task.train), hidden, secret)
     if missing:
         warn(
-            f"{path}: {missing} test inputs of {lacking} problems have no output: they are in the"
-            " sample space, and no hidden pairs"
+            f"{path}: {missing} test inputs of {lacking} problems have no output, the first in"
+            f" {first}: they are in the sample space, and no hidden pairs"
         )
     return found
 
@@ -180,26 +187,27 @@ def identity_of(path: str | Path, form: Form) -> dict[str, Json]:
 # --- what is in a file --------------------------------------------------------------
 
 
-def _tasks_of(path: Path, drawn: bool) -> Iterator[tuple[str, _Task]]:
+def _tasks_of(path: Path, form: Form) -> Iterator[tuple[str, _Task]]:
     if not _is_json(path):
-        yield from _lines(path)
+        yield from _lines(path, form.challenges)
         return
     text = read_text(path)
     if _is_lines(text):
-        yield from _lines(path)
+        yield from _lines(path, form.challenges)
         return
     value = parsed(text, path)
     in_text = _Places(path, text)
     if isinstance(value, dict) and "train" in value:
         name = path.name.removesuffix(".gz").removesuffix(".json")
         name = _name(value) if type(value.get("idx")) in (int, str) else name
-        yield name, _checked(lambda: _task(value, drawn=drawn), in_text)
+        yield name, _checked(lambda: _task(value, form.challenges, form.drawn), in_text)
         return
     if not isinstance(value, dict) or not value:
         raise DataError(f"{path}, line 1: neither a task with train and test nor an object of them")
     outputs = _read_solutions(path, list(value))
     for name, row in value.items():
-        task = _checked(lambda: _task(row), in_text, name)  # noqa: B023 -- called at once
+        open_ = form.challenges or outputs is not None
+        task = _checked(lambda: _task(row, open_), in_text, name)  # noqa: B023 -- called at once
         if outputs is not None:
             beside, given = outputs
             _checked(lambda: _answer(task, given[name]), beside, name)  # noqa: B023
@@ -218,13 +226,13 @@ def _is_lines(text: str) -> bool:
     return True
 
 
-def _lines(path: Path) -> Iterator[tuple[str, _Task]]:
+def _lines(path: Path, challenges: bool) -> Iterator[tuple[str, _Task]]:
     for number, line in read_lines(path):
         where = f"{path}, line {number}"
         row = parse_json(line, where)
         try:
             name = _name(row)
-            task = _task(row)
+            task = _task(row, challenges)
         except BadValue as error:
             raise DataError(f"{where}{', ' * bool(error.keys)}{error.field}: {error}") from None
         task.where = where
@@ -299,24 +307,27 @@ def _name(row: Json) -> str:
     return str(name)
 
 
-def _task(row: Json, drawn: bool = False) -> _Task:
+def _task(row: Json, challenges: bool, drawn: bool = False) -> _Task:
+    """challenges: whether a test input may stand without output. drawn: as for `grids.grid`."""
     if not isinstance(row, dict):
         raise BadValue((), f"not an object with train and test: {shorten(row)}")
     secret = row.get("secret", {})  # of problems that `tasks generate` wrote
     if not isinstance(secret, dict):
         raise BadValue(("secret",), f"not an object: {shorten(secret)}")
     train = [Observation(i, o) for i, o in _pairs(row, "train", drawn)]
-    return _Task(train, list(_pairs(row, "test", drawn)), secret, "")
+    return _Task(train, list(_pairs(row, "test", drawn, challenges)), secret, "")
 
 
-def _pairs(row: dict[str, Json], part: str, drawn: bool) -> Iterator[tuple[Grid, Grid | None]]:
+def _pairs(
+    row: dict[str, Json], part: str, drawn: bool, challenges: bool = False
+) -> Iterator[tuple[Grid, Grid | None]]:
     pairs = row.get(part)
     if not isinstance(pairs, list) or (part == "train" and not pairs):
         raise BadValue((part,), f"not a list of pairs: {shorten(pairs)}")
     for k, pair in enumerate(pairs):
         if not isinstance(pair, dict):
             raise BadValue((part, k), f"not a pair with input and output: {shorten(pair)}")
-        if "input" not in pair or (part == "train" and "output" not in pair):
+        if "input" not in pair or ("output" not in pair and not challenges):
             lacking = "output" if "input" in pair else "input"
             raise BadValue((part, k, lacking), "missing")
         given = _grid(pair["input"], (part, k, "input"), drawn)

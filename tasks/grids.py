@@ -114,13 +114,14 @@ def _pair(given: Json, output: Json, where: str) -> Observation:
 class GridTask:
     """A task of grid problems. files: the usual names of its file; folders: where a release keeps
     its JSON files, below its own folder, all of the first group that is there; drawn: as for
-    `grid`, in JSON files of one task."""
+    `grid`, in JSON files of one task; challenges: test inputs are published without outputs."""
 
     name: str
     about: str
     files: tuple[str, ...]
     folders: tuple[tuple[str, ...], ...]
     drawn: bool = False
+    challenges: bool = False
 
     family = "programs"
 
@@ -175,3 +176,9 @@ class GridTask:
             said += f" and drawn ones, seed {seed}"
         space = InputSet(said, canonical(found))
         return [space] * len(problems)
+
+    def read_input(self, value: Json, where: str) -> Json:
+        try:
+            return grid(value)
+        except BadValue as error:
+            raise DataError(f"{where}{error.field}: {error}") from None

@@ -14,6 +14,7 @@ import pytest
 from peirce import cli
 from peirce.records import DataError
 from peirce.tasks import load_problems, task
+from peirce.tasks.sentences import DataWarning
 
 GRID = [[1, 2], [3, 4]]
 PAIRS: dict[str, dict[str, Any]] = {
@@ -61,6 +62,10 @@ FAULTS: dict[str, tuple[Callable[[str], bytes], str]] = {
     "no object": (lambda t: b"[1]\n", "f.jsonl, line 2: not an object with idx, train and test"),
     "no id": (lambda t: line(t, None), "f.jsonl, line 2, idx: not a number or a string: None"),
     "an id twice": (lambda t: line(t, 0), "f.jsonl, line 2, idx: 0 stands there twice"),
+    "a key twice": (
+        lambda t: line(t, 1).replace(b'"train"', b'"idx": 2, "train"'),
+        "f.jsonl, line 2: the key 'idx' stands there twice",
+    ),
     "no JSON": (lambda t: b'\n{"idx": 1,\n', "f.jsonl, line 3: not JSON"),
     "no UTF-8": (lambda t: line(t, 1) + b'{"idx": "\xff"}\n', "f.jsonl, line 3: not UTF-8 text"),
     "zero bytes": (lambda t: b"\0" * 100, "f.jsonl, line 2: not JSON"),
@@ -112,6 +117,35 @@ def test_what_is_no_task_in_a_folder_is_left_alone(tmp_path: Path, name: str) ->
     assert [problem.id for problem, _ in load_problems(name, str(tmp_path))] == ["a"]
     (folder / "package.json").write_text('{"version": 1}')
     assert "package.json, line 1, problem 'version'" in refused(name, tmp_path)
+
+
+def test_mini_arc_has_no_test_input_without_output(tmp_path: Path) -> None:
+    open_ = [PAIRS["mini_arc"], {"input": GRID}]
+    path = tmp_path / "f.jsonl"
+    path.write_bytes(line("mini_arc", 0) + line("mini_arc", 1, test=open_))
+    assert refused("mini_arc", path) == "f.jsonl, line 2, test[1].output: missing"
+    folder = tmp_path / "data/MiniARC"
+    folder.mkdir(parents=True)
+    one = {"train": row("mini_arc", 0)["train"], "test": open_}
+    (folder / "a.json").write_text(json.dumps(one, indent=1))
+    assert "a.json, line 71, test[1].output: missing" in refused("mini_arc", tmp_path)
+    (tmp_path / "g.json").write_text(json.dumps({"a": one}))
+    said = refused("mini_arc", tmp_path / "g.json")
+    assert said == "g.json, line 1, problem 'a', test[1].output: missing"
+
+
+def test_arc_says_where_the_first_test_input_without_output_stands(tmp_path: Path) -> None:
+    open_ = [PAIRS["arc"], {"input": GRID}]
+    path = tmp_path / "f.jsonl"
+    path.write_bytes(line("arc", 0) + line("arc", 1, test=open_) + line("arc", 2, test=open_))
+    with pytest.warns(
+        DataWarning, match=r"2 test inputs of 2 .*, the first in .*f\.jsonl, line 2, test\[1\]:"
+    ):
+        load_problems("arc", str(path))
+    tasks = {name: {"train": row("arc", 0)["train"], "test": open_} for name in ("a", "b")}
+    (tmp_path / "g.json").write_text(json.dumps(tasks))
+    with pytest.warns(DataWarning, match=r"the first in .*g\.json, problem 'a', test\[1\]:"):
+        load_problems("arc", str(tmp_path / "g.json"))
 
 
 PUBLISHED: dict[str, tuple[Any, str]] = {
