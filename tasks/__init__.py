@@ -9,6 +9,7 @@ A task may define more than `records.Task` asks for:
 - `observe(problems, observations, seed) -> list[Problem]`, where its observations are not drawn
   by `observations.apply`;
 - `judgeable(observation) -> bool`, where a hypothesis cannot be right on some hidden pairs;
+- `read_input(value, where) -> Json`, an input of `--space FILE`, checked: raises `DataError`;
 - `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder;
 - `identity(path) -> {"name", "sha256"}`, where its data may be more files than one;
 - `problems() -> list[Problem] | None`, those that it brings: what runs without data;
@@ -27,8 +28,8 @@ from types import ModuleType
 from typing import cast
 
 from ..records import Family, InputSet, Problem, Task, UsageError
+from . import contradictions, own, problem_sample
 from . import observations as observations_
-from . import own, problem_sample
 from .sentences import nearest
 from .space_files import read_space
 
@@ -130,6 +131,7 @@ def load_problems(
             )
     if ids:
         chosen = [by_id[wanted] for wanted in dict.fromkeys(ids)]
+    contradictions.warn_of_contradictions(chosen[:problems])
     return [(problem, spaces[problem.id]) for problem in chosen[:problems]]
 
 
@@ -148,7 +150,7 @@ def _spaces(
     source: Task, problems: Sequence[Problem], space_file: str | None, seed: int
 ) -> dict[str, InputSet]:
     if space_file is not None:
-        shared = read_space(space_file)
+        shared = read_space(space_file, getattr(source, "read_input", None))
         return {problem.id: shared for problem in problems}
     spaces = getattr(source, "spaces", None)
     if spaces is None:

@@ -56,7 +56,7 @@ PYTHON = """
 
         def problem(self, name):
             pairs = Observation((1, 2), 3), Observation([4], 4)
-            return Problem(name, "?", "?", pairs[:1], pairs[1:])
+            return Problem(name, "?", "programs", pairs[:1], pairs[1:])
 
         def space(self, problem, seed):
             return InputSet("S", ([1], [2, 3]), (1, 2.5))
@@ -245,6 +245,45 @@ def test_a_space_with_few_distinct_values_says_so(tmp_path):
         assert space_of(tmp_path, {"generate": alike, "count": 2}).inputs == (1,)
 
 
+def test_an_input_that_stands_twice_counts_once(tmp_path):
+    declared = {"inputs": [1, [True, 2], 1.0, 3, True, [1, 2.0]], "weights": [2, 1, 2, 1, 2, 1]}
+    with pytest.warns(DataWarning, match=r"t\.yaml: 3 inputs of the sample space equal one before"):
+        space = space_of(tmp_path, declared)
+    assert (space.inputs, space.weights) == ((1, [True, 2], 3), (2.0, 1.0, 1.0))
+    assert type(space.inputs[0]) is int
+    (tmp_path / "s.jsonl").write_text("1\n2\n1.0\n")
+    with pytest.warns(DataWarning, match="1 inputs .* equal one before them"):
+        space = space_of(tmp_path, {"file": "s.jsonl", "weights": [3, 4, 3]})
+    assert (space.inputs, space.weights) == ((1, 2), (3.0, 4.0))
+    text = textwrap.dedent(PYTHON).replace("[2, 3]), (1, 2.5)", "[2, 3], (1.0,)), (1, 2.5, 1)")
+    with pytest.warns(DataWarning, match="own.py, line 15, TASK.space: 1 inputs"):
+        ((_, space),) = load(tmp_path, text, "own.py", problems=1)
+    assert (space.inputs, space.weights) == (([1], [2, 3]), (1.0, 2.5))
+
+
+def test_what_a_generator_makes_and_what_pairs_hold_counts_once_too(tmp_path):
+    numbers = {"any": [{"range": [0, 2]}, {"range": [0, 1], "step": 0.5}, {"choices": [True]}]}
+    assert space_of(tmp_path, {"generate": numbers}).inputs == (0, 1, 2, 0.5)
+    many = {"any": [{"range": [0, 99]}, {"range": [0, 99], "step": 0.5}]}
+    drawn = space_of(tmp_path, {"generate": many, "count": 120}).inputs
+    assert len(set(drawn)) == len(drawn) == 120
+    ((_, space),) = load(tmp_path, SHORT.replace("[3, 4]", "[1.0, 2], [true, 2], [a, 5]"))
+    assert space.inputs == (1, "a")
+
+
+def test_the_end_of_its_name_may_be_written_large(tmp_path):
+    for name, text in (("T.YAML", SHORT), ("t.Yml", SHORT), ("OWN.PY", PYTHON)):
+        assert load(tmp_path, text, name, problems=1)
+
+
+def test_a_bad_space_file_is_named_where_it_is_asked_for(tmp_path):
+    (tmp_path / "s.jsonl").write_text("{\n1\n")
+    with pytest.raises(DataError) as error:
+        load(tmp_path, SHORT + "sample_space:\n  file: s.jsonl\n")
+    said = str(error.value).replace(f"{tmp_path}/", "")
+    assert said.startswith("t.yaml, line 5, sample_space.file: s.jsonl, line 1: not JSON")
+
+
 # --- YAML: mistakes --------------------------------------------------------------------
 
 SPACE = SHORT + "sample_space:\n"
@@ -308,6 +347,7 @@ MISTAKES = [
     (SPACE + "  generate: {range: [1, 2]}\n  weights: '1 +'", "weights: not an expression"),
     (SPACE + "  inputs: [1, 2]\n  weights: [1]", "a number for each input: 1 for 2"),
     (SPACE + "  inputs: [1, 2]\n  weights: [1, a]", "weights[1]: a weight is a number from 0, not a"),
+    (SPACE + "  inputs: [1, 2,\n   1.0]\n  weights: [1, 1, 2]", "line 6, sample_space.inputs[2]: the input 1.0 stands there twice with different weights, 1 and 2"),
     ("a: &x [1]\nb: *x", "line 1: &x: anchors and aliases are not taken"),
     ("a: !!python/object:os.system x", "line 1: the tag "),
     ("a: !!binary aaaa", "line 1: the tag "),
@@ -488,6 +528,8 @@ PYTHON_MISTAKES = [
     ("[self.problem(", "[str(", "problem 0: not a records.Problem: "),
     ("pairs[:1], pairs[1:]", "(), pairs", "problem 0, shown: not a tuple of Observation: ()"),
     ("pairs[:1], pairs[1:]", "([1, 2],)", "shown[0]: not a records.Observation: [1, 2]"),
+    ('"?", "programs"', '"?", "text"', "problem 0, family: it must be 'programs': text"),
+    ("([1], [2, 3])", "([1], (True,))", "inputs[1]: the input [True] stands there twice with different"),
     ("Observation([4], 4)", "Observation({4}, 4)", "hidden[0].input: a value that JSON cannot hold"),
     ("Observation([4], 4)", 'Observation([4], float("nan"))', "hidden[0].output: nan is not a finite"),
     ("Observation([4], 4)", 'Observation([4], "\\ud800")', "a value that JSON cannot hold"),
