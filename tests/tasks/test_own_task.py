@@ -259,11 +259,16 @@ def test_an_input_that_stands_twice_counts_once(tmp_path):
     with pytest.warns(DataWarning, match="own.py, line 15, TASK.space: 1 inputs"):
         ((_, space),) = load(tmp_path, text, "own.py", problems=1)
     assert (space.inputs, space.weights) == (([1], [2, 3]), (1.0, 2.5))
+    with pytest.warns(DataWarning, match="own.py, line 15, TASK.space: 1 inputs"):
+        ((_, space),) = load(tmp_path, text.replace(", (1, 2.5, 1)", ""), "own.py", problems=1)
+    assert (space.inputs, space.weights) == (([1], [2, 3]), None)
 
 
 def test_what_a_generator_makes_and_what_pairs_hold_counts_once_too(tmp_path):
     numbers = {"any": [{"range": [0, 2]}, {"range": [0, 1], "step": 0.5}, {"choices": [True]}]}
-    assert space_of(tmp_path, {"generate": numbers}).inputs == (0, 1, 2, 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is left out of what is generated
+        assert space_of(tmp_path, {"generate": numbers}).inputs == (0, 1, 2, 0.5)
     many = {"any": [{"range": [0, 99]}, {"range": [0, 99], "step": 0.5}]}
     drawn = space_of(tmp_path, {"generate": many, "count": 120}).inputs
     assert len(set(drawn)) == len(drawn) == 120
@@ -271,9 +276,11 @@ def test_what_a_generator_makes_and_what_pairs_hold_counts_once_too(tmp_path):
     assert space.inputs == (1, "a")
 
 
-def test_the_end_of_its_name_may_be_written_large(tmp_path):
+def test_the_end_of_its_name_may_be_written_large(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     for name, text in (("T.YAML", SHORT), ("t.Yml", SHORT), ("OWN.PY", PYTHON)):
-        assert load(tmp_path, text, name, problems=1)
+        write(tmp_path, text, name)
+        assert tasks.load_problems(name, problems=1)
 
 
 def test_a_bad_space_file_is_named_where_it_is_asked_for(tmp_path):
