@@ -14,7 +14,7 @@ class Budget:
 
     VECTOR = 64
     RULES = 64
-    CELLS = 64
+    CELLS = 24
 
     def __init__(self, limit: float) -> None:
         self.limit = limit

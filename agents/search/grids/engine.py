@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..following import Answer, Codes, Defined, Following, Predictions
+from .backgrounds import swapped, wrapped
 from .grammar import FAILURES, Grid, Program, is_grid, sentence, source
 from .search import Search
 
@@ -70,7 +71,10 @@ class Problem:
 
     def __init__(self, shown: list[list[Any]], space: list[Grid], expansions: float) -> None:
         self.shown = shown
-        self.search = Search(tuple(i for i, _ in shown), tuple(o for _, o in shown), expansions)
+        inputs, outputs = tuple(i for i, _ in shown), tuple(o for _, o in shown)
+        other = swapped(inputs, outputs)
+        self.search = Search(inputs, outputs, expansions / 2 if other else expansions)
+        self.swapped = Search(*other, expansions / 2) if other else None
         self.written: dict[Program, Candidate | None] = {}
         self.by_text: dict[str, Candidate] = {}
         self.following = Following(space, FEW)
@@ -83,7 +87,11 @@ class Problem:
 
     def rank(self, confident: bool) -> list[Candidate]:
         ranked = []
-        for program in self.search.run(confident)[:RANKED]:
+        found = self.search.run(confident)
+        if self.swapped and not (confident and found):
+            found = found + [wrapped(program) for program in self.swapped.run(confident)]
+            found.sort(key=lambda program: program.cost)
+        for program in found[:RANKED]:
             if program not in self.written:
                 self.written[program] = self._write(program)
             candidate = self.written[program]

@@ -19,7 +19,8 @@ Grids: TypeAlias = tuple[Grid, ...]
 LARGEST = 30  # rows, and columns
 # What a written program can raise.
 FAILURES = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
-_WORD = re.compile(r"[a-z_]+")
+# A helper is called, or given to a function that calls it; a variable may have a helper's name.
+_CALLED = re.compile(r"([a-z_]+)(?=\()|(?<=key=)([a-z_]+)|(?<=map\()([a-z_]+)")
 
 
 class Step(NamedTuple):
@@ -56,7 +57,7 @@ def source(program: Program) -> str:
 def sentence(program: Program) -> str:
     if not program.steps:
         return "The grid stays as it is."
-    said = ", then ".join(step.says for step in program.steps)
+    said = ", then ".join(step.says for step in program.steps if step.says)
     return said[0].upper() + said[1:] + "."
 
 
@@ -65,7 +66,7 @@ def used(code: str) -> list[str]:
     found: dict[str, None] = {}
 
     def visit(text: str) -> None:
-        for name in dict.fromkeys(_WORD.findall(text)):
+        for name in dict.fromkeys(map("".join, _CALLED.findall(text))):
             if name in HELPERS and name not in found and f"def {name}(" not in text:
                 visit(HELPERS[name])
                 found[name] = None
@@ -77,12 +78,29 @@ def used(code: str) -> list[str]:
 @lru_cache(maxsize=20_000)
 def function(code: str) -> Callable[[Grid], Any]:
     """A step's lines as a function of a grid."""
-    helpers = "\n".join(HELPERS[name] for name in used(code))
     lines = "\n".join("    " + line for line in code.splitlines())
-    names: dict[str, Any] = {}
-    exec(compile(f"{helpers}\ndef step(g):\n{lines}\n    return g", "<step>", "exec"), names)
+    names = dict(_helpers())
+    exec(compile(f"def step(g):\n{lines}\n    return g", "<step>", "exec"), names)
     made: Callable[[Grid], Any] = names["step"]
     return made
+
+
+@lru_cache(maxsize=1)
+def _helpers() -> dict[str, Any]:
+    """All helpers, compiled once. Objects are found once a grid: many steps ask for them."""
+    names: dict[str, Any] = {}
+    exec(compile("\n".join(HELPERS.values()), "<helpers>", "exec"), names)
+    found = names["objects"]
+
+    @lru_cache(maxsize=2_000)
+    def kept(g: tuple[tuple[int, ...], ...], same: bool, around: bool) -> Any:
+        return found(g, same, around)
+
+    def objects(g: Grid, same: bool, around: bool) -> Any:
+        return [cells[:] for cells in kept(tuple(map(tuple, g)), same, around)]
+
+    names["objects"] = objects
+    return names
 
 
 def apply(step: Step, grids: Grids) -> Grids | None:

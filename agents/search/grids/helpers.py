@@ -6,6 +6,7 @@ Each is one def over builtins that changes none of its arguments. A helper may c
 from __future__ import annotations
 
 from .object_helpers import OBJECT_HELPERS
+from .whole_grids import WHOLE
 
 HELPERS: dict[str, str] = {
     # Connected cells of a grid, as lists of (row, column), by the first cell of each in reading
@@ -40,4 +41,5 @@ def box(cells):
     return min(rows), min(columns), max(rows) + 1, max(columns) + 1
 """,
     **OBJECT_HELPERS,
+    **WHOLE,
 }

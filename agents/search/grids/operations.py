@@ -1,22 +1,34 @@
-"""The catalogue of steps that a state is expanded by, whatever the goal is."""
+"""The catalogue of steps that a state is expanded by; parameters are read off its grids and the
+outputs, in a file for each concept."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from . import (
+    colouring,
+    completing,
+    cropping,
+    drawing,
+    growing,
+    masking,
+    panels,
+    rows,
+    shifting,
+    tallying,
+    turning,
+)
+from .facts import Facts
 from .goal import Goal, State
 from .grammar import Step
 
-_PLAIN = [
-    Step("g = [row[::-1] for row in g]", "mirror the grid from left to right", 2.0),
-    Step("g = g[::-1]", "mirror the grid from top to bottom", 2.0),
-    Step("g = [list(row) for row in zip(*g)]", "make the columns rows", 2.2),
-    Step("g = [list(row) for row in zip(*g[::-1])]", "turn the grid clockwise", 2.2),
-    Step("g = [list(row) for row in zip(*g)][::-1]", "turn the grid anticlockwise", 2.2),
-    Step("g = [row[::-1] for row in g[::-1]]", "turn the grid by half a turn", 2.2),
-]
+CONCEPTS = (
+    colouring, turning, cropping, growing, panels, shifting, rows, tallying, completing, masking, drawing,
+)  # fmt: skip
 
 
 def steps(state: State, goal: Goal) -> Iterator[Step]:
     """Every step that is worth a try on a state, cheapest kinds first."""
-    yield from _PLAIN
+    facts = Facts(state, goal)
+    for concept in CONCEPTS:
+        yield from concept.steps(facts)
