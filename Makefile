@@ -5,6 +5,8 @@ SEED ?= 0
 # Of pyproject.toml. Models in process need `make test EXTRAS=test,local,serve`: with torch that may be
 # gigabytes, so nobody gets it unasked, and their tests say loudly that they are skipped.
 EXTRAS ?= test
+# Processes that run tests side by side. One, for a debugger or the order of the files: `make test JOBS=0`.
+JOBS ?= 2
 
 .PHONY: run test lint soak bench clean
 
@@ -12,7 +14,7 @@ run: .venv/.core
 	$(BIN)/peirce run list_functions --problems 12 --seed $(SEED) --model search --observations 4 --store runs/first.duckdb
 
 test: .venv/.$(EXTRAS) lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not soak" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "not soak" $(ARGS)
 
 lint: .venv/.$(EXTRAS) .types/peirce
 	$(BIN)/ruff check .

@@ -1,10 +1,12 @@
 """Fixtures every room uses. `shared_data` is where the public benchmarks lie; tests that need
-them are skipped with a reason where they are absent."""
+them are skipped with a reason where they are absent. And how the tests are shared out where several
+processes run them (`make test`, by pytest-xdist)."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,3 +19,41 @@ def shared_data() -> Path:
     if not path.is_dir():
         pytest.skip(f"PUBLIC BENCHMARK DATA ABSENT: no folder {path} (set PEIRCE_SHARED)")
     return path
+
+
+# One process runs all tests of a room in ALONE: they make, count and clean up images, containers and
+# control groups, of which the machine has one set. It begins with them, as they are about half of the
+# whole; the others take the other files, the longest first.
+ALONE = ("tests/sandbox/", "tests/hostile/")
+LONG = ("tests/endtoend/", "tests/graphs/", "tests/agents/", "tests/reports/")
+
+
+def share(nodeid: str) -> str:
+    """What runs in one process: a file, or the rooms in ALONE."""
+    return "alone" if nodeid.startswith(ALONE) else nodeid.split("::", 1)[0]
+
+
+def turn(nodeid: str) -> int:
+    """Shares begin in this order."""
+    return next(
+        (n for n, some in enumerate((ALONE, *LONG)) if nodeid.startswith(some)), 1 + len(LONG)
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: turn(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.getvalue("dist") != "load":  # another was asked for by name
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Shares(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return share(nodeid)
+
+    config.option.loadscopereorder = False  # the order of `turn`
+    return Shares(config, log)

@@ -405,10 +405,11 @@ class Snapshot:
         everyone = machine()
         mine = tree(everyone, [os.getpid(), *roots])
         family = tree(everyone, roots)
+        beside = others(everyone)
         strays = {
             (pid, one.started)
             for pid, one in everyone.items()
-            if pid not in mine and (str(HARNESS) in one.command or MARK in one.command)
+            if pid not in mine | beside and (str(HARNESS) in one.command or MARK in one.command)
         }
         return cls(
             frozenset((pid, everyone[pid].started) for pid in family | mine if pid in everyone),
@@ -495,6 +496,12 @@ def tree(everyone: Mapping[int, Running], roots: list[int]) -> set[int]:
             found.add(pid)
             pending += below.get(pid, [])
     return found
+
+
+def others(everyone: Mapping[int, Running]) -> set[int]:
+    """What the tests in other processes of pytest-xdist run: all below the process that started this
+    one. What escapes from a sandbox is below none of them, as its parent has ended."""
+    return tree(everyone, [os.getppid()]) if "PYTEST_XDIST_WORKER" in os.environ else set()
 
 
 def count_of(folder: str) -> int | None:
