@@ -53,10 +53,18 @@ def session_over(
     return asyncio.run(whole())
 
 
-def test_200_problems_with_20_percent_faults_have_the_digest_of_a_run_without(tmp_path):
+@pytest.fixture(scope="module")
+def without_faults(tmp_path_factory):
+    """What `session_over` gives for 200 problems at an endpoint that never fails, and its requests."""
+    folder = tmp_path_factory.mktemp("clean")
     with FaultyServer() as server:
-        clean = session_over(server, tmp_path / "clean.duckdb", 200, 32)
-        asked = server.requests
+        return session_over(server, folder / "clean.duckdb", 200, 32), server.requests
+
+
+def test_200_problems_with_20_percent_faults_have_the_digest_of_a_run_without(
+    without_faults, tmp_path
+):
+    clean, asked = without_faults
     with FaultyServer(seed=1, rate=0.2) as server:
         faulty = session_over(server, tmp_path / "faulty.duckdb", 200, 32)
         assert set(server.faults) == set(FAULTS)
@@ -69,9 +77,8 @@ def test_200_problems_with_20_percent_faults_have_the_digest_of_a_run_without(tm
     assert clean[2]["tokens_in"] == faulty[2]["tokens_in"] > 0
 
 
-def test_streamed_answers_have_the_same_digest_through_the_same_faults(tmp_path):
-    with FaultyServer() as server:
-        whole = session_over(server, tmp_path / "whole.duckdb", 200, 32)
+def test_streamed_answers_have_the_same_digest_through_the_same_faults(without_faults, tmp_path):
+    whole, _ = without_faults
     with FaultyServer(seed=1, rate=0.2) as server:
         streamed = session_over(server, tmp_path / "streamed.duckdb", 200, 32, stream=True)
         assert set(server.faults) == set(FAULTS)
