@@ -22,8 +22,8 @@ def shared_data() -> Path:
 
 
 # One process runs all tests of a room in ALONE: they make, count and clean up images, containers and
-# control groups, of which the machine has one set. It begins with them, as they are about half of the
-# whole; the others take the other files, the longest first.
+# control groups, of which the machine has one set. It begins with them, as they take a third of the
+# whole time; the others take the other files, the rooms with the longest first.
 ALONE = ("tests/sandbox/", "tests/hostile/")
 LONG = ("tests/endtoend/", "tests/graphs/", "tests/agents/", "tests/reports/")
 
