@@ -5,6 +5,7 @@ Each is one def over builtins that changes none of its arguments. A helper may c
 
 from __future__ import annotations
 
+from .cell_helpers import CELL_HELPERS
 from .object_helpers import OBJECT_HELPERS
 from .whole_grids import WHOLE
 
@@ -42,4 +43,5 @@ def box(cells):
 """,
     **OBJECT_HELPERS,
     **WHOLE,
+    **CELL_HELPERS,
 }

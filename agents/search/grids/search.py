@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from ..budget import Budget
 from . import (
+    cells,
     copying,
     counting,
     extraction,
@@ -32,6 +33,7 @@ from .pairing import pairs
 Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 # Each with the price of asking it about a state, on top of the state's own.
 FINDERS: tuple[tuple[float, Finder], ...] = (
+    (2.0, cells.found),
     *objects.FINDERS,
     *extraction.FINDERS,
     *counting.FINDERS,

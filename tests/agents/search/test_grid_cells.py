@@ -26,6 +26,7 @@ from peirce.agents.search.grids.grammar import (
     is_grid,
     sentence,
     source,
+    used,
 )
 from peirce.agents.search.grids.helpers import HELPERS
 
@@ -247,3 +248,23 @@ def test_steps_run_alike_in_search_and_in_answers() -> None:
         f, made = compiled(step), function(step.code)
         for grid in grids(10, 92):
             assert f(grid) == made(grid)
+
+
+def test_no_word_of_a_rule_draws_in_a_helper_that_it_does_not_call() -> None:
+    codes = ["\n".join([*t.context, t.text]) for t in (*general(True), *of_colour(1))]
+    sizes = [
+        ((7, 3), (3, 3)),
+        ((6, 6), (3, 3)),
+        ((3, 3), (9, 9)),
+        ((7, 7), (3, 3)),
+        ((7, 7), (2, 2)),
+    ]
+    for given, out in sizes:
+        state = State(tuple(grids(3, 61, *given)), Program())
+        goal = Goal(state.grids, tuple(grids(3, 62, *out)))
+        for frame in frames(state, goal, [1]):
+            codes += ["\n".join([*frame.prelude, *t.context, t.text]) for t in frame.terms]
+    for code in codes:
+        text = "\n".join([code, *(HELPERS[name] for name in used(code))])
+        for name in used(code):
+            assert text.count(f"{name}(") > 1, (name, code)
