@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from .cell_features import Term, named
 from .goal import Goal, State, shape
+from .grammar import LARGEST
 
 
 class Frame(NamedTuple):
@@ -148,20 +149,22 @@ def _tiles(pairs: list[tuple[int, int, int, int]]) -> Iterator[Frame]:
     factors = {(a / h, b / w) for h, w, a, b in pairs}
     whole = [(a, b) == (h * h, w * w) for h, w, a, b in pairs]
     if all(whole):
-        times, high, wide = ("len(g[0])", "len(g)"), "len(small)", "len(small[0])"
-        lines = (
-            "small = g",
-            f"g = [row * {times[0]} for row in g] * {times[1]}",
-        )
-        yield _tile_frame(lines, f"small[i // {high}][j // {wide}]", "as often as it has cells")
+        lines = ("small = g", _laid("len(g)", "len(g[0])"))
+        scaled = "small[i // len(small)][j // len(small[0])]"
+        yield _tile_frame(lines, scaled, "as often as it has cells")
     if len(factors) != 1:
         return
     ((high_times, wide_times),) = factors
     a, b = int(high_times), int(wide_times)
     if (a, b) != (high_times, wide_times) or all(whole):
         return
-    lines = ("small = g", f"g = [row * {b} for row in g] * {a}")
+    lines = ("small = g", _laid(str(a), str(b)))
     yield _tile_frame(lines, f"small[i // {a}][j // {b}]", f"{a} by {b} times")
+
+
+def _laid(down: str, across: str) -> str:
+    """Never more than a grid may hold: on larger inputs the tiles would run to millions of cells."""
+    return f"g = [(row * {across})[:{LARGEST}] for row in g * {down}][:{LARGEST}]"
 
 
 def _tile_frame(lines: tuple[str, ...], scaled: str, often: str) -> Frame:

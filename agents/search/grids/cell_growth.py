@@ -100,4 +100,5 @@ def _towards(following: Grid, before: Grid, out: Grid) -> bool:
 
 
 def repeated(code: str) -> str:
-    return "\n".join([TIMES, *("    " + line for line in code.splitlines())])
+    lines = ["before = g", *code.splitlines(), "if g == before:", "    break"]
+    return "\n".join([TIMES, *("    " + line for line in lines)])

@@ -88,13 +88,14 @@ def _cases(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) -> 
     if len(cases) == 2 and cases[0].colour == other and len(clauses) == 2:
         (first, *more), _ = clauses[0]
         if not more:
-            test = f"{first.no_text} and {_bracketed(cases[1].test)}"
+            test = f"{_bracketed(first.no_text)} and {_bracketed(cases[1].test)}"
             return [_Case(test, f"{first.no_says} and {cases[1].says}", cases[1].colour)]
     return cases
 
 
 def _bracketed(text: str) -> str:
-    return f"({text})" if " or " in text and not text.startswith("not (") else text
+    """As a part of an "and"."""
+    return f"({text})" if len(_parts(text, (" or ", " if "))) > 1 else text
 
 
 def _joined(lines: list[str]) -> str:
@@ -156,12 +157,12 @@ def _closed(text: str) -> bool:
     return text[:1] in tuple("([{") and _end(text, 0) == len(text) - 1
 
 
-def _parts(text: str) -> list[str]:
+def _parts(text: str, words: tuple[str, ...] = _BREAKS) -> list[str]:
     """Cut before the words that join, outside of brackets."""
     depth, at, parts = 0, 0, []
     for k, c in enumerate(text):
         depth += (c in "([{") - (c in ")]}")
-        if not depth and k > at and any(text.startswith(word, k) for word in _BREAKS):
+        if not depth and k > at and any(text.startswith(word, k) for word in words):
             parts.append(text[at:k])
             at = k + 1
     return [*parts, text[at:]]

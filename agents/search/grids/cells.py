@@ -18,7 +18,7 @@ from .cell_features import Table, Term, general, named, of_colour, table
 from .cell_frames import PLAIN, Frame, frames
 from .cell_growth import LOCAL, REPEATED, SECOND, grown, growths, repeated
 from .cell_rules import BASE, BOTH, CLAUSE, Clause, Lists, Rule, Tables, Truths
-from .cell_text import Colour, Condition, written
+from .cell_text import Colour, Condition, wrapped, written
 from .goal import Goal, State
 from .grammar import Grid, Step
 
@@ -235,7 +235,7 @@ class _Finder:
             for clause in rule.clauses
         ]
         code, says = written(clauses, self.colours[rule.other])
-        prelude = "".join(line + "\n" for line in self.frame.prelude)
+        prelude = "".join(part + "\n" for line in self.frame.prelude for part in wrapped(line))
         says = f"{self.frame.says} {says}" if self.frame.says else says
         return Step(prelude + code, says, rule.cost + self.frame.cost)
 

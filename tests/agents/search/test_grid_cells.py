@@ -16,6 +16,7 @@ from peirce.agents.search.budget import Budget
 from peirce.agents.search.grids.cell_features import context, general, of_colour, table
 from peirce.agents.search.grids.cell_frames import frames
 from peirce.agents.search.grids.cell_rules import Clause, Lists, Tables
+from peirce.agents.search.grids.cell_text import Colour, Condition, written
 from peirce.agents.search.grids.cells import found
 from peirce.agents.search.grids.goal import Goal, State
 from peirce.agents.search.grids.grammar import (
@@ -268,3 +269,31 @@ def test_no_word_of_a_rule_draws_in_a_helper_that_it_does_not_call() -> None:
         text = "\n".join([code, *(HELPERS[name] for name in used(code))])
         for name in used(code):
             assert text.count(f"{name}(") > 1, (name, code)
+
+
+def test_or_within_and_is_written_in_brackets() -> None:
+    edge = Condition("i or j", "it is off the corner", "not (i or j)", "it is the corner", 1.0, V)
+    blue = Condition("v == 1", "it is blue (1)", "v != 1", "it is not blue (1)", 1.0, V)
+    red, own = Colour("2", "red (2)", 0.5, None), Colour("v", "as it is", 0.2, V)
+    for conditions in ([edge, blue], [edge.denied(), blue], [blue, edge]):
+        code, _ = written([(conditions, red)], own)
+        assert function(code)([[1, 1], [0, 1]]) == (
+            [[2, 1], [0, 1]] if conditions[0].text.startswith("not") else [[1, 2], [0, 2]]
+        )
+    for first, then in ((edge, blue), (edge.denied(), blue), (blue, edge)):
+        code, _ = written([([first], own), ([then], red)], own)
+        want = [
+            [
+                (2 if holds(then, i, j, v) and not holds(first, i, j, v) else v)
+                for j, v in enumerate(row)
+            ]
+            for i, row in enumerate([[1, 1], [0, 1]])
+        ]
+        assert function(code)([[1, 1], [0, 1]]) == want, code
+
+
+V = next(general(True))
+
+
+def holds(condition: Condition, i: int, j: int, v: int) -> bool:
+    return bool(eval(condition.text, {"i": i, "j": j, "v": v}))
