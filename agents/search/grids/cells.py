@@ -23,6 +23,8 @@ from .goal import Goal, State
 from .grammar import Grid, Step
 
 NOISY = 0.25  # of the cells of a probe that are changed
+SHARE, LESS = 0.15, 0.04  # of what is left, for the inputs and for a later state
+GENERAL, NAMED = 180, 20  # terms, about: in all, and more for each colour
 PROBED = 500  # cells of the probes, about
 ALTERNATES = 5  # conditions that agree on all shown cells
 RULES, FEWER = 250, 60  # steps found from the inputs, and from what a program made of them
@@ -35,13 +37,28 @@ TERMS = 60.0  # terms of a cell of an expansion
 def found(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """A finder (search.py)."""
     colours = _common(state.grids)
+    within = _Share(budget, LESS if state.program.steps else SHARE)
+    cells = sum(high * wide for high, wide in goal.shapes)
+    tables = (cells + min(PROBED, 3 * cells)) * (GENERAL + NAMED * len(colours)) / TERMS
     for frame in frames(state, goal, colours):
-        if not budget.left:
+        if within.left < tables:
             return
-        finder = _Finder(state, goal, budget, frame, colours)
+        finder = _Finder(state, goal, within, frame, colours)
         if frame is PLAIN:
             yield from finder.growing(state)
         yield from finder.steps()
+
+
+class _Share(Budget):
+    """A part of what a budget has left, spent from it."""
+
+    def __init__(self, whole: Budget, share: float) -> None:
+        super().__init__(whole.left * share)
+        self.whole = whole
+
+    def charge(self, amount: float) -> bool:
+        self.whole.charge(amount)
+        return super().charge(amount)
 
 
 class _Finder:

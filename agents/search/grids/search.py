@@ -33,7 +33,7 @@ from .pairing import pairs
 Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 # Each with the price of asking it about a state, on top of the state's own.
 FINDERS: tuple[tuple[float, Finder], ...] = (
-    (2.0, cells.found),
+    (2.5, cells.found),
     *objects.FINDERS,
     *extraction.FINDERS,
     *counting.FINDERS,
