@@ -14,7 +14,7 @@ answer may be proposed again and be judged redundant.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -63,7 +63,7 @@ class Following:
         self.sampled: dict[str, Predictions] = {}
 
     def next(
-        self, ranked: Sequence[Candidate], known: Sequence[Candidate], skip: Collection[str]
+        self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
     ) -> Candidate | None:
         """ranked: cheapest first; known: earlier answers; skip: texts that are not to be said."""
         if not known:

@@ -3,7 +3,8 @@ order that following.py says; what fails or leaves no grid on a part of the spac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import heapq
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .grammar import FAILURES, Grid, Program, is_grid, sentence, source
 from .search import Search
 
 SPACE = 240  # inputs of the space on which novelty is judged
+SMALL = 225  # cells of these at most, where there are so many: large grids take long
 FEW = 60  # of them, which a candidate meets first
 RANKED = 500  # programs, cheapest first, that are written out
 PARTIAL = 6.0  # price of a program that leaves a grid nowhere in the space
@@ -45,8 +47,12 @@ class Candidate:
                 codes[k] = hash(tuple(map(tuple, out)))
             except FAILURES:
                 continue
-            defined[k] = is_grid(out)
+            defined[k] = _rectangular(out)
         return codes, defined
+
+
+def _rectangular(value: Any) -> bool:
+    return type(value) is list and bool(value) and len({len(row) for row in value} - {0}) == 1
 
 
 def serves(shown: list[list[Any]]) -> bool:
@@ -63,6 +69,9 @@ def _colours(value: Any) -> bool:
 def prepared(inputs: list[Any]) -> list[Grid]:
     """A fair part of the space, in strides."""
     grids = [grid for grid in inputs if _colours(grid)]
+    small = [grid for grid in grids if len(grid) * len(grid[0]) <= SMALL]
+    if len(small) >= SPACE:
+        grids = small
     return grids[:: max(1, len(grids) // SPACE)]
 
 
@@ -75,36 +84,60 @@ class Problem:
         other = swapped(inputs, outputs)
         self.search = Search(inputs, outputs, expansions / 2 if other else expansions)
         self.swapped = Search(*other, expansions / 2) if other else None
-        self.written: dict[Program, Candidate | None] = {}
-        self.by_text: dict[str, Candidate] = {}
         self.following = Following(space, FEW)
+        self.ranked: list[Candidate] = []
+        self.more: Iterator[Candidate] | None = None
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        ranked = self.rank(confident=not skip)
-        known = [self.by_text[text] for text in earlier if text in self.by_text]
-        chosen = self.following.next(ranked, known, skip)
+        if skip:
+            chosen = self.following.next(self._all(), self._known(earlier), skip)
+        else:
+            chosen = next(self._rank(confident=True), None)
         return Answer(chosen.text, chosen.sentence) if chosen else None
 
-    def rank(self, confident: bool) -> list[Candidate]:
-        ranked = []
+    def _all(self) -> Iterator[Candidate]:
+        """Candidates by price, each written out when it is reached first."""
+        if self.more is None:
+            self.more = self._rank(confident=False)
+        yield from self.ranked
+        for candidate in self.more:
+            self.ranked.append(candidate)
+            yield candidate
+
+    def _known(self, earlier: list[str]) -> list[Candidate]:
+        wanted = set(earlier)
+        found: dict[str, Candidate] = {}
+        for candidate in self._all():
+            if candidate.text in wanted:
+                found[candidate.text] = candidate
+                if len(found) == len(wanted):
+                    break
+        return [found[text] for text in earlier if text in found]
+
+    def _rank(self, confident: bool) -> Iterator[Candidate]:
+        """Candidates by price. A program is written out when it may be the next: what is added to
+        its price depends on what it does, and is never below 0."""
         found = self.search.run(confident)
         if self.swapped and not (confident and found):
             found = found + [wrapped(program) for program in self.swapped.run(confident)]
             found.sort(key=lambda program: program.cost)
-        for program in found[:RANKED]:
-            if program not in self.written:
-                self.written[program] = self._write(program)
-            candidate = self.written[program]
-            if candidate is not None:
-                ranked.append(candidate)
-        return sorted(ranked, key=lambda candidate: candidate.cost)
+        texts: set[str] = set()
+        waiting: list[tuple[float, int, Candidate]] = []
+        for place, program in enumerate(found[:RANKED]):
+            while waiting and waiting[0][0] <= program.cost:
+                yield heapq.heappop(waiting)[2]
+            candidate = self._write(program)
+            if candidate is not None and candidate.text not in texts:
+                texts.add(candidate.text)
+                heapq.heappush(waiting, (candidate.cost, place, candidate))
+        while waiting:
+            yield heapq.heappop(waiting)[2]
 
     def _write(self, program: Program) -> Candidate | None:
         candidate = Candidate(program)
-        if candidate.text in self.by_text or not candidate.right(self.shown):
+        if not candidate.right(self.shown):
             return None
         if self.following.inputs:
             _, defined = self.following.of(candidate, whole=False)
             candidate.cost += PARTIAL * (1.0 - float(defined.mean()))
-        self.by_text[candidate.text] = candidate
         return candidate

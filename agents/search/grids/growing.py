@@ -28,8 +28,8 @@ _NAMES = ["same", "across", "upended", "turned", "blank", "flipped", "right", "l
 _FRACTAL = [
     ("big", "where it is not black (0)"),
     ("not big", "where it is black (0)"),
-    ("big == most(g)", "where it has its most frequent colour"),
-    ("big == least(g)", "where it has its least frequent colour"),
+    ("big == most", "where it has its most frequent colour"),
+    ("big == least", "where it has its least frequent colour"),
 ]
 # How many times: (text, what it says)
 COUNTS = [
@@ -147,8 +147,12 @@ def _fractal(facts: Facts) -> Iterator[Step]:
         *((f"big == {c}", f"where it is {named(c)}") for c in facts.every_colour if c),
     ]
     for price, (test, says) in enumerate(tests):
+        once = test.removeprefix("big == ")
+        named_once = f"colour = {once}(g)\n" if once in ("most", "least") else ""
+        if named_once:
+            test = "big == colour"
         yield Step(
-            f"g = [[v if {test} else 0 for big in row for v in small] for row in g for small in g]",
+            f"{named_once}g = [[v if {test} else 0 for big in row for v in small] for row in g for small in g]",
             f"put a copy of the grid for each of its cells, {says}",
             2.8 + 0.2 * min(price, 4),
         )
