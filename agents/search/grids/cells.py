@@ -23,7 +23,7 @@ from .goal import Goal, State
 from .grammar import Grid, Step
 
 NOISY = 0.25  # of the cells of a probe that are changed
-SHARE, LESS = 0.15, 0.04  # of what is left, for the inputs and for a later state
+SHARE, LESS = 0.3, 0.1  # of what is left, for the inputs and for a later state
 GENERAL, NAMED = 180, 20  # terms, about: in all, and more for each colour
 PROBED = 500  # cells of the probes, about
 ALTERNATES = 5  # conditions that agree on all shown cells
