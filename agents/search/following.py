@@ -2,9 +2,9 @@
 
 GEAR 4.1 calls an answer redundant from a coverage of 0.8 on: the share of the sample space where an
 earlier well-formed answer gave the same prediction. The first answers go by price alone, since the
-likeliest rules come first. After those, of all candidates that are hardly dearer than the cheapest
-novel one, the one is taken that adds most predictions and lies farthest from those before it. So
-diversity is never bought with a far-fetched rule where a plain one is left. Nor with a partial one:
+likeliest rules come first. After those, where many novel candidates are hardly dearer than the
+cheapest of them, the one is taken that adds most predictions and lies farthest from those before it;
+where few are left, it would take the room of the others, and they go by price on. So diversity is never bought with a far-fetched rule where a plain one is left. Nor with a partial one:
 here undefined predictions count as nothing new, though the protocol never calls them covered.
 
 Earlier answers of this process are known by their text and are run here; those of others (a
@@ -24,7 +24,7 @@ BY_PRICE = 3  # answers that go by price alone
 DEARER = 3.0  # than the cheapest novel candidate, at most
 NEW = 0.2  # of the space has to be predicted as by no earlier answer, and more
 SLACK = 0.06  # of that on a part of the space, before the whole is looked at
-LOOKED_AT = 80  # novel candidates that are compared
+LOOKED_AT = 60  # novel candidates that are compared; where there are fewer, the cheapest is taken
 
 Codes = NDArray[np.int64]
 Defined = NDArray[np.bool_]
@@ -86,7 +86,8 @@ class Following:
             if not looked_at:
                 limit = candidate.cost + DEARER
             looked_at.append((gain(here, before), candidate))
-        looked_at.sort(key=lambda pair: -pair[0])
+        if len(looked_at) == LOOKED_AT:
+            looked_at.sort(key=lambda pair: -pair[0])
         return next((c for _, c in looked_at if self._novel(c, known)), None)
 
     def _novel(self, candidate: Candidate, known: Sequence[Candidate]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from peirce.agents.search.following import DEARER, Following, Predictions, gain, new
+from peirce.agents.search.following import DEARER, LOOKED_AT, Following, Predictions, gain, new
 
 
 class Fixed:
@@ -41,13 +41,15 @@ def test_the_first_is_the_cheapest_and_what_is_covered_to_a_fifth_is_passed_over
     assert following().next(RANKED, [FIRST], frozenset({"first"})) is NEAR
 
 
-def test_after_some_by_price_the_one_that_adds_most_comes_next() -> None:
+def test_after_some_by_price_the_one_that_adds_most_comes_next_where_there_are_many() -> None:
     known = [FIRST, Fixed("b", 1.0, [2] * 10), Fixed("c", 1.0, [3] * 10)]
-    ranked = [*known, Fixed("d", 2.0, [1] * 5 + [4] * 5), FAR]
-    assert following().next(ranked, known, frozenset({"first"})) is FAR
+    many = [Fixed(f"d{k}", 2.0, [1] * 5 + [k + 4] * 5) for k in range(LOOKED_AT - 1)]
+    assert following().next([*known, *many, FAR], known, frozenset({"first"})) is FAR
+    few = [*known, *many[1:], FAR]
+    assert following().next(few, known, frozenset({"first"})) is many[1], "the cheapest of few"
     dear = Fixed("dear", 2.0 + DEARER + 0.1, [9] * 10)
-    chosen = following().next([*ranked[:4], dear], known, frozenset({"first"}))
-    assert chosen is ranked[3], "diversity is not bought with a rule that is far dearer"
+    chosen = following().next([*known, *many, dear], known, frozenset({"first"}))
+    assert chosen is many[0], "diversity is not bought with a rule that is far dearer"
 
 
 def test_nothing_novel_left_is_no_answer() -> None:
