@@ -40,16 +40,17 @@ def test_the_drawing_of_the_graph_is_the_graph():
 def named_files() -> list[str]:
     """The paths that the tree at the end of the README names."""
     tree = README.partition("## Files")[2]
-    found, room = [], ""
+    found: list[str] = []
+    rooms: list[str] = []
     for line in tree.splitlines():
         entry = re.match(r"    ( *)((?:[\w.]+, )*[\w.]+/?) ", line + " ")
         if entry is None:
             continue
         inside, names = entry.groups()
-        for name in names.split(", "):
-            found.append((room if inside else "") + name)
-        if not inside:
-            room = names if names.endswith("/") else ""
+        del rooms[len(inside) // 2 :]
+        found += ["".join(rooms) + name for name in names.split(", ")]
+        if names.endswith("/"):
+            rooms.append(names)
     return found
 
 
