@@ -24,7 +24,7 @@ NOTHING = (
     "search knows functions of a list of integers, of scenes of objects that are on or off (acre),"
     " and of grids of colours to grids"
 )
-_KEPT_PROBLEMS = 24
+_KEPT_PROBLEMS = 12  # of 30 to 100 MB each
 
 
 class Engine:
