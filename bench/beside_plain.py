@@ -12,7 +12,8 @@ conditional maps, charged by 4,096, only 64 an expansion count; operands that ar
 programs asked again whether they are right on some of the pairs, do not count at all.
 
 For each problem and budget the search is asked for its first answer, and then goes on to the end of
-the budget; the enumeration gets as many seconds as that took. Both run in this process.
+the budget; the enumeration gets as many seconds as that took. Both run in this process, and seconds are
+of CPU, since cores may be shared.
 """
 
 from __future__ import annotations
@@ -92,16 +93,16 @@ def counted() -> Iterator[Counts]:
 
 def searched(shown: list[list[Any]], budget: float) -> Searched:
     with counted() as counts:
-        began = time.perf_counter()
+        began = time.process_time()
         problem = lists.Problem(shown, [], budget)
         answer = problem.next([], frozenset())
-        first = time.perf_counter() - began
+        first = time.process_time() - began
         if problem.search is not None:
             problem.search.run()
         return Searched(
             answer.source if answer else None,
             first,
-            time.perf_counter() - began,
+            time.process_time() - began,
             counts.evaluated,
             counts.decided,
         )
@@ -115,39 +116,38 @@ def measure(problems: list, budgets: list[float], show: bool) -> None:
     enumerate_plainly(problems[0][1], WARM_S)
     searched(problems[0][1], budgets[0])
     rows: dict[float, list[tuple[float, ...]]] = {budget: [] for budget in budgets}
-    spent: list[tuple[float, ...]] = []
+    made, seconds = 0, 0.0
     for problem, shown in problems:
         found = {budget: searched(shown, budget) for budget in budgets}
         longest = max(one.all_s for one in found.values())
         plain = enumerate_plainly(shown, longest, whole=True)
-        last = found[budgets[-1]]
-        spent.append((last.evaluated, last.decided, last.all_s, plain.candidates, plain.seconds))
+        made, seconds = made + plain.candidates, seconds + plain.seconds
         plainly = _right(plain.text, problem)
         for budget, one in found.items():
             there = plain.text is not None and plain.after <= one.all_s
             rows[budget].append((
                 one.text is not None, _right(one.text, problem), one.first_s, one.all_s,
-                there, plainly if there else 0.0,
+                there, plainly if there else 0.0, one.evaluated, one.decided,
             ))  # fmt: skip
         if show:
             print(problem.id, *(f"{b:,.0f}: {one.all_s:.2f} s" for b, one in found.items()),
                   f"plain: {plain.after:.2f} s" if plain.text else "plain: none", flush=True)  # fmt: skip
-    print(f"{len(problems)} problems; means over them; right: first answer on all hidden pairs")
-    print("                          search                       plain enumeration, as long")
-    print("    budget   answer  right  first s  whole s        answer  right")
+    slow = made / seconds
+    print(
+        f"{len(problems)} problems, means; plain enumeration: {slow:,.0f} candidates a second\n"
+        "right: the first answer on all hidden pairs; as long: in the seconds of the whole budget\n"
+        "           search                            plain, as long  search, candidates a second\n"
+        "    budget  answer  right  first s  whole s  answer  right   evaluated  ratio     decided  ratio"
+    )
     for budget in budgets:
-        answer, right, first, whole, there, plain_right = map(
-            fmean, zip(*rows[budget], strict=True)
+        columns = list(zip(*rows[budget], strict=True))
+        answer, right, first, whole, there, plainly = map(fmean, columns[:6])
+        evaluated, decided = (sum(column) / sum(columns[3]) for column in columns[6:])
+        print(
+            f"{budget:>10,.0f}  {answer:6.3f}  {right:5.3f}  {first:7.2f}  {whole:7.2f}"
+            f"  {there:6.3f}  {plainly:5.3f}  {evaluated:>10,.0f} {evaluated / slow:6.1f}"
+            f"  {decided:>10,.0f} {decided / slow:6.1f}"
         )
-        print(f"{budget:>10,.0f}   {answer:6.3f}  {right:5.3f}  {first:7.2f}  {whole:7.2f}"
-              f"        {there:6.3f}  {plain_right:5.3f}")  # fmt: skip
-    evaluated, decided, searching, plainly_made, plainly_s = map(sum, zip(*spent, strict=True))
-    slow = plainly_made / plainly_s
-    print(f"candidates a second, at {budgets[-1]:,.0f} expansions")
-    for name, count in (("evaluated", evaluated), ("decided", decided)):
-        fast = count / searching
-        print(f"    search, {name:<10} {fast:>12,.0f}   {fast / slow:6.1f} times as many")
-    print(f"    plain enumeration  {slow:>12,.0f}")
 
 
 def _right(text: str | None, problem: Any) -> float:
