@@ -38,7 +38,8 @@ from peirce.agents.search.lists.grammar import (
 from peirce.agents.search.lists.source import TooLong, element, source, uses_index
 
 FIFTH = 5  # prices are multiples of 0.2
-MOST_KEPT = 400_000  # programs that may be parts, with their values: about half a gigabyte
+MOST_KEPT = 800_000  # programs that may be parts, many with their values: about half a gigabyte
+LATER = 8  # fifths: so much dearer, at least, is what a term or a predicate is a part of
 CONSTANTS = (*range(11), -1, *range(20, 101, 10))
 LOOKED = 256  # programs between two looks at the clock
 ABSENT = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
@@ -143,20 +144,24 @@ class _Enumeration:
         for price in itertools.count():
             if self.kept >= MOST_KEPT:  # the next price would lack parts
                 return
-            leaves = _leaves(price)
-            for makes, nodes in leaves.items():
-                self.made[makes, price] = [Part(n, self._leaf(n, makes)) for n in nodes]
-            for production in PRODUCTIONS:
-                makes = self.made.setdefault((production.makes, price), [])
-                for part in self._made(production, price):
-                    if part is not None and self.kept < MOST_KEPT:
-                        makes.append(part)
-                        self.kept += 1
-                    if production.makes in "TP":
-                        if self.kept % LOOKED == 0 and time.process_time() > self.deadline:
-                            return
-                        continue
-                    yield part if production.makes == wanted else None
+            for kinds, at in (("TP", price - LATER), ("LIB", price)):
+                for makes, nodes in _leaves(at).items():
+                    if makes in kinds:
+                        self.made[makes, at] = [Part(n, self._leaf(n, makes)) for n in nodes]
+                for production in PRODUCTIONS:
+                    if production.makes in kinds:
+                        yield from self._entered(production, at, production.makes == wanted)
+
+    def _entered(self, production: Production, price: int, wanted: bool) -> Iterator[Part | None]:
+        made = self.made.setdefault((production.makes, price), [])
+        for part in self._made(production, price):
+            if part is not None and self.kept < MOST_KEPT:
+                made.append(part)
+                self.kept += 1
+            if production.makes not in "TP":
+                yield part if wanted else None
+            elif self.kept % LOOKED == 0 and time.process_time() > self.deadline:
+                return
 
     def _leaf(self, leaf: Node, makes: str) -> tuple[Any, ...]:
         if makes == "L":
