@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from peirce.agents.search.budget import Budget
+from peirce.agents.search.lists.grammar import operations
 from peirce.agents.search.lists.source import TooLong, source
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,6 +34,8 @@ def test_values_of_the_plain_enumeration_are_what_its_programs_return() -> None:
     made = _Enumeration(SHOWN)
     made.run(0.5, whole=True)
     parts = [part for (makes, _), some in made.made.items() if makes == "L" for part in some]
+    # The guards of these are made for places from 1 on, which the search alone asks for.
+    parts = [p for p in parts if not {"nth_largest", "nth_least"} & {*operations(p.node)}]
     for part in random.Random(3).sample(parts, 200):
         names: dict = {}
         try:
