@@ -31,7 +31,7 @@ from peirce.agents.search.lists import elements
 from peirce.agents.search.lists.bank import Bank
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.tasks import judgeable
-from plain_enumeration import enumerate_plainly
+from plain_enumeration import enumerate_plainly, whole_texts
 
 WARM_S = 0.3  # on a first problem, uncounted: operations are compiled once a process
 
@@ -133,8 +133,10 @@ def measure(problems: list, budgets: list[float], show: bool) -> None:
             print(problem.id, *(f"{b:,.0f}: {one.all_s:.2f} s" for b, one in found.items()),
                   f"plain: {plain.after:.2f} s" if plain.text else "plain: none", flush=True)  # fmt: skip
     slow = made / seconds
+    texts = whole_texts(problems[0][1], WARM_S)
     print(
-        f"{len(problems)} problems, means; plain enumeration: {slow:,.0f} candidates a second\n"
+        f"{len(problems)} problems, means; plain enumeration: {slow:,.0f} candidates a second,"
+        f" {texts:,.0f} where each is compiled whole\n"
         "right: the first answer on all hidden pairs; as long: in the seconds of the whole budget\n"
         "           search                            plain, as long  search, candidates a second\n"
         "    budget  answer  right  first s  whole s  answer  right   evaluated  ratio     decided  ratio"
