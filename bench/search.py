@@ -1,7 +1,10 @@
-"""What the embedded search finds: `python bench/search.py TASK [DATA] [--observations N|FILE]`.
+"""What the embedded search finds: `python bench/search.py [TASK [DATA]] [--observations N|FILE]`.
 
+    python bench/search.py
     python bench/search.py list_functions list_function.jsonl --answers 1 --budgets 20000 60000 150000
+    python bench/search.py list_functions --plain --budgets 5000 20000 60000 150000 600000
     python bench/search.py mini_arc miniarc.jsonl --observations mini_arc_3.json --half 0
+    python bench/search.py mini_arc --show-following 10
 
 Without DATA the task's own generator makes the problems. The engine is asked in this process, answer
 after answer, under GEAR's protocol as far as no other model takes part: 25 answers, three bad ones end
@@ -11,16 +14,23 @@ first is right on, Top-1 to Top-3 (right on all hidden
 pairs that can judge), the share of later answers that are right on at least half of the hidden pairs,
 memorisers, and seconds of a problem: of the first answer, of all. `--half` takes the problems at even
 (0) or odd (1) places. Predictions are looked at on `--space` inputs of the sample space.
+`--show-following N` prints N of the following answers of each budget, drawn by `--seed`.
+
+`--plain`, for list functions, is another table: candidates a second and first answers, beside those
+of a plain enumeration of the same grammar (plain_enumeration.py) in the same run and the same
+seconds; beside_plain.py says what is counted. It is what a run without a task does, on a few problems.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 import time
 import warnings
 from statistics import fmean
 
+import beside_plain
 import numpy as np
 from peirce.agents.search import PRESETS
 from peirce.agents.search.engines import Engine
@@ -81,8 +91,11 @@ def answers(engine: Engine, problem: Problem, space, few: list[Json], budget: fl
     return made, first, spent
 
 
-def measure(problems: list, budget: float, most: int, size: int, show: bool) -> None:
+def measure(
+    problems: list, budget: float, most: int, size: int, show: bool, drawn: int = 0, seed: int = 0
+) -> None:
     rows = []
+    following: list[tuple[str, float | None, str]] = []
     engine = Engine()
     for problem, space in problems:
         few = list(space.inputs[:: max(1, len(space.inputs) // size)])
@@ -93,6 +106,8 @@ def measure(problems: list, budget: float, most: int, size: int, show: bool) -> 
         known = np.array([a.known for a in good], bool).reshape(len(good), len(few))
         passed = [fmean(a.right(judges)) if judges else 0.0 for a in made]
         other = Inputs(few).other_than(problem.shown)
+        following += [(problem.id, p if judges else None, a.text)
+                      for a, p in list(zip(made, passed, strict=True))[1:]]  # fmt: skip
         rows.append({
             "consistent": float(bool(good)),
             "gamma": (gamma(codes, known) or 0.0) if good else 0.0,
@@ -114,6 +129,15 @@ def measure(problems: list, budget: float, most: int, size: int, show: bool) -> 
             most_said = f"  (longest {max(values):.2f})" if name.endswith("_s") else ""
             print(f"  {name:<12} {fmean(values):.3f}{most_said}", flush=True)
 
+    judged = [right for _, right, _ in following if right is not None]
+    print(f"  {len(following)} following answers, {sum(r >= 0.5 for r in judged)} of the {len(judged)} that can"
+          f" be judged right on at least half of the hidden pairs, {sum(r == 1 for r in judged)} on all")  # fmt: skip
+    some = sorted(random.Random(seed).sample(range(len(following)), min(drawn, len(following))))
+    for k in some:
+        problem_id, right, text = following[k]
+        said = "no pair can judge" if right is None else f"right on {right:.2f} of the hidden pairs"
+        print(f"\n{problem_id}, {said}:\n{text}", flush=True)
+
 
 def _unvaried(answer: Written, other: np.ndarray) -> bool:
     codes = answer.codes[other & answer.known]
@@ -123,17 +147,26 @@ def _unvaried(answer: Written, other: np.ndarray) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
-    parser.add_argument("task")
+    parser.add_argument("task", nargs="?")
     parser.add_argument("data", nargs="?")
     parser.add_argument("--observations")
     parser.add_argument("--problems", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--half", type=int, choices=(0, 1))
-    parser.add_argument("--budgets", type=float, nargs="+", default=[PRESETS["standard"]])
+    parser.add_argument("--budgets", type=float, nargs="+")
     parser.add_argument("--answers", type=int, default=CAP)
     parser.add_argument("--space", type=int, default=400)
     parser.add_argument("--show", action="store_true", help="a line a problem")
+    parser.add_argument("--show-following", type=int, default=0, metavar="N")
+    parser.add_argument(
+        "--plain", action="store_true", help="list functions, beside a plain enumeration"
+    )
     options = parser.parse_args()
+    if options.task is None:
+        options.task, options.plain = "list_functions", True
+        options.problems = options.problems or 10
+        options.budgets = options.budgets or [5_000, 20_000, 60_000]
+    options.budgets = options.budgets or [PRESETS["standard"]]
     warnings.simplefilter("ignore")
     problems = load_problems(
         options.task, options.data, observations=options.observations,
@@ -143,8 +176,14 @@ def main() -> None:
         problems = problems[options.half :: 2]
     problems = problems[: options.problems]
     print(f"{options.task}, {options.observations or 'original'} shown, python {sys.version.split()[0]}")  # fmt: skip
+    if options.plain:
+        beside_plain.measure(problems, sorted(options.budgets), options.show)
+        return
     for budget in options.budgets:
-        measure(problems, budget, options.answers, options.space, options.show)
+        measure(
+            problems, budget, options.answers, options.space, options.show,
+            options.show_following, options.seed,
+        )  # fmt: skip
 
 
 if __name__ == "__main__":
