@@ -9,6 +9,7 @@ from .bank import Bank, Ints
 from .grammar import Node, constant, node
 
 _IF = 4.0
+_ORDERS = ("reverse", "sort", "sort_down", "unique")  # to be in order, to read alike both ways
 Guards = dict[int, list[Node]]
 
 
@@ -23,13 +24,15 @@ def guards(bank: Bank) -> Guards:
             found.setdefault(mask, []).append(test)
 
     items = bank.cheapest_ints(2000)
-    plain = [item for item in items if item[1].op not in ("countif", "sumif")][:60]
+    plain = [item for item in items if item[1].op not in ("countif", "sumif") and not _picked(item[1])][:60]
     counted = [item for item in items if item[1].op == "countif"][:60]
     for values, program in plain + counted:
         for cut in _thresholds(values):
             if program.op == "countif" and cut > 3:
                 continue
             c = constant(cut)
+            if program.op != "countif":
+                c = c._replace(cost=c.cost + _off(cut, values))
             add([v is not None and v > cut for v in values], node("gt", program, c))
             add([v is not None and v < cut for v in values], node("lt", program, c))
             add([v is not None and v == cut for v in values], node("eq", program, c))
@@ -60,12 +63,28 @@ def guards(bank: Bank) -> Guards:
     for reached, program in bank.cheapest(30):
         if program.op != "x":
             same = [a == b for a, b in zip(reached, bank.inputs, strict=True)]
-            add(same, node("same", x, program))
-            add([not s for s in same], node("differs", x, program))
+            extra = 0.0 if program.op in _ORDERS else 2.0
+            for op, holds in (("same", same), ("differs", [not s for s in same])):
+                test = node(op, x, program)
+                add(holds, test._replace(cost=test.cost + extra))
     for tests in found.values():
         tests.sort(key=lambda n: n.cost)
         del tests[3:]
     return found
+
+
+def _off(cut: int, values: Ints) -> float:
+    """A threshold goes where the gap between the values seen has its middle, all else alike."""
+    below = [v for v in values if v is not None and v < cut]
+    above = [v for v in values if v is not None and v > cut]
+    if cut in values or not below or not above:
+        return 0.3
+    low, high = max(below), min(above)
+    return 0.6 * abs(2 * cut - low - high) / (high - low)
+
+
+def _picked(program: Node) -> bool:
+    return any(isinstance(part, Node) and part.op == "filter" for part in program.args)
 
 
 def _dear(test: Node) -> Node:

@@ -167,6 +167,28 @@ class Writer:
         text, loop = self.base(node, node.args[1])
         return Text(f"[v {loop} for _ in range({element(node.args[1], text)})]")
 
+    def each_of(self, node: Node) -> Text:
+        text, loop = self.base(node, node.args[1], node.args[2])
+        value, count = (element(part, text) for part in node.args[1:])
+        return Text(f"[{value} {loop} for _ in range({count})]")
+
+    def map_each(self, node: Node) -> Text:
+        text, loop = self.base(node, *node.args[1:])
+        values = ", ".join(element(part, text) for part in node.args[1:])
+        return Text(f"[w {loop} for w in ({values})]")
+
+    def path(self, node: Node) -> Text:
+        text, pad = self.name(node.args[0]), " " * self.indent
+        if self.taken == len(_NAMES):
+            raise TooLong
+        made = Text(_NAMES[self.taken])
+        self.taken += 1
+        self.lines += [f"{pad}{made} = []", f"{pad}for a, b in zip({text}, {text}[1:]):"]
+        self.lines.append(f"{pad}    {made} += range(a, b, 1 if a < b else -1)")
+        self.lines.append(f"{pad}{made} += {text}[-1:]")
+        self.known[node] = made
+        return made
+
     def product(self, node: Node) -> Text:
         text = self.expression(node.args[0])
         self.lines += [f"{' ' * self.indent}p = 1", f"{' ' * self.indent}for v in {text:o}:"]
@@ -194,6 +216,9 @@ _COMPREHENSIONS: dict[str, Callable[[Writer, Node], Text]] = {
     "sumif": Writer.sum_if,
     "sort_by": Writer.sort_by,
     "each_by": Writer.each_by,
+    "each_of": Writer.each_of,
+    "map_each": Writer.map_each,
+    "path": Writer.path,
     "product": Writer.product,
     "until": Writer.until,
     "since": Writer.since,
@@ -341,7 +366,8 @@ class Speaker:
         if op in _SAYINGS:
             base = "x" if node.args[0].op == "x" else "it"
             parts = [self.say(node.args[0]), *(str(element(a, base)) for a in node.args[1:])]
-            return _SAYINGS[op].format(*parts, i=_index_words(node))
+            more = ", then ".join(parts[2:])
+            return _SAYINGS[op].format(*parts, i=_index_words(node), more=more)
         operation = OPERATIONS[op]
         counted = operation.kind == "list" and op not in _SPOKEN
         parts = []
@@ -383,6 +409,8 @@ _SAYINGS = {
     "sumif": "the sum of the elements v{i} of {0} with {1}",
     "sort_by": "{0} in ascending order of {1}",
     "each_by": "each element v{i} of {0} repeated {1} times",
+    "each_of": "{1} for each element v{i} of {0}, repeated {2} times",
+    "map_each": "{1}, then {more}, for each element v{i} of {0}",
     "until": "{0} up to the first element v{i} with {1}",
     "since": "{0} from the first element v{i} with {1} on",
 }
