@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 
 from .bank import Bank, Ints
@@ -24,17 +25,22 @@ def guards(bank: Bank) -> Guards:
             found.setdefault(mask, []).append(test)
 
     items = bank.cheapest_ints(2000)
-    plain = [item for item in items if item[1].op not in ("countif", "sumif") and not _picked(item[1])][:60]
+    plain = [
+        item for item in items if item[1].op not in ("countif", "sumif") and not _picked(item[1])
+    ][:60]
     counted = [item for item in items if item[1].op == "countif"][:60]
     for values, program in plain + counted:
         for cut in _thresholds(values):
             if program.op == "countif" and cut > 3:
                 continue
             c = constant(cut)
+            less, more = c, c
             if program.op != "countif":
-                c = c._replace(cost=c.cost + _off(cut, values))
-            add([v is not None and v > cut for v in values], node("gt", program, c))
-            add([v is not None and v < cut for v in values], node("lt", program, c))
+                usual = 1.0 if program.op == "len" else 0.0
+                less = c._replace(cost=c.cost + _off(cut - 0.5, values) - usual)
+                more = c._replace(cost=c.cost + _off(cut + 0.5, values) - usual)
+            add([v is not None and v > cut for v in values], node("gt", program, more))
+            add([v is not None and v < cut for v in values], node("lt", program, less))
             add([v is not None and v == cut for v in values], node("eq", program, c))
             add([v is not None and v != cut for v in values], node("ne", program, c))
         if program.op == "countif":
@@ -49,9 +55,11 @@ def guards(bank: Bank) -> Guards:
                     _mixed(node(op, first, second)),
                 )
     x = Node("x", (), 0.0)
-    for digit in range(11):
-        add([digit in v for v in bank.inputs], node("has", x, constant(digit)))
-        add([digit not in v for v in bank.inputs], node("lacks", x, constant(digit)))
+    for value in _held(bank):
+        c = constant(value)
+        c = c._replace(cost=min(c.cost, 3.0) + 1.0)
+        add([value in v for v in bank.inputs], node("has", x, c))
+        add([value not in v for v in bank.inputs], node("lacks", x, c))
     for values, program in plain[:10]:
         if None not in values and program.op in ("head", "end", "at"):
             rest = node("tail", x) if program.op == "head" else x
@@ -73,14 +81,21 @@ def guards(bank: Bank) -> Guards:
     return found
 
 
-def _off(cut: int, values: Ints) -> float:
+def _held(bank: Bank) -> list[int]:
+    """The digits, and what two inputs or more hold: a large number seldom does so by chance."""
+    times = Counter(value for v in bank.inputs for value in set(v))
+    often = sorted(v for v, count in times.items() if count > 1 and not 0 <= v <= 10)
+    return [*range(11), *often]
+
+
+def _off(edge: float, values: Ints) -> float:
     """A threshold goes where the gap between the values seen has its middle, all else alike."""
-    below = [v for v in values if v is not None and v < cut]
-    above = [v for v in values if v is not None and v > cut]
-    if cut in values or not below or not above:
+    below = [v for v in values if v is not None and v < edge]
+    above = [v for v in values if v is not None and v > edge]
+    if not below or not above:
         return 0.3
     low, high = max(below), min(above)
-    return 0.6 * abs(2 * cut - low - high) / (high - low)
+    return 0.6 * abs(2 * edge - low - high) / (high - low)
 
 
 def _picked(program: Node) -> bool:

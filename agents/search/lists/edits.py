@@ -69,6 +69,11 @@ def _swapped(
         return
     for first in _places(bank, firsts, budget):
         for second in _places(bank, seconds, budget):
+            if any(
+                place.op in OPERATIONS and OPERATIONS[place.op].takes == "II"
+                for place in (first, second)
+            ):
+                continue  # two places that differ seldom come of arithmetic, and often fit by chance
             made = node("swap", program, first, second)
             places = zip(values, _values_of(bank, first), _values_of(bank, second), strict=True)
             if [_exchanged(*place) for place in places] == list(goal):

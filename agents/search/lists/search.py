@@ -138,7 +138,7 @@ class Search:
             if self.bank.add(values, program):
                 self.bank.push(values, program.cost)
 
-    def _mapped(self, near: Elements, most: int = 60) -> None:
+    def _mapped(self, near: Elements, most: int = 200) -> None:
         """The lists that simple terms make of the input enter the bank."""
         near._terms = None
         for program, values in by_element.mapped(near, most):
