@@ -12,7 +12,8 @@ from ..following import Answer, Codes, Defined, Following, Predictions
 from .bank import Lists
 from .grammar import LARGEST_INTEGER, Node, modest
 from .search import Search
-from .source import TooLong, sentence, source
+from .sentence import sentence
+from .source import TooLong, source
 
 SAMPLE = 600  # inputs of the space a candidate meets first
 PATCH = 5.0  # what a branch for a single shown pair is dearer, in a first answer

@@ -16,7 +16,8 @@ from peirce.agents.search.lists.elements import Elements
 from peirce.agents.search.lists.engine import Candidate, Problem
 from peirce.agents.search.lists.grammar import OPERATIONS, Node, X, constant, modest, node
 from peirce.agents.search.lists.search import Search
-from peirce.agents.search.lists.source import TooLong, sentence, source
+from peirce.agents.search.lists.sentence import sentence
+from peirce.agents.search.lists.source import TooLong, source
 
 FAILS = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
 
