@@ -233,7 +233,7 @@ def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """[w for v in base for w in (term, term)], or three terms; no term the same as another."""
+    """[n for v in base for n in (term, term)], or three terms; no term the same as another."""
     total = int(sum(map(len, goal)))
     many = total // elements.size if elements.size else 0
     if many not in (2, 3) or [len(out) for out in goal] != (many * elements.lengths).tolist():

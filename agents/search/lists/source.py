@@ -175,7 +175,7 @@ class Writer:
     def map_each(self, node: Node) -> Text:
         text, loop = self.base(node, *node.args[1:])
         values = ", ".join(element(part, text) for part in node.args[1:])
-        return Text(f"[w {loop} for w in ({values})]")
+        return Text(f"[n {loop} for n in ({values})]")
 
     def path(self, node: Node) -> Text:
         text, pad = self.name(node.args[0]), " " * self.indent

@@ -241,3 +241,11 @@ def test_thresholds_lie_in_the_middle_of_the_gap() -> None:
     )  # fmt: skip
     middle = ("len(x) > 4", "len(x) > 5", "len(x) < 5", "len(x) < 6")
     assert any(test in answer.text for test in middle), answer.text
+
+
+def test_names_of_lists_and_of_loops_do_not_meet() -> None:
+    base = X
+    for _ in range(5):
+        base = node("mirror", base)
+    pair = Node("map_each", (base, Node("v", (), 0.4), Node("n", (), 1.6)), 0.0)
+    assert function(pair)([1]) == [1, 32] * 32
