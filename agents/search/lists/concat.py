@@ -9,6 +9,7 @@ from .bank import Bank, Lists
 from .grammar import Node, constant_cost, node
 from .integers import solve
 
+_LONGEST = 8  # elements of a fixed list
 Solve = Callable[[Lists, int], list[Node]]
 
 
@@ -105,7 +106,7 @@ def peeled(bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int) -
         elif max(map(len, rest)) == 1 and rest not in bank.entries and depth == 0:
             for other in deeper(rest, -1)[:2]:
                 yield joined(program, other) if front else joined(other, program)
-        elif len(goal) > 1 and all(rest) and len(set(rest)) == 1 and len(rest[0]) <= 4:
+        elif len(goal) > 1 and all(rest) and len(set(rest)) == 1 and len(rest[0]) <= _LONGEST:
             fixed = literal(rest[0])
             yield joined(program, fixed) if front else joined(fixed, program)
     if depth == 0:

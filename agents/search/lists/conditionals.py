@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 
 from .bank import Bank, Ints
 from .grammar import Node, constant, node
 
 _IF = 4.0
+_ORDERS = ("reverse", "sort", "sort_down", "unique")  # to be in order, to read alike both ways
 Guards = dict[int, list[Node]]
 
 
@@ -23,15 +25,22 @@ def guards(bank: Bank) -> Guards:
             found.setdefault(mask, []).append(test)
 
     items = bank.cheapest_ints(2000)
-    plain = [item for item in items if item[1].op not in ("countif", "sumif")][:60]
+    plain = [
+        item for item in items if item[1].op not in ("countif", "sumif") and not _picked(item[1])
+    ][:60]
     counted = [item for item in items if item[1].op == "countif"][:60]
     for values, program in plain + counted:
         for cut in _thresholds(values):
             if program.op == "countif" and cut > 3:
                 continue
             c = constant(cut)
-            add([v is not None and v > cut for v in values], node("gt", program, c))
-            add([v is not None and v < cut for v in values], node("lt", program, c))
+            less, more = c, c
+            if program.op != "countif":
+                usual = 1.0 if program.op == "len" else 0.0
+                less = c._replace(cost=c.cost + _off(cut - 0.5, values) - usual)
+                more = c._replace(cost=c.cost + _off(cut + 0.5, values) - usual)
+            add([v is not None and v > cut for v in values], node("gt", program, more))
+            add([v is not None and v < cut for v in values], node("lt", program, less))
             add([v is not None and v == cut for v in values], node("eq", program, c))
             add([v is not None and v != cut for v in values], node("ne", program, c))
         if program.op == "countif":
@@ -46,9 +55,11 @@ def guards(bank: Bank) -> Guards:
                     _mixed(node(op, first, second)),
                 )
     x = Node("x", (), 0.0)
-    for digit in range(11):
-        add([digit in v for v in bank.inputs], node("has", x, constant(digit)))
-        add([digit not in v for v in bank.inputs], node("lacks", x, constant(digit)))
+    for value in _held(bank):
+        c = constant(value)
+        c = c._replace(cost=min(c.cost, 3.0) + 1.0)
+        add([value in v for v in bank.inputs], node("has", x, c))
+        add([value not in v for v in bank.inputs], node("lacks", x, c))
     for values, program in plain[:10]:
         if None not in values and program.op in ("head", "end", "at"):
             rest = node("tail", x) if program.op == "head" else x
@@ -60,12 +71,35 @@ def guards(bank: Bank) -> Guards:
     for reached, program in bank.cheapest(30):
         if program.op != "x":
             same = [a == b for a, b in zip(reached, bank.inputs, strict=True)]
-            add(same, node("same", x, program))
-            add([not s for s in same], node("differs", x, program))
+            extra = 0.0 if program.op in _ORDERS else 2.0
+            for op, holds in (("same", same), ("differs", [not s for s in same])):
+                test = node(op, x, program)
+                add(holds, test._replace(cost=test.cost + extra))
     for tests in found.values():
         tests.sort(key=lambda n: n.cost)
         del tests[3:]
     return found
+
+
+def _held(bank: Bank) -> list[int]:
+    """The digits, and what two inputs or more hold: a large number seldom does so by chance."""
+    times = Counter(value for v in bank.inputs for value in set(v))
+    often = sorted(v for v, count in times.items() if count > 1 and not 0 <= v <= 10)
+    return [*range(11), *often]
+
+
+def _off(edge: float, values: Ints) -> float:
+    """A threshold goes where the gap between the values seen has its middle, all else alike."""
+    below = [v for v in values if v is not None and v < edge]
+    above = [v for v in values if v is not None and v > edge]
+    if not below or not above:
+        return 0.3
+    low, high = max(below), min(above)
+    return 0.6 * abs(2 * edge - low - high) / (high - low)
+
+
+def _picked(program: Node) -> bool:
+    return any(isinstance(part, Node) and part.op == "filter" for part in program.args)
 
 
 def _dear(test: Node) -> Node:

@@ -11,7 +11,7 @@ from ..budget import Budget
 from .bank import Bank, Lists
 from .concat import joined
 from .elements import Elements
-from .grammar import Node, node
+from .grammar import OPERATIONS, Node, constant, node, run
 from .integers import solve
 
 Solve = Callable[[Lists, int], list[Node]]
@@ -23,6 +23,8 @@ def edited(bank: Bank, goal: Lists, budget: Budget, most: int = 80) -> Iterator[
     for values, program in bank.cheapest(most):
         changes = {len(out) - len(v) for out, v in zip(goal, values, strict=True)}
         if changes == {0}:
+            yield from _swapped(bank, values, program, goal, budget)
+            yield from _put_twice(bank, values, program, goal, budget)
             yield from _put(bank, values, program, goal, budget)
         elif changes == {1}:
             yield from _inserted(bank, values, program, goal, budget)
@@ -47,6 +49,61 @@ def _put(bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget) 
         element = tuple(out[p] for p, out in zip(at, goal, strict=True))
         for what in solve(bank, element, budget, _FEW):
             yield node("put", program, where, what)
+
+
+def _swapped(
+    bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget
+) -> Iterator[Node]:
+    """Two elements have changed places."""
+    firsts: list[int | None] = []
+    seconds: list[int | None] = []
+    for have, out in zip(values, goal, strict=True):
+        apart = [k for k, (a, b) in enumerate(zip(have, out, strict=True)) if a != b]
+        if len(apart) not in (0, 2):
+            return
+        if apart and (have[apart[0]], have[apart[1]]) != (out[apart[1]], out[apart[0]]):
+            return
+        firsts.append(apart[0] if apart else None)
+        seconds.append(apart[1] if apart else None)
+    if all(p is None for p in firsts):
+        return
+    for first in _places(bank, firsts, budget):
+        for second in _places(bank, seconds, budget):
+            if any(
+                place.op in OPERATIONS and OPERATIONS[place.op].takes == "II"
+                for place in (first, second)
+            ):
+                continue  # two places that differ seldom come of arithmetic, and often fit by chance
+            made = node("swap", program, first, second)
+            places = zip(values, _values_of(bank, first), _values_of(bank, second), strict=True)
+            if [_exchanged(*place) for place in places] == list(goal):
+                yield made
+
+
+def _exchanged(values: tuple[int, ...], a: int, b: int) -> tuple[int, ...] | None:
+    if not 0 <= a < b < len(values):
+        return None
+    return (*values[:a], values[b], *values[a + 1 : b], values[a], *values[b + 1 :])
+
+
+def _put_twice(
+    bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget
+) -> Iterator[Node]:
+    """Two or three elements at the same places of every example are others."""
+    places: set[int] = set()
+    for have, out in zip(values, goal, strict=True):
+        places |= {k for k, (a, b) in enumerate(zip(have, out, strict=True)) if a != b}
+        if len(places) > 3:
+            return
+    if len(places) < 2 or any(len(out) <= max(places) for out in goal):
+        return
+    made = program
+    for place in sorted(places):
+        what = solve(bank, tuple(out[place] for out in goal), budget, 1)
+        if not what:
+            return
+        made = node("put", made, constant(place), what[0])
+    yield made
 
 
 def _inserted(
@@ -110,8 +167,6 @@ def _among(bank: Bank, options: list[set[int]]) -> list[Node]:
     found = []
     shared = set.intersection(*options)
     if shared:
-        from .grammar import constant
-
         found.append(constant(min(shared)))
     for values, program in bank.cheapest_ints(400):
         if all(v in o for v, o in zip(values, options, strict=True)):
@@ -140,8 +195,6 @@ def _values_of(bank: Bank, program: Node) -> tuple[int, ...]:
 
 def _computed(bank: Bank, program: Node) -> tuple[int, ...]:
     """An operation of two known integers, worked out again."""
-    from .grammar import OPERATIONS, run
-
     if program.op not in OPERATIONS or OPERATIONS[program.op].takes != "II":
         return (-1,) * bank.count
     first, second = (_values_of(bank, part) for part in program.args)

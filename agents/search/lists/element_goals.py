@@ -6,6 +6,7 @@ all shown inputs. `right_on` also says on which inputs a term or mask is right, 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +19,7 @@ from .features import PREDICATES, TERMS
 from .grammar import Node
 
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
+MAP_EACH = 3.0
 RARE = 3.0  # for a case of its own for one element: a patch rather than a rule
 _ENOUGH = 60  # programs of one kind for one base
 
@@ -123,7 +125,7 @@ def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
             count += 1
             if count == _ENOUGH:
                 break
-    if count < 8 and _is_subsequence(elements.lists, goal):
+    if count < 8 and holds(elements.lists, goal):
         yield from _filter_pairs(elements, masks, goal, target)
 
 
@@ -226,6 +228,40 @@ def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
             count += 1
             if count == 20:
                 return
+    if not count:
+        yield from _each_of(elements, target, terms, fits)
+
+
+def flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """[n for v in base for n in (term, term)], or three terms; no term the same as another."""
+    total = int(sum(map(len, goal)))
+    many = total // elements.size if elements.size else 0
+    if many not in (2, 3) or [len(out) for out in goal] != (many * elements.lengths).tolist():
+        return
+    target = flat(goal)
+    terms = elements.terms(target)
+    elements.budget.charge(many * len(terms) / Budget.VECTOR)
+    options = []
+    for k in range(many):
+        hits = np.flatnonzero((terms.rows == target[k::many]).all(axis=1))
+        options.append([term for hit in hits[:1].tolist() for term in terms.alike(hit)[:3]])
+    for chosen in itertools.product(*options):
+        yield _over("map_each", MAP_EACH, elements, *chosen)
+
+
+def _each_of(
+    elements: Elements, target: NDArray[np.int64], terms: Table, counts: NDArray[np.int64]
+) -> Iterator[Node]:
+    """[term for v in base for _ in range(count)]"""
+    rows = terms.rows[:1500]
+    for k in counts[:12].tolist():
+        times = np.clip(terms.rows[k], 0, 300)
+        if not times.any() or not elements.budget.charge(len(rows) / Budget.VECTOR):
+            continue
+        good = np.flatnonzero((np.repeat(rows, times, axis=1) == target).all(axis=1))[:2]
+        for t in good.tolist():
+            if terms.recipes[t].op != "v":
+                yield _over("each_of", EACH + 1.0, elements, terms.recipes[t], terms.recipes[k])
 
 
 def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -295,6 +331,22 @@ def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
     yield from best.items()
 
 
+def mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+    """The lists that the cheapest terms make of the base."""
+    terms = elements.terms(elements.flat)
+    count = 0
+    for k in range(len(terms)):
+        term = terms.recipes[k]
+        if not any(isinstance(part, Node) for part in term.args):
+            continue
+        row = terms.rows[k]
+        pieces = np.split(row, elements.starts[1:-1])
+        yield _over("map", MAP, elements, term), tuple(tuple(p.tolist()) for p in pieces)
+        count += 1
+        if count == most:
+            return
+
+
 def kept(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """The lists that the cheapest tests leave of the base."""
     masks = elements.masks()
@@ -318,7 +370,8 @@ def _speaks_of_place(term: Node) -> bool:
     return uses_index(term)
 
 
-def _is_subsequence(lists: Lists, goal: Lists) -> bool:
+def holds(lists: Lists, goal: Lists) -> bool:
+    """Whether each output is what some choice of elements leaves of its list."""
     for values, out in zip(lists, goal, strict=True):
         rest = iter(values)
         if not all(any(e == v for v in rest) for e in out):

@@ -12,9 +12,11 @@ from ..following import Answer, Codes, Defined, Following, Predictions
 from .bank import Lists
 from .grammar import LARGEST_INTEGER, Node, modest
 from .search import Search
-from .source import TooLong, sentence, source
+from .sentence import sentence
+from .source import TooLong, source
 
 SAMPLE = 600  # inputs of the space a candidate meets first
+PATCH = 5.0  # what a branch for a single shown pair is dearer, in a first answer
 RANKED = 600  # programs, cheapest first, that are written out
 # What a written program can raise: with a predicted list of types no other end is hidden.
 _UNDEFINED = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
@@ -112,8 +114,8 @@ class Problem:
             if candidate is not None:
                 ranked.append(candidate)
         if not confident:
-            ranked = [c for c in ranked if not c.patched(self.shown)] or ranked[:1]
-        return ranked
+            return [c for c in ranked if not c.patched(self.shown)] or ranked[:1]
+        return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
 
     def _write(self, program: Node) -> Candidate | None:
         if not modest(program):

@@ -162,6 +162,10 @@ _LIST: list[tuple[str, str, str, float, int]] = [
     ("indices", "list(range(len({0})))", "the indices of {0}", 2.8, ATOM),
     ("ordinals", "list(range(1, len({0}) + 1))", "the numbers from 1 to the length of {0}", 3.0, ATOM),
     ("span", "list(range(min({0}), max({0}) + 1)) if {0} else []", "all numbers from the least to the greatest of {0}", 4.2, TERNARY),
+    ("path", "[k for a, b in zip({0}, {0:a}[1:]) for k in range(a, b, 1 if a < b else -1)] + {0:a}[-1:]", "the walk in steps of one from each element of {0} to the next", 4.4, SUM),
+    ("all_below", "[k for v in {0} for k in range(v)]", "the numbers below each element of {0} in turn", 4.2, ATOM),
+    ("all_upto", "[k for v in {0} for k in range(1, v + 1)]", "the numbers from 1 to each element of {0} in turn", 4.2, ATOM),
+    ("all_downto", "[k for v in {0} for k in range(v, 0, -1)]", "the numbers from each element of {0} down to 1 in turn", 4.4, ATOM),
     ("digits", "[int(d) for v in {0} for d in str(abs(v))]", "the digits of the elements of {0}", 4.2, ATOM),
     ("tallies", "[{0:a}.count(v) for v in dict.fromkeys({0})]", "how often each distinct element of {0} occurs", 3.6, ATOM),
     ("tally_pairs", "[n for v in dict.fromkeys({0}) for n in (v, {0:a}.count(v))]", "each distinct element of {0} followed by its count", 4.4, ATOM),
@@ -179,10 +183,10 @@ _LIST: list[tuple[str, str, str, float, int]] = [
     ("no_min", "[v for v in {0} if v != min({0})]", "{0} without its least elements", 2.8, ATOM),
     ("drop_max", "{0:a}[:{0:a}.index(max({0}))] + {0:a}[{0:a}.index(max({0})) + 1:] if {0} else []", "{0} without the first of its greatest elements", 3.4, TERNARY),
     ("drop_min", "{0:a}[:{0:a}.index(min({0}))] + {0:a}[{0:a}.index(min({0})) + 1:] if {0} else []", "{0} without the first of its least elements", 3.4, TERNARY),
-    ("after_max", "{0:a}[{0:a}.index(max({0})) + 1:] if {0} else []", "what follows the greatest element of {0}", 4.0, TERNARY),
-    ("before_max", "{0:a}[:{0:a}.index(max({0}))] if {0} else []", "what precedes the greatest element of {0}", 4.0, TERNARY),
-    ("after_min", "{0:a}[{0:a}.index(min({0})) + 1:] if {0} else []", "what follows the least element of {0}", 4.0, TERNARY),
-    ("before_min", "{0:a}[:{0:a}.index(min({0}))] if {0} else []", "what precedes the least element of {0}", 4.0, TERNARY),
+    ("after_max", "{0:a}[{0:a}.index(max({0})) + 1:] if {0} else []", "what follows the greatest element of {0}", 4.8, TERNARY),
+    ("before_max", "{0:a}[:{0:a}.index(max({0}))] if {0} else []", "what precedes the greatest element of {0}", 4.8, TERNARY),
+    ("after_min", "{0:a}[{0:a}.index(min({0})) + 1:] if {0} else []", "what follows the least element of {0}", 4.8, TERNARY),
+    ("before_min", "{0:a}[:{0:a}.index(min({0}))] if {0} else []", "what precedes the least element of {0}", 4.8, TERNARY),
     ("from_max", "{0:a}[{0:a}.index(max({0})):] if {0} else []", "{0} from its greatest element on", 4.2, TERNARY),
     ("till_max", "{0:a}[:{0:a}.index(max({0})) + 1] if {0} else []", "{0} up to its greatest element", 4.2, TERNARY),
     ("once", "[v for v in {0} if {0:a}.count(v) == 1]", "the elements of {0} that occur once", 3.0, ATOM),
@@ -312,6 +316,10 @@ REPEATING = frozenset(
     [
         "by_itself",
         "span",
+        "path",
+        "all_below",
+        "all_upto",
+        "all_downto",
         "times",
         "each",
         "upto",
@@ -322,6 +330,7 @@ REPEATING = frozenset(
         "range_step",
         "copies",
         "each_by",
+        "each_of",
     ]
 )
 _GROWING = frozenset(["product", "running_product"])
@@ -335,7 +344,7 @@ def modest(program: Node) -> bool:
         ops = [op for part in program.args for op in operations(part)]
         if any(op in _GROWING for op in ops) or sum(op in _MULTIPLYING for op in ops) > 1:
             return False
-        if program.op == "each_by" and "*" in ops:
+        if program.op in ("each_by", "each_of") and "*" in ops:
             return False
     return all(modest(part) for part in program.args if isinstance(part, Node))
 

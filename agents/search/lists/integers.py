@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .bank import Bank, Ints
 from .elements import Elements
-from .grammar import OPERATIONS, Node, constant, node
+from .grammar import LARGEST_INTEGER, OPERATIONS, Node, constant, node
 
 _COUNT, _SUM = 2.2, 2.6
 _ABSENT = -(2**40)
+_PICKS = ("product", "max", "min", "head", "end")
 _COMBINED = ("add", "sub", "mul", "div", "mod", "lower", "upper", "apart")
 
 
@@ -36,6 +37,54 @@ def counts(bank: Bank, elements: Elements) -> None:
                 program = Node(op, (elements.base, masks.recipes[k]),
                                price + elements.base.cost + masks.recipes[k].cost)  # fmt: skip
                 bank.add_int(tuple(table[k].tolist()), program)
+
+
+def picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
+    """Enters products, extremes and ends of the elements under their predicates into the bank."""
+    masks = elements.masks()
+    rows = masks.rows[:most]
+    if not elements.size or not elements.budget.charge(5 * len(rows) / Budget.VECTOR):
+        return
+    flat = elements.flat
+    made: dict[str, list[NDArray[np.int64]]] = {op: [] for op in _PICKS}
+    there = rows.astype(np.float32) @ elements.segments > 0
+    for j, length in enumerate(elements.lengths.tolist()):
+        part = slice(elements.starts[j], elements.starts[j] + length)
+        held, values = rows[:, part].astype(bool), flat[part]
+        if not length:
+            for op, columns in made.items():
+                columns.append(np.full(len(rows), int(op == "product"), dtype=np.int64))
+            continue
+        made["product"].append(_product(np.where(held, values, 1)))
+        made["max"].append(np.where(held, values, _ABSENT).max(axis=1))
+        made["min"].append(np.where(held, values, -_ABSENT).min(axis=1))
+        made["head"].append(values[held.argmax(axis=1)])
+        made["end"].append(values[length - 1 - held[:, ::-1].argmax(axis=1)])
+    for op, columns in made.items():
+        table = np.stack(columns, axis=1)
+        if op == "product":
+            fine = (np.abs(table) <= LARGEST_INTEGER).all(axis=1)
+        else:
+            fine = there.any(axis=1)
+            table = np.where(there, table, _ABSENT)
+        seen: set[bytes] = set()
+        for k in np.flatnonzero(fine).tolist():
+            key = table[k].tobytes()
+            if key in seen:
+                continue
+            seen.add(key)
+            test = masks.recipes[k]
+            kept = Node("filter", (elements.base, test), 1.8 + elements.base.cost + test.cost)
+            values_of = tuple(None if v == _ABSENT else v for v in table[k].tolist())
+            bank.add_int(values_of, node(op, kept))
+
+
+def _product(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of each row; what is too large to be exact is out of every range."""
+    with np.errstate(over="ignore"):
+        exact = values.prod(axis=1)
+        about = values.astype(np.float64).prod(axis=1)
+    return np.where(np.abs(about) > LARGEST_INTEGER, 2 * LARGEST_INTEGER, exact)
 
 
 def solve(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> list[Node]:

@@ -69,10 +69,8 @@ class Search:
             self._add([fixed._replace(cost=fixed.cost + (4.0 if self.bank.count == 1 else 0.0))])
         for _ in range(3):
             next(steps, None)
-        yield False
         near = self.at(X, self.inputs)
         integers.counts(self.bank, near)
-        yield False
         if self.kind == "bool":
             tests = conditionals.guards(self.bank)
             mask = sum(1 << k for k, out in enumerate(self.goal) if out[0])
@@ -80,6 +78,10 @@ class Search:
             return
         self._add(integers.singles(self.bank, self.goal, self.budget))
         yield False
+        if not self.sure() and max(map(len, self.goal)) < 2:
+            integers.picks(self.bank, near)
+            self._add(integers.singles(self.bank, self.goal, self.budget))
+            yield False
         if self.kind == "int":
             return
         self._add(self._element_goals(X, self.inputs, self.goal, full=True))
@@ -94,6 +96,7 @@ class Search:
             self._add(self._by_place(lengths))
         yield False
         self._filtered(near)
+        self._mapped(near)
         self._more_integers()
         self._add(integers.singles(self.bank, self.goal, self.budget))
         yield False
@@ -109,6 +112,7 @@ class Search:
             for values, program in [(v, n) for v, n in self.bank.cheapest(7) if n.op != "x"]:
                 self._add(self._element_goals(program, values, self.goal, full=True))
                 yield False
+            yield from self._bases()
         yield from self._deepen(steps, 0.85)
         self._conditionals()
         yield from self._branches()
@@ -133,6 +137,30 @@ class Search:
             self.budget.charge(1)
             if self.bank.add(values, program):
                 self.bank.push(values, program.cost)
+
+    def _mapped(self, near: Elements, most: int = 200) -> None:
+        """The lists that simple terms make of the input enter the bank."""
+        near._terms = None
+        for program, values in by_element.mapped(near, most):
+            self.budget.charge(1)
+            if self.bank.add(values, program):
+                self.bank.push(values, program.cost)
+
+    def _bases(self, most: int = 24, looked_at: int = 600) -> Iterator[bool]:
+        """Maps and filters of the cheapest lists that are as long as the goal, or hold it."""
+        lengths = [len(out) for out in self.goal]
+        count = 0
+        for values, program in self.bank.cheapest(looked_at):
+            if self.sure() or count == most or self.budget.spent > 0.6 * self.budget.limit:
+                return
+            if values in self.elements or not any(values):
+                continue
+            as_long = [len(v) for v in values] == lengths
+            if as_long or by_element.holds(values, self.goal):
+                count += 1
+                self._add(self._element_goals(program, values, self.goal, full=False))
+                del self.elements[values]
+                yield False
 
     def _deepen(self, steps: Iterator[None], share: float) -> Iterator[bool]:
         limit = self.budget.limit * share
@@ -171,6 +199,7 @@ class Search:
             return
         yield from by_element.sorts(elements, goal)
         yield from by_element.cuts(elements, goal)
+        yield from by_element.flat_maps(elements, goal)
         yield from by_element.repeats(elements, goal)
         yield from by_element.map_ifs(elements, goal)
         yield from by_element.map_filters(elements, goal)
@@ -180,9 +209,10 @@ class Search:
         for length in integers.solve(self.bank, lengths, self.budget, most=2):
             if max(lengths) < 2:
                 continue
-            base = node("upto", length)
-            values = tuple(tuple(range(n)) for n in lengths)
-            yield from self._element_goals(base, values, self.goal, full=False)
+            for op, start_at in (("upto", 0), ("oneto", 1)):
+                values = tuple(tuple(range(start_at, n + start_at)) for n in lengths)
+                base = node(op, length)
+                yield from self._element_goals(base, values, self.goal, full=False)
             if all(len(set(out)) <= 1 for out in self.goal) and all(self.goal):
                 ones = tuple(out[0] for out in self.goal)
                 for integer in integers.solve(self.bank, ones, self.budget, most=3):

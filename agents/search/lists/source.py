@@ -1,4 +1,4 @@
-"""From a node to readable Python (one def, builtins only, under 80 columns) and to one sentence.
+"""From a node to readable Python: one def, builtins only, under 80 columns.
 
 Evaluation order matters where something may raise: a list that is named before its use is
 computed at that use's place or earlier in the same branch, never in the other branch of a
@@ -167,6 +167,28 @@ class Writer:
         text, loop = self.base(node, node.args[1])
         return Text(f"[v {loop} for _ in range({element(node.args[1], text)})]")
 
+    def each_of(self, node: Node) -> Text:
+        text, loop = self.base(node, node.args[1], node.args[2])
+        value, count = (element(part, text) for part in node.args[1:])
+        return Text(f"[{value} {loop} for _ in range({count})]")
+
+    def map_each(self, node: Node) -> Text:
+        text, loop = self.base(node, *node.args[1:])
+        values = ", ".join(element(part, text) for part in node.args[1:])
+        return Text(f"[n {loop} for n in ({values})]")
+
+    def path(self, node: Node) -> Text:
+        text, pad = self.name(node.args[0]), " " * self.indent
+        if self.taken == len(_NAMES):
+            raise TooLong
+        made = Text(_NAMES[self.taken])
+        self.taken += 1
+        self.lines += [f"{pad}{made} = []", f"{pad}for a, b in zip({text}, {text}[1:]):"]
+        self.lines.append(f"{pad}    {made} += range(a, b, 1 if a < b else -1)")
+        self.lines.append(f"{pad}{made} += {text}[-1:]")
+        self.known[node] = made
+        return made
+
     def product(self, node: Node) -> Text:
         text = self.expression(node.args[0])
         self.lines += [f"{' ' * self.indent}p = 1", f"{' ' * self.indent}for v in {text:o}:"]
@@ -194,6 +216,9 @@ _COMPREHENSIONS: dict[str, Callable[[Writer, Node], Text]] = {
     "sumif": Writer.sum_if,
     "sort_by": Writer.sort_by,
     "each_by": Writer.each_by,
+    "each_of": Writer.each_of,
+    "map_each": Writer.map_each,
+    "path": Writer.path,
     "product": Writer.product,
     "until": Writer.until,
     "since": Writer.since,
@@ -302,88 +327,4 @@ def _shortened(writer: Writer, node: Node) -> Text:
     return writer.expression(node)
 
 
-# --- the sentence
-
-_LETTERS = ("n", "m", "k", "l")
-_SPOKEN = {"append", "prepend"}  # operations whose integer is said in its place
-
-
-class Speaker:
-    """Says programs in words; computed counts and places get a letter, explained at the end."""
-
-    def __init__(self) -> None:
-        self.letters: dict[Node, str] = {}
-        self.meanings: list[str] = []
-
-    def sentence(self, node: Node, kind: str) -> str:
-        if kind == "bool":
-            return f"say whether {self.say(node)}"
-        if kind == "int" and node.op == "single":
-            return f"return {self.say(node.args[0])}"
-        return f"return {self.say(node)}"
-
-    def letter(self, node: Node) -> str:
-        if node not in self.letters and len(self.letters) < len(_LETTERS):
-            self.letters[node] = _LETTERS[len(self.letters)]
-            self.meanings.append(f"{self.letters[node]} is {self.say(node)}")
-        return self.letters.get(node) or self.say(node)
-
-    def say(self, node: Node) -> str:
-        op = node.op
-        if op == "x":
-            return "x"
-        if op == "const":
-            return str(node.args[0])
-        if op == "list":
-            return f"the fixed list {list(node.args)}" if node.args else "the empty list"
-        if op == "single":
-            return f"a list of only {self.say(node.args[0])}"
-        if op in _SAYINGS:
-            base = "x" if node.args[0].op == "x" else "it"
-            parts = [self.say(node.args[0]), *(str(element(a, base)) for a in node.args[1:])]
-            return _SAYINGS[op].format(*parts, i=_index_words(node))
-        operation = OPERATIONS[op]
-        counted = operation.kind == "list" and op not in _SPOKEN
-        parts = []
-        for part, takes in zip(node.args, operation.takes, strict=True):
-            plain = part.op == "const" or not counted or takes == "L"
-            parts.append(self.say(part) if plain else self.letter(part))
-        return operation.say.format(*parts)
-
-
-def sentence(node: Node, kind: str = "list") -> str:
-    """One sentence that says the rule."""
-    speaker = Speaker()
-    text = _clause(speaker, node, kind)
-    if speaker.meanings:
-        text += ", where " + " and ".join(speaker.meanings)
-    return text[:1].upper() + text[1:] + "."
-
-
-def _clause(speaker: Speaker, node: Node, kind: str) -> str:
-    if node.op != "if":
-        return speaker.sentence(node, kind)
-    test, then, other = node.args
-    return (
-        f"if {speaker.say(test)}, {_clause(speaker, then, kind)}; "
-        f"otherwise {_clause(speaker, other, kind)}"
-    )
-
-
-def _index_words(node: Node) -> str:
-    return " at index i" if any(uses_index(a) for a in node.args[1:]) else ""
-
-
-_SAYINGS = {
-    "map": "{1} for each element v{i} of {0}",
-    "filter": "the elements v{i} of {0} with {1}",
-    "map_filter": "{2} for each element v{i} of {0} with {1}",
-    "map_if": "{2} where {1}, else {3}, for each element v{i} of {0}",
-    "countif": "the number of elements v{i} of {0} with {1}",
-    "sumif": "the sum of the elements v{i} of {0} with {1}",
-    "sort_by": "{0} in ascending order of {1}",
-    "each_by": "each element v{i} of {0} repeated {1} times",
-    "until": "{0} up to the first element v{i} with {1}",
-    "since": "{0} from the first element v{i} with {1} on",
-}
-__all__ = ["OR", "TooLong", "element", "sentence", "source"]
+__all__ = ["OR", "TooLong", "element", "source"]

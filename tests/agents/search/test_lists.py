@@ -16,7 +16,8 @@ from peirce.agents.search.lists.elements import Elements
 from peirce.agents.search.lists.engine import Candidate, Problem
 from peirce.agents.search.lists.grammar import OPERATIONS, Node, X, constant, modest, node
 from peirce.agents.search.lists.search import Search
-from peirce.agents.search.lists.source import TooLong, sentence, source
+from peirce.agents.search.lists.sentence import sentence
+from peirce.agents.search.lists.source import TooLong, source
 
 FAILS = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
 
@@ -164,3 +165,87 @@ def test_large_values_in_the_shown_pairs_end_without_a_memory_bomb() -> None:
     shown = [[[10**8, 3], [3, 10**8]], [[5, 10**8 + 1, 2], [2, 10**8 + 1, 5]]]
     ranked = Problem(shown, [], 5000).rank(confident=False)
     assert ranked and ranked[0].function([1, 2, 3]) == [3, 2, 1]
+
+
+def first_answer(rule, inputs: list[list[int]], budget: float = 40_000) -> Candidate:
+    """What is answered first where these pairs are shown."""
+    ranked = Problem([[x, rule(list(x))] for x in inputs], [], budget).rank(confident=True)
+    assert ranked
+    return ranked[0]
+
+
+def walk(x: list[int]) -> list[int]:
+    out = x[:1]
+    for v in x[1:]:
+        while out[-1] != v:
+            out.append(out[-1] + (1 if v > out[-1] else -1))
+    return out
+
+
+def product_of_even(x: list[int]) -> list[int]:
+    out = 1
+    for v in x:
+        out *= v if v % 2 == 0 else 1
+    return [out]
+
+
+RULES = {
+    "each element, then its double": lambda x: [w for v in x for w in (v, 2 * v)],
+    "an element far from the start swapped": lambda x: (
+        [*x[:2], x[8], *x[3:8], x[2], *x[9:]] if len(x) > 8 else x
+    ),
+    "a walk from element to element": walk,
+    "a product of what a test keeps": product_of_even,
+    "how often each number occurs": lambda x: [x.count(k) for k in range(1, max(x) + 1)],
+    "a long fixed middle": lambda x: [x[0], 31, 42, 17, 88, 64, x[-1]],
+    "two places that get fixed elements": lambda x: [x[0], 31, x[2], 42, *x[4:]],
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_of_this_kind_is_answered_first(name: str) -> None:
+    pick = random.Random(12)
+    lists = [[pick.randrange(1, 10) for _ in range(pick.randint(9, 11))] for _ in range(16)]
+    if name in ("a walk from element to element", "a product of what a test keeps"):
+        lists = [x[:4] for x in lists]
+    rule = RULES[name]
+    answer = first_answer(rule, lists[:8])
+    wrong = [
+        (x, answer.function(list(x))) for x in lists[8:] if answer.function(list(x)) != rule(x)
+    ]
+    assert not wrong, (answer.text, wrong[:2])
+
+
+def test_folds_under_tests_are_what_their_text_says() -> None:
+    inputs = some_lists(15)
+    bank = start(inputs, inputs)
+    list_integers.picks(bank, Elements(X, inputs, inputs, Budget(10**9)))
+    picked = [(values, n) for values, n in bank.ints.items() if n.args and n.args[0].op == "filter"]
+    assert len(picked) > 200
+    for values, program in sample(picked, 300, 16):
+        made = function(Node("single", (program,), 0.0))
+        for given, out in zip(inputs, values, strict=True):
+            assert made(list(given)) == ([] if out is None else [out]), (program, given)
+
+
+def test_walks_upon_walks_are_written_with_names_of_their_own() -> None:
+    program = node("concat", node("path", X), node("path", node("tail", X)))
+    assert function(program)([3, 1, 2]) == [3, 2, 1, 2, 1, 2]
+    assert function(node("path", node("reverse", node("path", X))))([3, 1]) == [1, 2, 3]
+
+
+def test_thresholds_lie_in_the_middle_of_the_gap() -> None:
+    answer = first_answer(
+        lambda x: x[::-1] if len(x) > 5 else x[:1],
+        [[4, 2], [9, 1, 5, 7, 2, 3, 6], [1, 6, 2], [8, 3, 4, 7, 0, 9, 2], [5, 2, 7], [7, 1, 2, 9, 4, 0, 6, 5]],
+    )  # fmt: skip
+    middle = ("len(x) > 4", "len(x) > 5", "len(x) < 5", "len(x) < 6")
+    assert any(test in answer.text for test in middle), answer.text
+
+
+def test_names_of_lists_and_of_loops_do_not_meet() -> None:
+    base = X
+    for _ in range(5):
+        base = node("mirror", base)
+    pair = Node("map_each", (base, Node("v", (), 0.4), Node("n", (), 1.6)), 0.0)
+    assert function(pair)([1]) == [1, 32] * 32
