@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..budget import Budget
+from .colours import named
 from .goal import Goal, State
 from .grammar import FAILURES, Step, apply
-from .object_features import VIEWS, compiled, named, seen
+from .object_features import VIEWS, compiled, seen
 
 COUNTED = 8  # conditions that are counted
 

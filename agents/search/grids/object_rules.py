@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .object_features import ALWAYS, NUMBERS, Bools, Condition, Seen, Value, named
+from .colours import named
+from .object_features import ALWAYS, NUMBERS, Bools, Condition, Seen, Value
 
 KEYS = 5  # of a table from a number to a colour, at most
+PATCH = 2.5  # price of a clause that serves a single shown object
 SAID = 6  # rules of one kind that are given
 
 
@@ -28,11 +30,12 @@ class Rule(NamedTuple):
     """What is done to which objects: the first clause that holds of an object."""
 
     clauses: tuple[Clause, ...]
+    patch: float = 0.0  # what its clauses for a single object add to the price
 
     @property
     def cost(self) -> float:
         said = sum(c.condition.cost + c.value.cost for c in self.clauses)
-        return said + 1.0 * (len(self.clauses) - 1)
+        return said + 1.0 * (len(self.clauses) - 1) + self.patch
 
 
 VALUES = (
@@ -111,7 +114,8 @@ def _single(
 def _double(
     conditions: list[Condition], holds: Bools, options: Options, must: Bools
 ) -> Iterator[Rule]:
-    """If …: this colour, else if …: that one. Both have to serve two objects that must be painted."""
+    """If …: this colour, else if …: that one. Both have to serve two objects that must be painted,
+    where there are four."""
     several = must.sum() >= 4
     for first, allowed in options:
         fine = (~holds | allowed).all(axis=1) & ((holds & must).sum(axis=1) >= 1 + several)
@@ -125,7 +129,9 @@ def _double(
                     continue
                 both = enough & (~holds | granted | holds[k]).all(axis=1)
                 for other in np.flatnonzero(both)[:2]:
-                    yield Rule((Clause(conditions[k], first), Clause(conditions[other], second)))
+                    single = (must & holds[k]).sum() < 2, left.sum() < 2
+                    clauses = Clause(conditions[k], first), Clause(conditions[other], second)
+                    yield Rule(clauses, PATCH * sum(single))
 
 
 def _tables(
@@ -160,7 +166,7 @@ def _tables(
         for k in np.flatnonzero(enough)[:2]:
             written = f"{dict(sorted(table.items()))}.get({text}, tint(g, o))"
             said = f"by {says}: " + ", ".join(f"{a} {named(b)}" for a, b in sorted(table.items()))
-            value = Value(written, said, 0.8 + cost + 0.7 * len(table))
+            value = Value(written, said, 1.0 + cost + 1.0 * len(table))
             yield Rule((Clause(conditions[k], value),))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .goal import Goal, State
 from .grammar import Step, apply
-from .object_features import VIEWS, Seen, View, seen
+from .object_features import VIEWS, Seen, View, every, seen
 from .object_rules import VALUES, Clause, Rule, constants, rules
 
 GIVEN = 12  # steps of one view
@@ -257,12 +257,11 @@ def _asked(
     left = [c.copy() for c in changed]
     must = np.zeros(len(cells), bool)
     wanted = np.full(len(cells), -2, dtype=np.int64)
-    ground = look.values(view.ground) if not area.over else None
     for k, own in enumerate(cells):
         grid = look.of[k]
         old, new = before[grid], after[grid]
-        if ground is not None:
-            own = [p for p in own if old[p] == ground[k]]
+        if not area.over:
+            own = [p for p in own if not old[p]]
         if not own:
             continue
         index = tuple(np.array(own).T)
@@ -279,7 +278,7 @@ def _asked(
 
 
 def written(view: View, area: Area, rule: Rule) -> Step:
-    test = "" if area.over else (f"if g[i][j] == {view.ground}" if view.ground != "0" else "if not g[i][j]")  # fmt: skip
+    test = "" if area.over else "if not g[i][j]"
     uses_many = any("many" in part for c in rule.clauses for part in (c.condition.text, c.value.text))  # fmt: skip
     lines = ["r = [row[:] for row in g]"]
     if uses_many:
@@ -306,7 +305,7 @@ def written(view: View, area: Area, rule: Rule) -> Step:
         lines.append(f"{pad}    r[i][j] = {colour}")
         verb = "recolour" if area.text == "o" else "paint"
         target = f"{area.says} " if area.says else ""
-        noun = f"every {view.one}{condition.says}" if condition.text or not k else "every other"
+        noun = every(view, condition) if condition.text or not k else "every other"
         told.append(f"{verb} {target}{noun} {'with ' if area.says else ''}{value.says}")
     lines.append("g = r")
     return Step("\n".join(lines), " and ".join(told), 1.6 + view.cost + area.cost + rule.cost)
