@@ -228,6 +228,16 @@ def listed(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 1.1,
             ),
             (
+                f"order = {text}\ng = [[v if i == j else 0 for j in range(len(order))] for i, v in enumerate(order)]",
+                "a diagonal down from the left, of",
+                1.0,
+            ),
+            (
+                f"order = {text}[::-1]\ng = [[v if i + j == len(order) - 1 else 0 for j in range(len(order))] for i, v in enumerate(order)]",
+                "a diagonal up from the left, of",
+                1.0,
+            ),
+            (
                 f"order = {text}\n"
                 "n = 2 * len(order)\n"
                 "g = [[order[min(i, j, n - 1 - i, n - 1 - j)] for j in range(n)] for i in range(n)]",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .colours import named
 from .object_features import ALWAYS, NUMBERS, Bools, Condition, Seen, Value
 
+JOINED = 40  # conditions that are joined two by two
 KEYS = 5  # of a table from a number to a colour, at most
 PATCH = 2.5  # price of a clause that serves a single shown object
 SAID = 6  # rules of one kind that are given
@@ -56,6 +57,7 @@ VALUES = (
     Value("g[o[0][0]][-1]", "the last colour of its row", 1.6),
     Value("g[-1][o[0][1]]", "the last colour of its column", 1.6),
 )
+PLAIN = (*VALUES[:3], *(value for value in VALUES if "ranked" in value.text))
 RANKS = (
     ("sorted({len(x) for x in many})[::-1].index(len(o))", "its rank by size (0: the largest)"),
     ("sorted({height(x) for x in many})[::-1].index(height(o))", "its rank by height (0: the highest)"),
@@ -82,6 +84,8 @@ def rules(seen: Seen, must: Bools, wanted: NDArray[np.int64], colours: list[int]
         if given is not None:
             options.append((value, (given == wanted) | (wanted == -2)))
     found = list(_single(conditions, holds, options, must))
+    if not found:
+        found = list(_joint(conditions, holds, options, must))
     found.sort(key=lambda rule: rule.cost)
     yield from found[:SAID]
     yield from _tables(seen, must, wanted, conditions, holds)
@@ -109,6 +113,25 @@ def _single(
         if allowed[must].all():
             for k in np.flatnonzero(enough & (~holds | allowed).all(axis=1)):
                 yield Rule((Clause(conditions[k], value),))
+
+
+def _joint(
+    conditions: list[Condition], holds: Bools, options: Options, must: Bools
+) -> Iterator[Rule]:
+    """One colour for those that meet two conditions, where two objects do."""
+    enough = np.flatnonzero((holds | ~must).all(axis=1))[1:JOINED]
+    if must.sum() < 2:
+        return
+    for value, allowed in options:
+        if not allowed[must].all():
+            continue
+        wrong = (holds[enough] & ~allowed).astype(np.float32)
+        for a, b in np.argwhere(np.triu(wrong @ wrong.T == 0, 1))[: 4 * SAID]:
+            first, second = conditions[enough[a]], conditions[enough[b]]
+            text = f"{first.text} and {second.text}"
+            says = f"{first.says} and{second.says}"
+            both = Condition(text, says, first.cost + second.cost + 0.5)
+            yield Rule((Clause(both, value),))
 
 
 def _double(

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from ..budget import Budget
 from . import (
     cells,
+    chains,
     copying,
     counting,
     extraction,
@@ -40,6 +41,7 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *moving.FINDERS,
     *copying.FINDERS,
     *shrinking.FINDERS,
+    *chains.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
