@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .colours import named
-from .object_features import ALWAYS, NUMBERS, Bools, Condition, Seen, Value
+from .object_features import NUMBERS, Bools, Condition, Seen, Value
 
 JOINED = 40  # conditions that are joined two by two
 KEYS = 5  # of a table from a number to a colour, at most
@@ -191,7 +191,3 @@ def _tables(
             said = f"by {says}: " + ", ".join(f"{a} {named(b)}" for a, b in sorted(table.items()))
             value = Value(written, said, 1.0 + cost + 1.0 * len(table))
             yield Rule((Clause(conditions[k], value),))
-
-
-def always(rule: Rule) -> bool:
-    return rule.clauses[0].condition == ALWAYS
