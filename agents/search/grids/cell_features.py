@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tasks.grid_rules import NAMES
+from .colours import named
 from .grammar import Grid, used
 from .helpers import HELPERS
 
@@ -33,10 +33,6 @@ class Term(NamedTuple):
     cost: float
     context: tuple[str, ...] = ()
     usable: bool = True
-
-
-def named(colour: int) -> str:
-    return f"{NAMES[colour]} ({colour})"
 
 
 COLUMNS = ("columns = list(zip(*g))",)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .cell_features import Term, named
+from .cell_features import Term
+from .colours import named
 from .goal import Goal, State, shape
 from .grammar import LARGEST
 

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..budget import Budget
-from .cell_features import Table, Term, general, named, of_colour, table
+from .cell_features import Table, Term, general, of_colour, table
 from .cell_frames import PLAIN, Frame, frames
 from .cell_growth import LOCAL, REPEATED, SECOND, grown, growths, repeated
 from .cell_rules import BASE, BOTH, CLAUSE, Clause, Lists, Rule, Tables, Truths
 from .cell_text import Colour, Condition, wrapped, written
+from .colours import named
 from .goal import Goal, State
 from .grammar import Grid, Step
 

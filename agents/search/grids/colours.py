@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NAMES = ("black", "blue", "red", "green", "yellow", "grey", "pink", "orange", "cyan", "brown")
+from ....tasks.grid_rules import NAMES
 
 
 def named(colour: int) -> str:

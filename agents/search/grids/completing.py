@@ -33,7 +33,16 @@ _ALL = [
 ]
 
 
+DISTINCT = Step(
+    "g = distinct(g)",
+    "give every empty cell the colour that neither its row nor its column has, again and again",
+    3.0,
+)
+
+
 def steps(facts: Facts) -> Iterator[Step]:
+    if facts.fits and facts.first:
+        yield DISTINCT
     if facts.fits:
         yield from SYMMETRIC if facts.square else SYMMETRIC[:3]
         yield from _ALL if facts.square else _ALL[:1]

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import Budget
+from .colours import named
 from .goal import Goal, State
 from .grammar import Step, apply
-from .object_features import VIEWS, Bools, Condition, Seen, View, compiled, named, seen
+from .object_features import VIEWS, Bools, Condition, Seen, View, compiled, every, seen
 
 GIVEN = 6  # steps of one view
 
@@ -208,7 +209,7 @@ def written(view: View, condition: Condition, one: Copy, colour: int | None) -> 
         chosen = "chosen"
         test = f" if {condition.text}" if condition.text else ""
         lines.append(f"chosen = [o for o in {'many' if uses_many else view.text}{test}]")
-        lines += ["for o in chosen:", "    for i, j in o:", f"        r[i][j] = {view.ground}"]
+        lines += ["for o in chosen:", "    for i, j in o:", "        r[i][j] = 0"]
     lines.append(f"for o in {chosen}:")
     pad = "    "
     if condition.text and not one.instead:
@@ -224,11 +225,11 @@ def written(view: View, condition: Condition, one: Copy, colour: int | None) -> 
     else:
         lines.append(f"{pad}for x, y in ({', '.join(one.places)}):")
         pad += "    "
-    empty = "" if one.instead else (" and not g[x][y]" if view.ground == "0" else f" and g[x][y] == {view.ground}")  # fmt: skip
+    empty = "" if one.instead else " and not g[x][y]"  # fmt: skip
     lines.append(f"{pad}if 0 <= x < len(g) and 0 <= y < len(g[0]){empty}:")
     lines.append(f"{pad}    r[x][y] = {'g[i][j]' if colour is None else colour}")
     lines.append("g = r")
-    noun = f"every {view.one}{condition.says}"
+    noun = every(view, condition)
     said = one.says.format(noun) + (f", in {named(colour)}" if colour is not None else "")
     price = 1.6 + view.cost + condition.cost + one.cost + 0.8 * (colour is not None)
     return Step("\n".join(lines), said, price)

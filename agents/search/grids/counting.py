@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..budget import Budget
+from .colours import named
 from .goal import Goal, State
 from .grammar import FAILURES, Step, apply
-from .object_features import VIEWS, compiled, named, seen
+from .object_features import VIEWS, compiled, seen
 
 COUNTED = 8  # conditions that are counted
 
@@ -225,6 +226,16 @@ def listed(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 "g = [[v if i < n else 0 for v, n in zip(order, many)] for i in range(max(many))]",
                 "columns as high as each colour has objects:",
                 1.1,
+            ),
+            (
+                f"order = {text}\ng = [[v if i == j else 0 for j in range(len(order))] for i, v in enumerate(order)]",
+                "a diagonal down from the left, of",
+                1.0,
+            ),
+            (
+                f"order = {text}[::-1]\ng = [[v if i + j == len(order) - 1 else 0 for j in range(len(order))] for i, v in enumerate(order)]",
+                "a diagonal up from the left, of",
+                1.0,
             ),
             (
                 f"order = {text}\n"

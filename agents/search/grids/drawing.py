@@ -83,6 +83,20 @@ _OWN = [
         "fill the box of every object with its colour",
         3.2,
     ),
+    *(
+        Step(
+            f"r = [row[:] for row in g]\nfor o in {order}:\n    for i, j in boxed(o):\n"
+            "        r[i][j] = tint(g, o)\ng = r",
+            f"fill the box of every colour with it, {says}",
+            3.4,
+        )
+        for order, says in (
+            ("sorted(layers(g))", "from above, so that the lowest is in front"),
+            ("sorted(layers(g))[::-1]", "from below, so that the highest is in front"),
+            ("sorted(layers(g), key=len)", "the smallest first, so that the largest is in front"),
+            ("sorted(layers(g), key=len)[::-1]", "the largest first, so that the smallest is in front"),
+        )
+    ),
     Step(
         "found = objects(g, True, True)\nkept = set(max(found, key=len)) if found else set()\n"
         "g = [[v if (i, j) in kept else 0 for j, v in enumerate(row)] for i, row in enumerate(g)]",

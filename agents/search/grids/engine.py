@@ -5,19 +5,23 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..following import Answer, Codes, Defined, Following, Predictions
 from .backgrounds import swapped, wrapped
+from .canvas import corner, placed
 from .grammar import FAILURES, Grid, Program, is_grid, sentence, source
-from .search import Search
+from .search import CONFIDENT, Search
 
 SPACE = 240  # inputs of the space on which novelty is judged
 SMALL = 225  # cells of these at most, where there are so many: large grids take long
 FEW = 60  # of them, which a candidate meets first
+CANVAS = 0.3  # share of the expansions for small grids in a corner, where outputs show these
 RANKED = 500  # programs, cheapest first, that are written out
+Wrap = Callable[[Program], Program]
 PARTIAL = 6.0  # price of a program that leaves a grid nowhere in the space
 
 
@@ -81,9 +85,14 @@ class Problem:
     def __init__(self, shown: list[list[Any]], space: list[Grid], expansions: float) -> None:
         self.shown = shown
         inputs, outputs = tuple(i for i, _ in shown), tuple(o for _, o in shown)
-        other = swapped(inputs, outputs)
-        self.search = Search(inputs, outputs, expansions / 2 if other else expansions)
-        self.swapped = Search(*other, expansions / 2) if other else None
+        other, small = swapped(inputs, outputs), corner(inputs, outputs)
+        apart = CANVAS * expansions if small else 0.0
+        each = (expansions - apart) / (1 + bool(other))
+        self.searches: list[tuple[Search, Wrap]] = [(Search(inputs, outputs, each), lambda p: p)]
+        if other:
+            self.searches.append((Search(*other, each), wrapped))
+        if small:
+            self.searches.append((Search(inputs, small[0], apart), partial(placed, last=small[1])))
         self.following = Following(space, FEW)
         self.ranked: list[Candidate] = []
         self.more: Iterator[Candidate] | None = None
@@ -117,10 +126,11 @@ class Problem:
     def _rank(self, confident: bool) -> Iterator[Candidate]:
         """Candidates by price. A program is written out when it may be the next: what is added to
         its price depends on what it does, and is never below 0."""
-        found = self.search.run(confident)
-        if self.swapped and not (confident and found):
-            found = found + [wrapped(program) for program in self.swapped.run(confident)]
-            found.sort(key=lambda program: program.cost)
+        found: list[Program] = []
+        for search, wrap in self.searches:
+            if not confident or not found or found[0].cost > CONFIDENT:
+                found += [wrap(program) for program in search.run(confident)]
+                found.sort(key=lambda program: program.cost)
         texts: set[str] = set()
         waiting: list[tuple[float, int, Candidate]] = []
         for place, program in enumerate(found[:RANKED]):

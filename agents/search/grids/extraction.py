@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..budget import Budget
+from .colours import named
 from .goal import Goal, State
 from .grammar import FAILURES, Grid, Grids, Step, apply, is_grid
-from .object_features import compiled, named
+from .object_features import compiled
 
 GIVEN = 8  # steps of one view
 MOST = 60  # parts of a grid

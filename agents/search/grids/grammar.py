@@ -18,7 +18,9 @@ Grids: TypeAlias = tuple[Grid, ...]
 
 LARGEST = 30  # rows, and columns
 # What a written program can raise.
-FAILURES = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
+FAILURES = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, StopIteration, TypeError, ValueError,
+)  # fmt: skip
 # A helper is called, or given to a function that calls it; a variable may have a helper's name.
 _CALLED = re.compile(r"([a-z_]+)(?=\()|(?<=key=)([a-z_]+)|(?<=map\()([a-z_]+)")
 

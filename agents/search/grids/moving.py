@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import Budget
+from .colours import named
 from .goal import Goal, State
 from .grammar import Step, apply
-from .object_features import VIEWS, Bools, Condition, Seen, View, named, seen
+from .object_features import VIEWS, Bools, Condition, Seen, View, every, seen
 
 TRIED = 40  # steps of one view
 SLIDES = (
@@ -189,7 +190,6 @@ def _offsets(
 
 
 def written(view: View, condition: Condition, one: Move) -> Step:
-    ground = view.ground
     chosen = f"[o for o in many if {condition.text}]" if condition.text else "many"
     slides = "room(" in one.code
     lines = ["r = [row[:] for row in g]", f"many = {view.text}", f"chosen = {chosen}"]
@@ -201,13 +201,13 @@ def written(view: View, condition: Condition, one: Move) -> Step:
         lines.append("for o in chosen:")
         body = one.code.splitlines()
         cut = next(k for k, line in enumerate(body) if line.startswith("for i, j"))
-        wipe = ["for i, j in o:", f"    r[i][j] = {ground}"]
+        wipe = ["for i, j in o:", "    r[i][j] = 0"]
         lines += ["    " + line for line in [*body[:cut], *wipe, *body[cut:]]]
     else:
-        lines += ["for o in chosen:", "    for i, j in o:", f"        r[i][j] = {ground}", "for o in chosen:"]  # fmt: skip
+        lines += ["for o in chosen:", "    for i, j in o:", "        r[i][j] = 0", "for o in chosen:"]  # fmt: skip
         lines += ["    " + line for line in one.code.splitlines()]
     lines.append("g = r")
-    noun = f"every {view.one}{condition.says}"
+    noun = every(view, condition)
     price = 1.6 + view.cost + condition.cost + one.cost
     return Step("\n".join(lines), f"move {noun} {one.says}", price)
 

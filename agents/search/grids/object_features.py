@@ -6,6 +6,7 @@ run here and in answers alike. What compares an object with the others is comput
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -14,29 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import Budget
+from .colours import named
 from .grammar import FAILURES, Grids
 from .helpers import HELPERS
 
 Bools = NDArray[np.bool_]
 Objects = list[list[tuple[int, int]]]
 
-COLOURS = ("black", "blue", "red", "green", "yellow", "grey", "magenta", "orange", "azure", "maroon")  # fmt: skip
 MOST = 160  # objects in one grid
 
 
-def named(colour: int) -> str:
-    return f"{COLOURS[colour]} ({colour})" if 0 <= colour <= 9 else str(colour)
-
-
 class View(NamedTuple):
-    """text: the objects of `g`. says: what they are called, one and several. ground: the colour
-    that lies around them, as text."""
+    """text: the objects of `g`. one, several: what they are called."""
 
     text: str
     one: str
     several: str
     cost: float
-    ground: str = "0"
 
 
 VIEWS = (
@@ -50,7 +45,6 @@ VIEWS = (
     View("row_cells(g)", "row", "rows", 0.5),
     View("column_cells(g)", "column", "columns", 0.5),
 )
-GROUND = "backdrop(g)"
 
 
 class Number(NamedTuple):
@@ -94,6 +88,16 @@ class Condition(NamedTuple):
 
 
 ALWAYS = Condition("", "", 0.0)
+
+
+def every(view: View, condition: Condition) -> str:
+    """Those objects of a view, as a noun."""
+    of_colour = re.fullmatch(r" of colour (\w+ \(\d\))", condition.says)
+    if view.one == "colour":
+        if of_colour:
+            return f"every {of_colour[1]} cell"
+        return "every cell" if not condition.text else f"every cell of a colour{condition.says}"
+    return f"every {of_colour[1]} {view.one}" if of_colour else f"every {view.one}{condition.says}"
 
 
 class Value(NamedTuple):

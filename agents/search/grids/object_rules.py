@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .object_features import ALWAYS, NUMBERS, Bools, Condition, Seen, Value, named
+from .colours import named
+from .object_features import NUMBERS, Bools, Condition, Seen, Value
 
+JOINED = 40  # conditions that are joined two by two
 KEYS = 5  # of a table from a number to a colour, at most
+PATCH = 2.5  # price of a clause that serves a single shown object
 SAID = 6  # rules of one kind that are given
 
 
@@ -28,11 +31,12 @@ class Rule(NamedTuple):
     """What is done to which objects: the first clause that holds of an object."""
 
     clauses: tuple[Clause, ...]
+    patch: float = 0.0  # what its clauses for a single object add to the price
 
     @property
     def cost(self) -> float:
         said = sum(c.condition.cost + c.value.cost for c in self.clauses)
-        return said + 1.0 * (len(self.clauses) - 1)
+        return said + 1.0 * (len(self.clauses) - 1) + self.patch
 
 
 VALUES = (
@@ -53,6 +57,7 @@ VALUES = (
     Value("g[o[0][0]][-1]", "the last colour of its row", 1.6),
     Value("g[-1][o[0][1]]", "the last colour of its column", 1.6),
 )
+PLAIN = (*VALUES[:3], *(value for value in VALUES if "ranked" in value.text))
 RANKS = (
     ("sorted({len(x) for x in many})[::-1].index(len(o))", "its rank by size (0: the largest)"),
     ("sorted({height(x) for x in many})[::-1].index(height(o))", "its rank by height (0: the highest)"),
@@ -79,6 +84,8 @@ def rules(seen: Seen, must: Bools, wanted: NDArray[np.int64], colours: list[int]
         if given is not None:
             options.append((value, (given == wanted) | (wanted == -2)))
     found = list(_single(conditions, holds, options, must))
+    if not found:
+        found = list(_joint(conditions, holds, options, must))
     found.sort(key=lambda rule: rule.cost)
     yield from found[:SAID]
     yield from _tables(seen, must, wanted, conditions, holds)
@@ -108,10 +115,30 @@ def _single(
                 yield Rule((Clause(conditions[k], value),))
 
 
+def _joint(
+    conditions: list[Condition], holds: Bools, options: Options, must: Bools
+) -> Iterator[Rule]:
+    """One colour for those that meet two conditions, where two objects do."""
+    enough = np.flatnonzero((holds | ~must).all(axis=1))[1:JOINED]
+    if must.sum() < 2:
+        return
+    for value, allowed in options:
+        if not allowed[must].all():
+            continue
+        wrong = (holds[enough] & ~allowed).astype(np.float32)
+        for a, b in np.argwhere(np.triu(wrong @ wrong.T == 0, 1))[: 4 * SAID]:
+            first, second = conditions[enough[a]], conditions[enough[b]]
+            text = f"{first.text} and {second.text}"
+            says = f"{first.says} and{second.says}"
+            both = Condition(text, says, first.cost + second.cost + 0.5)
+            yield Rule((Clause(both, value),))
+
+
 def _double(
     conditions: list[Condition], holds: Bools, options: Options, must: Bools
 ) -> Iterator[Rule]:
-    """If …: this colour, else if …: that one. Both have to serve two objects that must be painted."""
+    """If …: this colour, else if …: that one. Both have to serve two objects that must be painted,
+    where there are four."""
     several = must.sum() >= 4
     for first, allowed in options:
         fine = (~holds | allowed).all(axis=1) & ((holds & must).sum(axis=1) >= 1 + several)
@@ -125,7 +152,9 @@ def _double(
                     continue
                 both = enough & (~holds | granted | holds[k]).all(axis=1)
                 for other in np.flatnonzero(both)[:2]:
-                    yield Rule((Clause(conditions[k], first), Clause(conditions[other], second)))
+                    single = (must & holds[k]).sum() < 2, left.sum() < 2
+                    clauses = Clause(conditions[k], first), Clause(conditions[other], second)
+                    yield Rule(clauses, PATCH * sum(single))
 
 
 def _tables(
@@ -160,9 +189,5 @@ def _tables(
         for k in np.flatnonzero(enough)[:2]:
             written = f"{dict(sorted(table.items()))}.get({text}, tint(g, o))"
             said = f"by {says}: " + ", ".join(f"{a} {named(b)}" for a, b in sorted(table.items()))
-            value = Value(written, said, 0.8 + cost + 0.7 * len(table))
+            value = Value(written, said, 1.0 + cost + 1.0 * len(table))
             yield Rule((Clause(conditions[k], value),))
-
-
-def always(rule: Rule) -> bool:
-    return rule.clauses[0].condition == ALWAYS

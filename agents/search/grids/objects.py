@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .goal import Goal, State
 from .grammar import Step, apply
-from .object_features import VIEWS, Seen, View, seen
-from .object_rules import VALUES, Clause, Rule, constants, rules
+from .object_features import VIEWS, Seen, View, every, seen
+from .object_rules import PLAIN, Clause, Rule, constants, rules
 
 GIVEN = 12  # steps of one view
 PARTIAL = 40  # rules that explain a part of what has changed, and are put together in pairs
 LARGE = 0.25  # share of what has changed that the first of two rules explains, where one hides the other
+ALIKE = 4  # rules that explain the same, and are put together with others
 FOLLOWED = 2  # of them, after which a second rule is looked for
 SIMPLE = 1.6  # price of their conditions, at most
 
@@ -61,6 +62,15 @@ AREAS = (
     Area("gaps(o)", "the rest of the box of", 0.8, True),
     Area("halo(g, o)", "the empty cells around", 0.7),
     Area("sides(g, o)", "the empty cells beside", 0.8),
+    *(
+        Area(f"[p for p in halo(g, o) if {test}]", f"the empty cells around the {end} of", 1.0)
+        for test, end in (
+            ("p[0] <= o[0][0]", "top"),
+            ("p[0] >= max(o)[0]", "bottom"),
+            ("p[1] <= min(j for _, j in o)", "left end"),
+            ("p[1] >= max(j for _, j in o)", "right end"),
+        )
+    ),
     Area("frame(g, o)", "the ring around the box of", 0.9),
     Area("edges(o)", "the empty cells on the edge of the box of", 0.9),
     Area(
@@ -87,6 +97,16 @@ ONLY_ITSELF = ("pixels(g)", "row_cells(g)", "column_cells(g)")
 
 def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """For each object: if …: these cells of it get this colour."""
+    yield from _painted(state, goal, budget, in_turn=False)
+
+
+def paint_in_turn(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """Two such rules, of which the second sees what the first has painted."""
+    if not state.program.steps:
+        yield from _painted(state, goal, budget, in_turn=True)
+
+
+def _painted(state: State, goal: Goal, budget: Budget, in_turn: bool) -> Iterator[Step]:
     if not goal.has_shapes(state.grids):
         return
     before = [np.array(g, dtype=np.int64) for g in state.grids]
@@ -135,7 +155,7 @@ def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     if not solved:
         pairs = list(_paired(partial, changed, state, goal, budget))
         yield from pairs
-        if not pairs and not state.program.steps:
+        if in_turn and not pairs:
             least = LARGE * sum(int(c.sum()) for c in changed)
             large = [one for one in partial if len(one.explains) >= least]
             yield from _in_turn(large, state, goal, budget)
@@ -178,13 +198,13 @@ def _partial(
     changed: list[NDArray[np.bool_]],
     colours: list[int],
 ) -> Iterator[Partial]:
-    """The plainest rule for each set of objects that it can be about."""
+    """The plainest rules for each set of objects that they can be about."""
     cells = look.values(area.text)
     conditions, holds = look.conditions()
     if cells is None:
         return
-    done: set[bytes] = set()
-    for value in [*constants(colours), *VALUES[:3]]:
+    done: dict[bytes, int] = {}
+    for value in [*constants(colours), *PLAIN]:
         given = look.values(value.text)
         if given is None:
             continue
@@ -192,9 +212,10 @@ def _partial(
         for k in np.flatnonzero((~holds | allowed).all(axis=1) & (holds & must).any(axis=1)):
             if conditions[k].cost > SIMPLE or (holds[k] & must).sum() < 2:
                 continue
-            if holds[k].tobytes() in done:
+            alike = done.get(holds[k].tobytes(), 0)
+            if alike == ALIKE:
                 continue
-            done.add(holds[k].tobytes())
+            done[holds[k].tobytes()] = alike + 1
             explained = frozenset(
                 (int(look.of[n]), *p)
                 for n in np.flatnonzero(holds[k])
@@ -214,10 +235,11 @@ def _paired(
     """Two rules, one after the other, that explain all changed cells between them."""
     wide = sum(int(c.sum()) for c in changed)
     partial = sorted(partial, key=lambda one: (one.step.cost, -len(one.explains)))
-    best: dict[frozenset[tuple[int, int, int]], Partial] = {}
+    best: dict[frozenset[tuple[int, int, int]], list[Partial]] = {}
     for one in partial:
-        best.setdefault(one.explains, one)
-    kept = sorted(best.values(), key=lambda one: one.step.cost - 4.0 * len(one.explains) / wide)
+        best.setdefault(one.explains, []).append(one)
+    first_ones = [alike[0] for alike in best.values()]
+    kept = sorted(first_ones, key=lambda one: one.step.cost - 4.0 * len(one.explains) / wide)
     kept = kept[:PARTIAL]
     budget.charge(0.5 * len(kept) ** 2)
     pairs = [
@@ -228,15 +250,17 @@ def _paired(
     ]
     given = 0
     for _, n, m in sorted(pairs)[:16]:
-        first, second = kept[n].step, kept[m].step
-        both = Step(
-            f"{first.code}\n{second.code}",
-            f"{first.says}, then {second.says}",
-            first.cost + second.cost,
-        )
-        if not budget.charge(50.0 + goal.cells / 2 / Budget.CELLS) or given == 4:
-            return
-        if apply(both, state.grids) == goal.outputs:
+        alike = [best[kept[k].explains][:ALIKE] for k in (n, m)]
+        for first, second in ((a.step, b.step) for a in alike[0] for b in alike[1]):
+            both = Step(
+                f"{first.code}\n{second.code}",
+                f"{first.says}, then {second.says}",
+                first.cost + second.cost,
+            )
+            if not budget.charge(50.0 + goal.cells / 2 / Budget.CELLS) or given == GIVEN:
+                return
+            if apply(both, state.grids) != goal.outputs:
+                break  # so do those that explain the same
             yield both
             given += 1
 
@@ -257,12 +281,11 @@ def _asked(
     left = [c.copy() for c in changed]
     must = np.zeros(len(cells), bool)
     wanted = np.full(len(cells), -2, dtype=np.int64)
-    ground = look.values(view.ground) if not area.over else None
     for k, own in enumerate(cells):
         grid = look.of[k]
         old, new = before[grid], after[grid]
-        if ground is not None:
-            own = [p for p in own if old[p] == ground[k]]
+        if not area.over:
+            own = [p for p in own if not old[p]]
         if not own:
             continue
         index = tuple(np.array(own).T)
@@ -279,7 +302,7 @@ def _asked(
 
 
 def written(view: View, area: Area, rule: Rule) -> Step:
-    test = "" if area.over else (f"if g[i][j] == {view.ground}" if view.ground != "0" else "if not g[i][j]")  # fmt: skip
+    test = "" if area.over else "if not g[i][j]"
     uses_many = any("many" in part for c in rule.clauses for part in (c.condition.text, c.value.text))  # fmt: skip
     lines = ["r = [row[:] for row in g]"]
     if uses_many:
@@ -306,10 +329,10 @@ def written(view: View, area: Area, rule: Rule) -> Step:
         lines.append(f"{pad}    r[i][j] = {colour}")
         verb = "recolour" if area.text == "o" else "paint"
         target = f"{area.says} " if area.says else ""
-        noun = f"every {view.one}{condition.says}" if condition.text or not k else "every other"
+        noun = every(view, condition) if condition.text or not k else "every other"
         told.append(f"{verb} {target}{noun} {'with ' if area.says else ''}{value.says}")
     lines.append("g = r")
     return Step("\n".join(lines), " and ".join(told), 1.6 + view.cost + area.cost + rule.cost)
 
 
-FINDERS = ((2.0, paint),)
+FINDERS = ((2.0, paint), (3.2, paint_in_turn))

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import Budget
+from .colours import named
 from .goal import Goal, State
 from .grammar import Grids, Step, apply
-from .object_features import compiled, named
+from .object_features import compiled
 
 RADIUS = 3  # of a stamped pattern
 CELLS = 24  # of a stamped pattern, at most
@@ -143,7 +144,11 @@ def _fixed(patterns: dict[int, Pattern], over: bool) -> Step:
     marks = ", ".join(named(mark) for mark in patterns)
     size = sum(map(len, patterns.values()))
     said = f"around every cell of {marks} stamp a pattern of {size} cells"
-    return Step(_wrapped(code), said, 2.2 + 0.8 * len(patterns) + 0.2 * size + 0.2 * over)
+    return Step(
+        _wrapped(code),
+        said,
+        2.2 + 0.8 * len(patterns) + 0.2 * min(size, 6) + 0.5 * max(0, size - 6) + 0.2 * over,
+    )
 
 
 def _wrapped(code: str) -> str:

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 from ..budget import Budget
 from . import (
     cells,
+    chains,
     copying,
     counting,
     extraction,
-    grounds,
     moving,
     objects,
     operations,
@@ -41,7 +41,7 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *moving.FINDERS,
     *copying.FINDERS,
     *shrinking.FINDERS,
-    *grounds.FINDERS,
+    *chains.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
@@ -49,6 +49,7 @@ DEAREST = 12.0  # of states that are expanded
 MOST = 3000  # programs that are kept
 DEEP = 2  # steps of a program from which on only a last one is tried
 PAIRED = 3.0  # at this price the input has been expanded, and two results are combined
+LATER = 1.0  # dearer is a step found from what a program made: there are many such grids
 SAME = 6  # programs that lead to one state, of which alternates are made
 ALTERNATE = 4.0  # dearer than the cheapest one, at most
 
@@ -82,6 +83,8 @@ class Search:
                 self._expand(state)
             else:
                 for step in FINDERS[work - 1][1](state, self.goal, self.budget):
+                    if state.program.steps:
+                        step = step._replace(cost=step.cost + LATER)
                     self._keep(state.program.then(step))
         if not confident:
             self._vary()

@@ -34,6 +34,15 @@ SLIDES = [
         (1, 1, "lower right"), (1, -1, "lower left"), (-1, 1, "upper right"), (-1, -1, "upper left"),
     )
 ]  # fmt: skip
+SWAPS = [
+    Step(
+        "n = len(g[0]) // 2\ng = [row[-n:] + row[n:-n] + row[:n] for row in g]",
+        "let the left and the right half change places",
+        2.8,
+    ),
+    Step("n = len(g) // 2\ng = g[-n:] + g[n:-n] + g[:n]", "let the upper and the lower half change places", 2.8),
+    Step("g = folded(g)", "mirror the drawing about the longest full line of its box", 3.0),
+]  # fmt: skip
 FAR = 5
 
 
@@ -42,6 +51,7 @@ def steps(facts: Facts) -> Iterator[Step]:
         return
     yield from FALLS
     yield from SLIDES
+    yield from SWAPS
     if not facts.fits:
         return
     for wraps in (True, False):

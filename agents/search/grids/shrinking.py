@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..budget import Budget
+from .colours import named
 from .goal import Goal, State
 from .grammar import FAILURES, Step, apply
-from .object_features import compiled, named
+from .object_features import compiled
 
 _COLOURS = (
     ("backdrop(p)", "its most frequent colour", 0.4),

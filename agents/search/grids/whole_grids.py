@@ -183,4 +183,41 @@ def repeating(g, hole, height, width):
                 return [[tile[i % p, j % q] for j in range(width)] for i in range(height)]
     return g
 """,
+    # A grid in a corner of an empty one.
+    "cornered": """\
+def cornered(g, high, wide, below, right):
+    blank = [0] * (wide - len(g[0]))
+    rows = [blank + row if right else row + blank for row in g]
+    empty = [[0] * wide for _ in range(high - len(g))]
+    return empty + rows if below else rows + empty
+""",
+    # Mirrored about the longest row or column of the drawing's box that is full.
+    "folded": """\
+def folded(g):
+    cells = [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v]
+    top, left, bottom, right = box(cells)
+    full = [(right - left, i, True) for i in range(top, bottom) if all(g[i][left:right])]
+    upright = [j for j in range(left, right) if all(row[j] for row in g[top:bottom])]
+    full += [(bottom - top, j, False) for j in upright]
+    _, at, level = max(full)
+    r = [[0] * len(row) for row in g]
+    for i, j in cells:
+        x, y = (2 * at - i, j) if level else (i, 2 * at - j)
+        if 0 <= x < len(g) and 0 <= y < len(g[0]):
+            r[x][y] = g[i][j]
+    return r
+""",
+    # Empty cells get the only colour that stands neither in their row nor in their column.
+    "distinct": """\
+def distinct(g):
+    r = [row[:] for row in g]
+    for _ in g:
+        for i, row in enumerate(r):
+            for j, v in enumerate(row):
+                seen = {*row, *(line[j] for line in r)}
+                left = [w for w in {w for line in g for w in line} if w not in seen]
+                if not v and len(left) == 1:
+                    row[j] = left[0]
+    return r
+""",
 }

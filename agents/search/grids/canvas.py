@@ -1,0 +1,60 @@
+"""Small grids put into a corner of an empty one that is as large as the input: the search is for the
+small grid, and its programs end by the empty one around it."""
+
+from __future__ import annotations
+
+from .goal import shape
+from .grammar import Grid, Grids, Program, Step
+
+FULL = 0.6  # share of all outputs that the small grids take, at most
+PRICE = 1.0
+BEFORE = Step("high, wide = len(g), len(g[0])", "", 0.0)
+CORNERS = (
+    (False, False, "upper left"),
+    (False, True, "upper right"),
+    (True, False, "lower left"),
+    (True, True, "lower right"),
+)
+
+
+def corner(inputs: Grids, outputs: Grids) -> tuple[Grids, Step] | None:
+    """What the outputs show in one corner, and the step that puts it there; None where they are not
+    of the inputs' sizes, or show more, or what the inputs have outside of it stays."""
+    if list(map(shape, inputs)) != list(map(shape, outputs)):
+        return None
+    best: tuple[int, Grids, Step] | None = None
+    for below, right, says in CORNERS:
+        small = [_shown(out, below, right) for out in outputs]
+        cells = sum(len(g) * len(g[0]) for g in small if g)
+        if not all(small) or (best and best[0] <= cells):
+            continue
+        code = f"g = cornered(g, high, wide, {below}, {right})"
+        told = f"put that into the {says} corner of an empty grid of the old size"
+        best = cells, tuple(small), Step(code, told, PRICE)
+    every = sum(len(g) * len(g[0]) for g in outputs)
+    if best is None or best[0] > FULL * every or not _wiped(inputs, outputs):
+        return None
+    return best[1], best[2]
+
+
+def _shown(out: Grid, below: bool, right: bool) -> Grid:
+    """From the corner to the last coloured row and column."""
+    rows = [i for i, row in enumerate(out) if any(row)]
+    columns = [j for j, line in enumerate(zip(*out, strict=True)) if any(line)]
+    if not rows:
+        return []
+    kept = out[rows[0] :] if below else out[: rows[-1] + 1]
+    return [row[columns[0] :] if right else row[: columns[-1] + 1] for row in kept]
+
+
+def _wiped(inputs: Grids, outputs: Grids) -> bool:
+    """Whether every input has coloured cells that its output has not, as many as a fourth."""
+    for g, out in zip(inputs, outputs, strict=True):
+        pairs = [(v, w) for row, made in zip(g, out, strict=True) for v, w in zip(row, made, strict=True)]  # fmt: skip
+        if 4 * sum(v > 0 and not w for v, w in pairs) < sum(v > 0 for v, _ in pairs):
+            return False
+    return True
+
+
+def placed(program: Program, last: Step) -> Program:
+    return Program((BEFORE, *program.steps, last))
