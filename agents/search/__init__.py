@@ -6,8 +6,8 @@ reply is a pure function of (view, messages since the last user turn, expansions
 search is sampled, so the seed changes nothing, and neither do workers or the order of problems.
 
 Covered (`engines.py`): programs from lists of integers to a list of integers, an integer or a truth
-value (`lists/`); scenes of objects that are on or off (`acre/`). All else ends as exhausted, and
-`Reply.meta` says why.
+value (`lists/`); scenes of objects that are on or off (`acre/`); programs on grids of colours (`grids/`).
+All else ends as exhausted, and `Reply.meta` says why. docs/search.md has what each can find.
 """
 
 from __future__ import annotations
