@@ -1,11 +1,12 @@
-"""Which candidate is proposed next: novel by the protocol, then what most raises gamma and beta.
+"""Which candidate is proposed next: novel by the protocol, likely first, then far from the earlier.
 
 GEAR 4.1 calls an answer redundant from a coverage of 0.8 on: the share of the sample space where an
 earlier well-formed answer gave the same prediction. The first answers go by price alone, since the
 likeliest rules come first. After those, where many novel candidates are hardly dearer than the
 cheapest of them, the one is taken that adds most predictions and lies farthest from those before it;
-where few are left, it would take the room of the others, and they go by price on. So diversity is never bought with a far-fetched rule where a plain one is left. Nor with a partial one:
-here undefined predictions count as nothing new, though the protocol never calls them covered.
+where few are left, it would take the room of the others, and they go by price on. So diversity is
+never bought with a far-fetched rule where a plain one is left. Nor with a partial one: undefined
+predictions count as nothing new here, though the protocol never calls them covered.
 
 Earlier answers of this process are known by their text and are run here; those of others (a
 model's) are never run: their predictions are unknown and count as covering nothing, so such an

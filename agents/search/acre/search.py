@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..budget import Budget
 from .grammar import Join, Kind, Mask, Rule, Scene, Table, attribute_literals, literals
 
 NEW = 0.2  # of S must be predicted as by no earlier answer (GEAR 4.1: coverage below 0.8)
 ROOMY = 0.5  # of S: a rule with more that is new leaves too little for others
 DEARER = 3  # than the cheapest rule that is new enough, at most
-BATCH = 64  # rules for one expansion: as many are evaluated at once
 _AT_ONCE = 4096  # rules
 _SAMPLE = 10  # words of 64 scenes that a rule meets first
 _SLACK = 0.07  # of the share on those
@@ -111,7 +111,7 @@ class Search:
     def next(self, earlier: Earlier, skip: set[Rule], expansions: float) -> Rule | None:
         """Of the rules that are new enough and hardly dearer than the cheapest of these, the one that is
         worth most; None where the budget ends before there is one."""
-        left = expansions * BATCH if earlier.open > NEW else 0.0
+        left = expansions * Budget.RULES if earlier.open > NEW else 0.0
         best: tuple[float, Rule] | None = None
         last = 3 * int(self.costs.max()) + 2
         cost = int(self.costs.min()) - 1

@@ -21,8 +21,9 @@ SMALL = 225  # cells of these at most, where there are so many: large grids take
 FEW = 60  # of them, which a candidate meets first
 CANVAS = 0.3  # share of the expansions for small grids in a corner, where outputs show these
 RANKED = 500  # programs, cheapest first, that are written out
-Wrap = Callable[[Program], Program]
 PARTIAL = 6.0  # price of a program that leaves a grid nowhere in the space
+
+Wrap = Callable[[Program], Program]
 
 
 class Candidate:

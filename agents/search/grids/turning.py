@@ -22,7 +22,6 @@ TRANSPOSING = [
         2.4,
     ),
 ]
-_LAST = {step.code for step in KEEPING + TRANSPOSING}
 
 
 def steps(facts: Facts) -> Iterator[Step]:

@@ -106,13 +106,14 @@ class Problem:
     def rank(self, confident: bool) -> list[Candidate]:
         if self.search is None:
             return []
-        ranked = []
+        by_text: dict[str, Candidate] = {}
         for program in self.search.run(confident)[:RANKED]:
             if program not in self.written:
                 self.written[program] = self._write(program)
             candidate = self.written[program]
             if candidate is not None:
-                ranked.append(candidate)
+                by_text.setdefault(candidate.text, candidate)
+        self.by_text, ranked = by_text, list(by_text.values())
         if not confident:
             return [c for c in ranked if not c.patched(self.shown)] or ranked[:1]
         return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
@@ -124,10 +125,7 @@ class Problem:
             candidate = Candidate(program, self.kind)
         except TooLong:
             return None
-        if candidate.text in self.by_text or not candidate.right(self.shown):
-            return None
-        self.by_text[candidate.text] = candidate
-        return candidate
+        return candidate if candidate.right(self.shown) else None
 
 
 def _kind(shown: list[list[Any]]) -> str:

@@ -15,7 +15,6 @@ from .grammar import LARGEST_INTEGER, OPERATIONS, Node, constant, node
 _COUNT, _SUM = 2.2, 2.6
 _ABSENT = -(2**40)
 _PICKS = ("product", "max", "min", "head", "end")
-_COMBINED = ("add", "sub", "mul", "div", "mod", "lower", "upper", "apart")
 
 
 def counts(bank: Bank, elements: Elements) -> None:

@@ -249,3 +249,15 @@ def test_names_of_lists_and_of_loops_do_not_meet() -> None:
         base = node("mirror", base)
     pair = Node("map_each", (base, Node("v", (), 0.4), Node("n", (), 1.6)), 0.0)
     assert function(pair)([1]) == [1, 32] * 32
+
+
+def test_an_answer_depends_on_the_view_alone_and_not_on_what_was_asked_before() -> None:
+    """One problem asked again and again against fresh ones: memos save time and change nothing."""
+    space = [list(v) for v in some_lists(8, 60)]
+    for rule in (lambda x: [v for v in x if v > 4], lambda x: x[:2], lambda x: sorted(x)[::-1]):
+        shown = [[list(x), rule(list(x))] for x in some_lists(9, 3)[:3]]
+        asked, said = Problem(shown, space, 8_000), []
+        while len(said) < 5 and (answer := asked.next(said, frozenset(said))) is not None:
+            assert Problem(shown, space, 8_000).next(said, frozenset(said)) == answer
+            said.append(answer.source)
+        assert len(said) > 1
