@@ -1,0 +1,206 @@
+"""First-order formulas over a finite signature, as a list of nodes.
+
+A formula is its nodes, each after its parts, so whatever walks it is a loop: nesting of any depth
+is read, measured and evaluated without recursion. Equal parts are one node, so an evaluator meets
+each of them once; sizes count the tree that was written (ABD, appendix B.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+Kind = Literal["atom", "equal", "not", "and", "or", "implies", "iff", "forall", "exists"]
+
+BINARY: tuple[Kind, ...] = ("and", "or", "implies", "iff")
+QUANTIFIERS: tuple[Kind, ...] = ("forall", "exists")
+ABNORMAL = "Ab"
+FREE = "x"  # the variable of a rule alpha(x)
+# Latin first; there are more than a thousand lower-case letters, and a formula may hold any.
+_LETTERS = "yzwuvabcdefghijklmnopqrstx" + "".join(filter(str.islower, map(chr, range(0xDF, 0x2000))))
+
+
+class Node(NamedTuple):
+    """kind; name: the predicate of an atom, the variable of a quantifier; terms: of an atom or an
+    equality; parts: places of the nodes that this one is made of, all before its own."""
+
+    kind: Kind
+    name: str = ""
+    terms: tuple[str, ...] = ()
+    parts: tuple[int, ...] = ()
+
+
+class Formula:
+    """nodes: at least one; the last is the whole. Two formulas are equal where their nodes are."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.nodes = tuple(nodes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Formula) and self.nodes == other.nodes
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"<Formula of {self.size} nodes>"
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.nodes)
+
+    @cached_property
+    def size(self) -> int:
+        """AST size: an atom or equality 1 and its arguments, a negation 1 more than its part, a
+        binary connective 1 and both, a quantifier 2 and its part (ABD, appendix B.3 and its
+        example, by which the predicate symbol counts)."""
+        sizes: list[int] = []
+        for node in self.nodes:
+            own = 2 if node.kind in QUANTIFIERS else 1 + len(node.terms)
+            sizes.append(own + sum(sizes[part] for part in node.parts))
+        return sizes[-1]
+
+    @cached_property
+    def depth(self) -> int:
+        """Quantifier depth: how many binders are nested at most."""
+        depths: list[int] = []
+        for node in self.nodes:
+            inner = max((depths[part] for part in node.parts), default=0)
+            depths.append(inner + (node.kind in QUANTIFIERS))
+        return depths[-1]
+
+    @cached_property
+    def free_at(self) -> tuple[frozenset[str], ...]:
+        """The free variables of each node."""
+        free: list[frozenset[str]] = []
+        for node in self.nodes:
+            here = frozenset(term for term in node.terms if is_variable(term))
+            here = here.union(*(free[part] for part in node.parts))
+            free.append(here - {node.name} if node.kind in QUANTIFIERS else here)
+        return tuple(free)
+
+    @property
+    def free(self) -> frozenset[str]:
+        return self.free_at[-1]
+
+    @cached_property
+    def predicates(self) -> frozenset[str]:
+        return frozenset(node.name for node in self.nodes if node.kind == "atom")
+
+    @cached_property
+    def objects(self) -> frozenset[str]:
+        """Terms that are no variables: names of objects."""
+        return frozenset(t for node in self.nodes for t in node.terms if not is_variable(t))
+
+
+class Builder:
+    """Makes the nodes of a formula, equal ones once. Places it returns are those of its nodes."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.places: dict[Node, int] = {}
+
+    def add(self, node: Node) -> int:
+        place = self.places.get(node)
+        if place is None:
+            place = self.places[node] = len(self.nodes)
+            self.nodes.append(node)
+        return place
+
+    def atom(self, predicate: str, terms: Iterable[str]) -> int:
+        return self.add(Node("atom", predicate, tuple(terms)))
+
+    def equal(self, one: str, other: str) -> int:
+        return self.add(Node("equal", "", (one, other)))
+
+    def connect(self, kind: Kind, parts: Sequence[int]) -> int:
+        """`not` of one part; a binary connective of two, `and` and `or` of more nested to the
+        right, as the published reader has them."""
+        whole = parts[-1]
+        if kind == "not":
+            return self.add(Node("not", "", (), (whole,)))
+        for part in reversed(parts[:-1]):
+            whole = self.add(Node(kind, "", (), (part, whole)))
+        return whole
+
+    def bind(self, kind: Kind, variable: str, part: int) -> int:
+        return self.add(Node(kind, variable, (), (part,)))
+
+    def include(self, formula: Formula) -> int:
+        """A formula's nodes among these; the place of its whole."""
+        places: list[int] = []
+        for node in formula.nodes:
+            places.append(self.add(node._replace(parts=tuple(places[p] for p in node.parts))))
+        return places[-1]
+
+    def formula(self, whole: int) -> Formula:
+        """The formula of one node: those that it is made of, and no others."""
+        wanted = {whole}
+        for place in range(whole, -1, -1):
+            if place in wanted:
+                wanted.update(self.nodes[place].parts)
+        kept = sorted(wanted)
+        places = {place: new for new, place in enumerate(kept)}
+        return Formula(
+            [
+                self.nodes[place]._replace(parts=tuple(places[p] for p in self.nodes[place].parts))
+                for place in kept
+            ]
+        )
+
+
+def is_variable(term: str) -> bool:
+    """One lower-case letter; every other term is the name of an object."""
+    return len(term) == 1 and term.islower()
+
+
+def substitute(axiom: Formula, predicate: str, rule: Formula) -> Formula:
+    """The axiom with `rule(t)` for every atom `predicate(t)`: how a rule repairs a theory.
+
+    Bound variables of the rule that would catch t are renamed; rule's free variable is `FREE`.
+    """
+    builder = Builder()
+    places: list[int] = []
+    for node in axiom.nodes:
+        if node.kind == "atom" and node.name == predicate and len(node.terms) == 1:
+            places.append(builder.include(renamed(rule, node.terms[0])))
+        else:
+            places.append(builder.add(node._replace(parts=tuple(places[p] for p in node.parts))))
+    return builder.formula(places[-1])
+
+
+def renamed(formula: Formula, term: str, variable: str = FREE) -> Formula:
+    """The formula about `term` where it was about its free `variable`."""
+    if term == variable:
+        return formula
+    taken = {term, variable, *(t for node in formula.nodes for t in (*node.terms, node.name))}
+    spare = next(letter for letter in _LETTERS if letter not in taken)
+    builder = Builder()
+    places: dict[tuple[int, bool, bool], int] = {}
+
+    # Whether `variable` is bound above a node, and whether `term` is, decides how it is written.
+    def parts_of(place: int, bound: bool, caught: bool) -> list[tuple[int, bool, bool]]:
+        node = formula.nodes[place]
+        if node.kind in QUANTIFIERS:
+            bound, caught = bound or node.name == variable, caught or node.name == term
+        return [(part, bound, caught) for part in node.parts]
+
+    whole = (len(formula.nodes) - 1, False, False)
+    asked = [whole]
+    seen = {whole}
+    for key in asked:
+        fresh = [part for part in parts_of(*key) if part not in seen]
+        seen.update(fresh)
+        asked += dict.fromkeys(fresh)
+    for key in sorted(seen):
+        place, bound, caught = key
+        node = formula.nodes[place]
+        name = spare if node.kind in QUANTIFIERS and node.name == term else node.name
+        terms = tuple(
+            term if t == variable and not bound else spare if t == term and caught else t
+            for t in node.terms
+        )
+        parts = tuple(places[part] for part in parts_of(*key))
+        places[key] = builder.add(Node(node.kind, name, terms, parts))
+    return builder.formula(places[whole])

@@ -1,0 +1,215 @@
+"""What a rule is worth in each world: validity, cost and lower bound, exactly (ABD, section 4).
+
+For a completion c, V is the set of elements that break a default unless Ab covers them and A the
+set that the rule covers; c is repaired where V lies within A.
+
+| regime | valid | cost | lower bound |
+|---|---|---|---|
+| full | repaired | size of A | size of V |
+| partial | repaired in some c | least size of A over the repaired c | least size of V |
+| skeptical | repaired in all c | largest size of A | largest size of V |
+
+The fast path: an element counts only where V or A is undecided at it; elements that share no
+unknown atom are independent, and validity, least and largest sizes decompose over the components
+that share some (`completions.py`). What it does not reach (theories of other form, too many free
+variables at once, components of many atoms) is `Beyond`: the solver's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .completions import MOST_ATOMS, Completions, Component, bits
+from .formula import FREE, QUANTIFIERS, Formula, renamed
+from .tables import Structures, TooWide, Truth, about_elements, evaluate
+from .theories import Theory
+from .three_valued import MOST_BITS, Kleene, Three
+from .worlds import World
+
+Regime = Literal["full", "partial", "skeptical"]
+REGIMES: tuple[Regime, ...] = ("full", "partial", "skeptical")
+_WORDS_AT_ONCE = 1 << 21  # of a table of completions: 16 MB
+
+
+class Beyond(Exception):
+    """Not for the fast path; the message says why, in words for a table of reasons."""
+
+
+class Worth(NamedTuple):
+    """Of a rule in one world. valid: None where a limit was reached, and `reason` says which.
+    cost: None where not valid. bound: of the theory in this world, whatever the rule."""
+
+    valid: bool | None
+    cost: int | None
+    bound: int | None
+    reason: str = ""
+
+
+class _Undecided(NamedTuple):
+    """Of all worlds: what is certain of V and A, and the components of the rest."""
+
+    broken: NDArray[np.bool_]  # (worlds,): an element is certainly in V and not in A
+    sure: NDArray[np.int64]  # (worlds,): elements certainly in A
+    components: list[Component]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Worlds of one theory under one regime, made ready for many rules."""
+
+    theory: Theory
+    worlds: tuple[World, ...]
+    regime: Regime
+
+    @cached_property
+    def structures(self) -> Structures:
+        return Structures(self.worlds, dict(self.theory.signature))
+
+    @cached_property
+    def violation(self) -> Formula:
+        found = self.theory.violation
+        if found is None:
+            raise Beyond("the theory is not of default form")
+        if self.regime != "full" and max(self.structures.unknown_counts, default=0) > MOST_BITS:
+            raise Beyond(f"a world has more than {MOST_BITS} unknown atoms")
+        return found
+
+    @cached_property
+    def kleene(self) -> Kleene:
+        return Kleene(self.structures)
+
+    @cached_property
+    def _violated(self) -> NDArray[np.bool_]:
+        """(worlds, elements), of the full regime."""
+        return self._table(self.violation) & self.structures.inside
+
+    @cached_property
+    def _violated_maybe(self) -> Three:
+        return self._three(self.violation)
+
+    @cached_property
+    def bounds(self) -> tuple[int, ...]:
+        """The lower bound of each world. Raises `Beyond`."""
+        self.violation  # noqa: B018 - raises where there is none
+        if self.regime == "full":
+            return tuple(map(int, self._violated.sum(axis=1)))
+        here = self._violated_maybe
+        found = _undecided(here, here, self.structures)
+        sizes = found.sure.copy()
+        for component, rows in self._rows(found.components, self.violation):
+            counts = bits(rows).sum(axis=0)
+            sizes[component.world] += counts.min() if self.regime == "partial" else counts.max()
+        return tuple(map(int, sizes))
+
+    def judge(self, rule: Formula) -> tuple[Worth, ...]:
+        """The rule's worth in each world. Raises `Beyond`."""
+        bounds = self.bounds
+        try:
+            if self.regime == "full":
+                valid, cost = self._full(rule)
+            else:
+                valid, cost = self._completed(rule)
+        except TooWide as error:
+            raise Beyond("too many free variables at once") from error
+        return tuple(
+            Worth(bool(v), int(c) if v else None, b)
+            for v, c, b in zip(valid, cost, bounds, strict=True)
+        )
+
+    def _full(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        covered = self._table(rule) & self.structures.inside
+        return ~(self._violated & ~covered).any(axis=1), covered.sum(axis=1)
+
+    def _completed(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        found = _undecided(self._violated_maybe, self._three(rule), self.structures)
+        valid, cost = ~found.broken, found.sure.copy()
+        wanted = [one for one in found.components if valid[one.world]]
+        of_rule = self._rows(wanted, rule)
+        of_theory = self._rows(wanted, self.violation)
+        for (component, covered), (_, violated) in zip(of_rule, of_theory, strict=True):
+            sizes = bits(covered).sum(axis=0)
+            repaired = ~bits(np.bitwise_or.reduce(violated & ~covered, axis=0))
+            if self.regime == "partial":
+                if repaired.any():
+                    cost[component.world] += sizes[repaired].min()
+                else:
+                    valid[component.world] = False
+            else:
+                valid[component.world] &= bool(repaired.all())
+                cost[component.world] += sizes.max()
+        return valid, cost
+
+    def _table(self, formula: Formula) -> NDArray[np.bool_]:
+        value = evaluate(formula, Truth(self.structures))
+        table: NDArray[np.bool_] = about_elements(value, formula, self.structures.size)
+        return table
+
+    def _three(self, formula: Formula) -> Three:
+        """(worlds, elements) each; outside of a domain all is certainly false."""
+        value = evaluate(formula, self.kleene)
+        size, inside = self.structures.size, self.structures.inside
+        true, false, on = (about_elements(part, formula, size) for part in value)
+        return Three(true & inside, false | ~inside, np.where(inside, on, np.uint64(0)))
+
+    def _rows(self, components: Sequence[Component], formula: Formula) -> list:  # type: ignore[type-arg]
+        """Each component with (elements, words) of the formula, in the order of `components`."""
+        formula, element = _of_element(formula)
+        found = {}
+        inner = self.structures.size ** max(
+            len(free - {element}) for free in formula.free_at
+        )
+        by_words: dict[int, list[Component]] = {}
+        for component in components:
+            by_words.setdefault(component.words, []).append(component)
+        for words, alike in by_words.items():
+            most = max(len(component.elements) for component in alike)
+            together = max(1, _WORDS_AT_ONCE // (words * inner * most))
+            for start in range(0, len(alike), together):
+                part = alike[start : start + together]
+                algebra = Completions(self.structures, part, element)
+                value = evaluate(formula, algebra)
+                if not formula.free:
+                    value = np.repeat(value[:, None], algebra.elements.shape[1], axis=1)
+                value = np.broadcast_to(value, (*value.shape[:2], words))
+                for component, rows in zip(part, value, strict=True):
+                    found[component] = rows[: len(component.elements)]
+        return [(component, found[component]) for component in components]
+
+
+def _of_element(formula: Formula) -> tuple[Formula, str]:
+    """The formula with a variable of its element that no quantifier binds, and that variable."""
+    if all(node.name != FREE for node in formula.nodes if node.kind in QUANTIFIERS):
+        return formula, FREE
+    taken = {term for node in formula.nodes for term in (*node.terms, node.name)}
+    spare = next(letter for letter in "efghijklmnopqrst" if letter not in taken)
+    return renamed(formula, spare), spare
+
+
+def _undecided(violated: Three, covered: Three, structures: Structures) -> _Undecided:
+    broken = (violated.true & covered.false).any(axis=1)
+    # Where the rule certainly covers an element, what breaks it there does not matter.
+    on = np.where(covered.true, np.uint64(0), violated.on) | covered.on
+    components = []
+    for world in np.flatnonzero(on.any(axis=1)):
+        groups: list[tuple[int, list[int]]] = []
+        for element in np.flatnonzero(on[world]):
+            atoms, elements = int(on[world, element]), [int(element)]
+            apart = []
+            for others, members in groups:
+                if others & atoms:
+                    atoms, elements = atoms | others, elements + members
+                else:
+                    apart.append((others, members))
+            groups = [*apart, (atoms, elements)]
+        for atoms, elements in groups:
+            numbers = tuple(bit for bit in range(MOST_BITS) if atoms >> bit & 1)
+            if len(numbers) > MOST_ATOMS:
+                raise Beyond(f"a component of {len(numbers)} unknown atoms")
+            components.append(Component(int(world), tuple(sorted(elements)), numbers))
+    return _Undecided(broken, covered.true.sum(axis=1), components)

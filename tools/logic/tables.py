@@ -1,0 +1,224 @@
+"""Formulas over many worlds at once, as NumPy tables: (world, one axis for each free variable).
+
+One walk serves three algebras: truth values; three values with the unknown atoms that an undecided
+one depends on (`three_valued.py`); and truth in every completion of some atoms, a bit for each
+(`completions.py`). Worlds are padded to the largest domain, and quantifiers look at a world's own
+elements alone. Axes are in the order of the variables' names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .formula import QUANTIFIERS, Formula, Node, is_variable
+from .worlds import World
+
+Bools = NDArray[np.bool_]
+V = TypeVar("V")
+WIDEST = 6  # free variables of a node: a table has a side of the domain for each
+
+
+class TooWide(Exception):
+    """A part of the formula has more than `WIDEST` free variables: not for tables."""
+
+
+class Algebra(Protocol[V]):
+    """Values of formulas. Axes of a value: the algebra's own first, one for each variable named,
+    then the algebra's own again. `at` is the place of a variable among those of the value."""
+
+    def atom(self, name: str, terms: Sequence[str]) -> V: ...
+    def equal(self, terms: Sequence[str]) -> V: ...
+    def negation(self, value: V) -> V: ...
+    def conjunction(self, one: V, other: V) -> V: ...
+    def disjunction(self, one: V, other: V) -> V: ...
+    def equivalence(self, one: V, other: V) -> V: ...
+    def every(self, value: V, at: int) -> V: ...
+    def some(self, value: V, at: int) -> V: ...
+    def spread(self, value: V, index: tuple[slice | None, ...]) -> V:
+        """New axes of length 1 among those of the variables."""
+        ...
+
+
+def evaluate(formula: Formula, algebra: Algebra[V]) -> V:
+    """The value of the whole formula. Raises `TooWide`."""
+    values: list[V] = []
+    axes: list[tuple[str, ...]] = []
+    for node, free in zip(formula.nodes, formula.free_at, strict=True):
+        if len(free) > WIDEST:
+            raise TooWide
+        here = tuple(sorted(free))
+        axes.append(here)
+        values.append(_value(node, here, values, axes, algebra))
+    return values[-1]
+
+
+def _value(
+    node: Node,
+    here: tuple[str, ...],
+    values: list[V],
+    axes: list[tuple[str, ...]],
+    algebra: Algebra[V],
+) -> V:
+    if node.kind == "atom":
+        return algebra.atom(node.name, node.terms)
+    if node.kind == "equal":
+        return algebra.equal(node.terms)
+    if node.kind == "not":
+        return algebra.negation(values[node.parts[0]])
+    if node.kind in QUANTIFIERS:
+        part = node.parts[0]
+        if node.name not in axes[part]:
+            return values[part]  # no domain is empty
+        reduce = algebra.every if node.kind == "forall" else algebra.some
+        return reduce(values[part], axes[part].index(node.name))
+    one, other = (
+        _fitted(values[part], axes[part], here, algebra) for part in node.parts
+    )
+    if node.kind == "and":
+        return algebra.conjunction(one, other)
+    if node.kind == "or":
+        return algebra.disjunction(one, other)
+    if node.kind == "implies":
+        return algebra.disjunction(algebra.negation(one), other)
+    return algebra.equivalence(one, other)
+
+
+def _fitted(value: V, have: tuple[str, ...], want: tuple[str, ...], algebra: Algebra[V]) -> V:
+    if have == want:
+        return value
+    return algebra.spread(
+        value, tuple(slice(None) if variable in have else None for variable in want)
+    )
+
+
+class Structures:
+    """Worlds, stacked. size: of the largest domain. inside: (worlds, size), which places are
+    elements. true: by predicate, (worlds, size, ...). unknown: by predicate, the number of an
+    unknown atom in its world's order, -1 where known."""
+
+    def __init__(self, worlds: Sequence[World], signature: dict[str, int]) -> None:
+        self.worlds = tuple(worlds)
+        self.signature = dict(signature)
+        count = len(self.worlds)
+        self.size = max((len(world.names) for world in self.worlds), default=1)
+        sizes = np.array([len(world.names) for world in self.worlds], np.int64)
+        self.inside: Bools = np.arange(self.size)[None, :] < sizes[:, None]
+        self.true: dict[str, Bools] = {}
+        self.unknown: dict[str, NDArray[np.int16]] = {}
+        for name, places in signature.items():
+            shape = (count, *(self.size,) * places)
+            self.true[name] = np.zeros(shape, bool)
+            self.unknown[name] = np.full(shape, -1, np.int16)
+            for number, world in enumerate(self.worlds):
+                for at in world.true.get(name, ()):
+                    self.true[name][(number, *at)] = True
+        self.unknown_counts = []
+        for number, world in enumerate(self.worlds):
+            atoms = world.unknown_atoms
+            self.unknown_counts.append(len(atoms))
+            for bit, (name, at) in enumerate(atoms):
+                self.unknown[name][(number, *at)] = bit
+        self._picked: dict[Any, Any] = {}
+
+    def pick(self, kind: str, tables: Any, name: str, terms: Sequence[str], absent: Any) -> Any:
+        """The table of a predicate as an atom with these terms has it: an axis for each variable in
+        order; `absent` where an object is not in the domain, or the number of terms is not the
+        predicate's. Kept: atoms recur from formula to formula."""
+        key = (kind, name, tuple(terms))
+        if key not in self._picked:
+            self._picked[key] = self._pick(tables[name], name, terms, absent)
+        return self._picked[key]
+
+    def _pick(self, table: Any, name: str, terms: Sequence[str], absent: Any) -> Any:
+        variables = sorted({term for term in terms if is_variable(term)})
+        count, size = len(self.worlds), self.size
+        if len(terms) != self.signature[name]:
+            return np.full((count, *(size,) * len(variables)), absent, table.dtype)
+        grid = np.ogrid[(slice(count), *(slice(size),) * len(variables))]
+        index: list[Any] = [grid[0]]
+        missing = np.zeros([1] * (1 + len(variables)), bool)
+        for term in terms:
+            if is_variable(term):
+                index.append(grid[1 + variables.index(term)])
+            else:
+                there = self.places(term).reshape((count, *(1,) * len(variables)))
+                missing = missing | (there < 0)
+                index.append(np.maximum(there, 0))
+        shape = (count, *(size,) * len(variables))
+        found = np.broadcast_to(table[tuple(index)], shape)
+        return np.where(missing, np.array(absent, table.dtype), found)
+
+    def places(self, name: str) -> NDArray[np.int64]:
+        """(worlds,): where an object stands in each domain, -1 where it is in none."""
+        return np.array(
+            [world.names.index(name) if name in world.names else -1 for world in self.worlds],
+            np.int64,
+        )
+
+    def equality(self, terms: Sequence[str]) -> Bools:
+        """(worlds, ...) of `t = t`, an axis for each variable. Objects are equal by name."""
+        one, other = terms
+        variables = sorted({term for term in terms if is_variable(term)})
+        count, size = len(self.worlds), self.size
+        if len(variables) == 2:
+            return np.broadcast_to(np.eye(size, dtype=bool), (count, size, size))
+        if not variables:
+            return np.full(count, one == other, bool)
+        if one == other:
+            return np.ones((count, size), bool)
+        named = other if is_variable(one) else one
+        return np.arange(size)[None, :] == self.places(named)[:, None]
+
+
+class Truth:
+    """Two values: the algebra of worlds without unknown atoms; unknown ones are false."""
+
+    def __init__(self, structures: Structures) -> None:
+        self.structures = structures
+
+    def atom(self, name: str, terms: Sequence[str]) -> Bools:
+        found: Bools = self.structures.pick("true", self.structures.true, name, terms, False)
+        return found
+
+    def equal(self, terms: Sequence[str]) -> Bools:
+        return self.structures.equality(terms)
+
+    def negation(self, value: Bools) -> Bools:
+        return ~value
+
+    def conjunction(self, one: Bools, other: Bools) -> Bools:
+        return one & other
+
+    def disjunction(self, one: Bools, other: Bools) -> Bools:
+        return one | other
+
+    def equivalence(self, one: Bools, other: Bools) -> Bools:
+        return one == other
+
+    def every(self, value: Bools, at: int) -> Bools:
+        found: Bools = (value | ~self._along(value, at)).all(axis=1 + at)
+        return found
+
+    def some(self, value: Bools, at: int) -> Bools:
+        found: Bools = (value & self._along(value, at)).any(axis=1 + at)
+        return found
+
+    def spread(self, value: Bools, index: tuple[slice | None, ...]) -> Bools:
+        return value[(slice(None), *index)]
+
+    def _along(self, value: Bools, at: int) -> Bools:
+        shape = [1] * value.ndim
+        shape[0], shape[1 + at] = self.structures.inside.shape
+        return self.structures.inside.reshape(shape)
+
+
+def about_elements(value: Any, formula: Formula, size: int) -> Any:
+    """A rule's table as (worlds, elements, ...): one that does not speak of its element is alike
+    at all."""
+    if formula.free:
+        return value
+    return np.repeat(value[:, None], size, axis=1)

@@ -1,0 +1,172 @@
+"""Default theories: closed axioms over a signature and Ab, the predicate that a rule defines.
+
+A theory of *default form* has one or more axioms `forall x: ANTE and not Ab(x) implies CONS`, in
+which Ab occurs nowhere else. An element violates such a theory where ANTE holds and CONS does not,
+and a rule repairs a world where it covers all violations: the fast path stands on that. Any other
+theory goes to the solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...records import DataError
+from .formula import ABNORMAL, FREE, Builder, Formula, renamed
+from .reading import FormulaError, read_formula
+
+MOST_PLACES = 3  # arguments of a predicate
+
+
+@dataclass(frozen=True)
+class Theory:
+    """axioms: closed formulas. signature: arguments of each predicate, without Ab. allowed: what a
+    rule may hold; other predicates of the signature and Ab are forbidden to it. names: how the
+    paper calls it and how the published files do, or the user's name."""
+
+    names: tuple[str, ...]
+    axioms: tuple[Formula, ...]
+    signature: Mapping[str, int]
+    allowed: frozenset[str]
+
+    @property
+    def predicates(self) -> tuple[str, ...]:
+        """All that a formula about it may name, Ab too."""
+        return (*self.signature, ABNORMAL)
+
+    @property
+    def forbidden(self) -> tuple[str, ...]:
+        return tuple(name for name in self.predicates if name not in self.allowed)
+
+    @property
+    def title(self) -> str:
+        return " / ".join(self.names)
+
+    @cached_property
+    def violation(self) -> Formula | None:
+        """A formula of `FREE` that holds where a default is broken unless Ab covers the element;
+        None where the theory is not of default form."""
+        broken = [_violation(axiom) for axiom in self.axioms]
+        if not broken or any(one is None for one in broken):
+            return None
+        builder = Builder()
+        parts = [builder.include(one) for one in broken if one is not None]
+        return builder.formula(builder.connect("or", parts) if len(parts) > 1 else parts[0])
+
+
+def _violation(axiom: Formula) -> Formula | None:
+    """ANTE and not CONS of an axiom of default form."""
+    nodes = axiom.nodes
+    top = nodes[-1]
+    if top.kind != "forall" or nodes[top.parts[0]].kind != "implies":
+        return None
+    before, after = nodes[top.parts[0]].parts
+    conjuncts, flat = [before], False
+    while not flat:
+        flat = True
+        for place in conjuncts:
+            if nodes[place].kind == "and":
+                at = conjuncts.index(place)
+                conjuncts[at : at + 1] = nodes[place].parts
+                flat = False
+                break
+    blocks = [place for place in conjuncts if _is_block(nodes, place, top.name)]
+    if len(blocks) != 1:
+        return None
+    builder = Builder()
+    places = []
+    for node in nodes:
+        places.append(builder.add(node._replace(parts=tuple(places[p] for p in node.parts))))
+    kept = [places[place] for place in conjuncts if place not in blocks]
+    whole = builder.connect("and", [*kept, builder.connect("not", [places[after]])])
+    found = builder.formula(whole)
+    if ABNORMAL in found.predicates or found.free - {top.name}:
+        return None
+    return found if top.name == FREE else _about(found, top.name)
+
+
+def _is_block(nodes: Sequence, place: int, variable: str) -> bool:  # type: ignore[type-arg]
+    node = nodes[place]
+    if node.kind != "not":
+        return False
+    inner = nodes[node.parts[0]]
+    return inner.kind == "atom" and inner.name == ABNORMAL and inner.terms == (variable,)
+
+
+def _about(formula: Formula, variable: str) -> Formula:
+    """The formula of `variable` as one of `FREE`."""
+    return renamed(formula, FREE, variable)
+
+
+def theory_of(
+    names: Sequence[str],
+    axioms: Sequence[str],
+    signature: Mapping[str, int],
+    allowed: Sequence[str],
+    where: str,
+) -> Theory:
+    """A theory from texts, checked. where: for the sentence of an error. Raises `DataError` for a
+    signature or axiom that is none, free variables, objects, or no Ab at all."""
+    for name, places in signature.items():
+        if name == ABNORMAL:
+            raise DataError(f"{where}: {ABNORMAL} is what a rule defines, and no predicate of worlds")
+        if type(places) is not int or not 0 <= places <= MOST_PLACES:
+            raise DataError(
+                f"{where}: predicate {name!r} has {places!r} arguments; 0 to {MOST_PLACES} can be"
+            )
+    for name in allowed:
+        if name not in signature:
+            known = ", ".join(signature)
+            raise DataError(f"{where}: rules may hold {name!r}, which no world tells of: {known}")
+    read = []
+    for number, text in enumerate(axioms, 1):
+        at = f"{where}: axiom {number}"
+        try:
+            formula = read_formula(text, (*signature, ABNORMAL))
+        except FormulaError as error:
+            raise DataError(f"{at}: {error.sentence}") from None
+        if formula.free:
+            raise DataError(f"{at}: {sorted(formula.free)[0]!r} is bound by no quantifier")
+        if formula.objects:
+            raise DataError(f"{at}: names the object {sorted(formula.objects)[0]!r}")
+        for node in formula.nodes:
+            places = 1 if node.name == ABNORMAL else signature.get(node.name)
+            if node.kind == "atom" and len(node.terms) != places:
+                raise DataError(
+                    f"{at}: {node.name} takes {places} arguments, not {len(node.terms)}"
+                )
+        read.append(formula)
+    if not any(ABNORMAL in formula.predicates for formula in read):
+        raise DataError(f"{where}: no axiom speaks of {ABNORMAL}, so there is nothing to define")
+    return Theory(tuple(names), tuple(read), dict(signature), frozenset(allowed))
+
+
+_BY_A_NEIGHBOUR = "(exists y (and ({} x y) (P y)))"
+_R, _S = _BY_A_NEIGHBOUR.format("R"), _BY_A_NEIGHBOUR.format("S")
+_PUBLISHED = (  # ABD, tables 1, C.1 and C.2
+    ("T1", "TH2", _R, "(Q x)", "PRS"),
+    ("T2", "TH7", _R, "(exists z (and (S x z) (Q z)))", "PR"),
+    ("T3", "TH10", _S, "(exists z (and (R x z) (Q z)))", "PS"),
+    ("T4", "TH11", _R, "(exists z (and (S x z) (forall w (implies (R z w) (P w)))))", "PQR"),
+    ("T5", "TH12", _R, "(forall z (implies (S x z) (Q z)))", "PRS"),
+    ("T6", "TH3", "(P x)", "(exists y (R x y))", "PQS"),
+    ("T7", "TH5", "(P x)", "(forall y (implies (R x y) (Q y)))", "PRS"),
+)
+SIGNATURE: Mapping[str, int] = {"P": 1, "Q": 1, "R": 2, "S": 2}
+
+PUBLISHED: Mapping[str, Theory] = {
+    code: theory_of(
+        (name, code),
+        [f"(forall x (implies (and {before} (not (Ab x))) {after}))"],
+        SIGNATURE,
+        list(allowed),
+        name,
+    )
+    for name, code, before, after, allowed in _PUBLISHED
+}
+
+
+def published(name: str) -> Theory | None:
+    """A theory of the paper by either of its names."""
+    return next((theory for theory in PUBLISHED.values() if name in theory.names), None)

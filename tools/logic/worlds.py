@@ -1,0 +1,136 @@
+"""Finite worlds: a domain, the atoms that are true in it, and those that are not known.
+
+Every atom that is neither listed as true nor as unknown is false. A *completion* makes each unknown
+atom true or false. The JSON form, in which problems are stored:
+
+    {"id": "W0", "domain": ["a0", "a1"], "true": {"P": [["a0"]], "R": [["a0", "a1"]]},
+     "unknown": {"R": [["a1", "a1"]]}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...records import DataError, Json
+
+Tuples = tuple[tuple[int, ...], ...]
+LARGEST = 64  # elements of a domain
+MOST_UNKNOWN = 4_096  # atoms of a world
+
+
+@dataclass(frozen=True)
+class World:
+    """names: of the elements, in order. true, unknown: by predicate, tuples of places in `names`,
+    sorted; no tuple is in both."""
+
+    id: str
+    names: tuple[str, ...]
+    true: Mapping[str, Tuples]
+    unknown: Mapping[str, Tuples] = field(default_factory=dict)
+
+    @property
+    def unknown_atoms(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """All unknown atoms, in one order."""
+        return tuple((name, at) for name in sorted(self.unknown) for at in self.unknown[name])
+
+    def as_json(self) -> Json:
+        said: dict[str, Json] = {"id": self.id, "domain": list(self.names)}
+        for key, some in (("true", self.true), ("unknown", self.unknown)):
+            named = {
+                name: [[self.names[place] for place in at] for at in some[name]]
+                for name in sorted(some)
+                if some[name]
+            }
+            if named or key == "true":
+                said[key] = named
+        return said
+
+
+def world_of(data: Any, signature: Mapping[str, int], where: str) -> World:
+    """A world from its JSON form. An atom is a list of names of elements; of a predicate of one
+    argument the name alone will do, and an atom of several may be written "(a0, a1)". `false`, if
+    given, has to list all other atoms of the predicates that it names. Raises `DataError`: a
+    sentence with `where` and the atom."""
+    if not isinstance(data, dict):
+        raise DataError(f"{where}: a world is an object with domain and true, not {_said(data)}")
+    domain = data.get("domain")
+    if not isinstance(domain, list) or not 0 < len(domain) <= LARGEST:
+        raise DataError(f"{where}: domain has to list 1 to {LARGEST} names of elements")
+    if not all(isinstance(name, str) and name for name in domain) or len(set(domain)) < len(domain):
+        raise DataError(f"{where}: the names of the domain have to be different texts")
+    places = {name: place for place, name in enumerate(domain)}
+    lists: dict[str, dict[str, Tuples]] = {}
+    for key in ("true", "unknown", "false"):
+        part = data.get(key)
+        if part is None:
+            part = {}
+        if not isinstance(part, dict):
+            raise DataError(f"{where}: {key} is an object of lists by predicate, not {_said(part)}")
+        lists[key] = {
+            name: _tuples(some, name, signature, places, f"{where}: {key} {name}")
+            for name, some in part.items()
+        }
+    for name in signature:
+        _contradictions(name, lists, domain, signature, where)
+    unknown = {name: some for name, some in lists["unknown"].items() if some}
+    if sum(map(len, unknown.values())) > MOST_UNKNOWN:
+        raise DataError(f"{where}: more than {MOST_UNKNOWN} unknown atoms")
+    true = {name: lists["true"].get(name, ()) for name in signature}
+    return World(str(data.get("id", "")), tuple(domain), true, unknown)
+
+
+def _tuples(
+    some: Any, name: str, signature: Mapping[str, int], places: Mapping[str, int], where: str
+) -> Tuples:
+    if name not in signature:
+        raise DataError(f"{where}: the theory has no predicate {name!r}: {', '.join(signature)}")
+    if not isinstance(some, list):
+        raise DataError(f"{where}: a list of atoms is due, not {_said(some)}")
+    found = []
+    for atom in some:
+        terms = _terms(atom, signature[name])
+        if terms is None:
+            raise DataError(f"{where}: {_said(atom)} are not {signature[name]} names of elements")
+        missing = [term for term in terms if term not in places]
+        if missing:
+            raise DataError(f"{where}: {missing[0]!r} is not in the domain")
+        found.append(tuple(places[term] for term in terms))
+    if len(set(found)) < len(found):
+        raise DataError(f"{where}: an atom stands there twice")
+    return tuple(sorted(found))
+
+
+def _terms(atom: Any, count: int) -> list[str] | None:
+    if isinstance(atom, str):
+        written = atom.startswith("(") and atom.endswith(")") and count != 1
+        atom = [part.strip() for part in atom[1:-1].split(",")] if written else [atom]
+    fits = isinstance(atom, list) and len(atom) == count
+    return atom if fits and all(isinstance(term, str) for term in atom) else None
+
+
+def _contradictions(
+    name: str,
+    lists: Mapping[str, Mapping[str, Tuples]],
+    domain: list[str],
+    signature: Mapping[str, int],
+    where: str,
+) -> None:
+    sets = {key: set(of.get(name, ())) for key, of in lists.items()}
+    for one, other in (("true", "unknown"), ("true", "false"), ("unknown", "false")):
+        both = sorted(sets[one] & sets[other])
+        if both:
+            atom = f"{name}({', '.join(domain[place] for place in both[0])})"
+            raise DataError(f"{where}: {atom} is both {one} and {other}")
+    if name in lists["false"]:
+        missing = len(domain) ** signature[name] - sum(len(some) for some in sets.values())
+        if missing:
+            raise DataError(
+                f"{where}: {missing} atoms of {name} are neither true nor false nor unknown"
+            )
+
+
+def _said(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
