@@ -18,7 +18,7 @@ from .formula import is_variable
 from .tables import Structures
 from .three_valued import Words
 
-MOST_ATOMS = 14  # of a component: 2^14 completions; larger ones are for the solver
+MOST_ATOMS = 18  # of a component: 2^18 completions; larger ones are for the solver
 _ONES = ~np.uint64(0)
 _NONE = np.uint64(0)
 # Bit i of these is 1 in every completion that makes atom i true; from the seventh atom on, whole

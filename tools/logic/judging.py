@@ -27,13 +27,15 @@ from numpy.typing import NDArray
 
 from .completions import MOST_ATOMS, Completions, Component, bits
 from .formula import FREE, QUANTIFIERS, Formula, renamed
-from .tables import Structures, TooWide, Truth, about_elements, evaluate
+from .tables import WIDEST, Structures, TooWide, Truth, about_elements, evaluate
 from .theories import Theory
 from .three_valued import MOST_BITS, Kleene, Three
 from .worlds import World
 
 Regime = Literal["full", "partial", "skeptical"]
 REGIMES: tuple[Regime, ...] = ("full", "partial", "skeptical")
+NO_COMPLETION, EVERY, SOME = 0, 1, 2  # in which an element is covered
+MOST_WORK = 1 << 23  # words of all tables of a component; some hundredths of a second
 _WORDS_AT_ONCE = 1 << 21  # of a table of completions: 16 MB
 
 
@@ -51,12 +53,24 @@ class Worth(NamedTuple):
     reason: str = ""
 
 
-class _Undecided(NamedTuple):
+class Undecided(NamedTuple):
     """Of all worlds: what is certain of V and A, and the components of the rest."""
 
-    broken: NDArray[np.bool_]  # (worlds,): an element is certainly in V and not in A
-    sure: NDArray[np.int64]  # (worlds,): elements certainly in A
+    violated: Three  # V: (worlds, elements) each
+    covered: Three  # A
     components: list[Component]
+
+    @property
+    def broken(self) -> NDArray[np.bool_]:
+        """(worlds,): an element is certainly in V and not in A."""
+        found: NDArray[np.bool_] = (self.violated.true & self.covered.false).any(axis=1)
+        return found
+
+    @property
+    def sure(self) -> NDArray[np.int64]:
+        """(worlds,): elements certainly in A."""
+        found: NDArray[np.int64] = self.covered.true.sum(axis=1)
+        return found
 
 
 @dataclass(frozen=True)
@@ -96,13 +110,14 @@ class Prepared:
     @cached_property
     def bounds(self) -> tuple[int, ...]:
         """The lower bound of each world. Raises `Beyond`."""
-        self.violation  # noqa: B018 - raises where there is none
+        if any(len(free) > WIDEST for free in self.violation.free_at):
+            raise Beyond("the theory has too many free variables at once")
         if self.regime == "full":
             return tuple(map(int, self._violated.sum(axis=1)))
         here = self._violated_maybe
         found = _undecided(here, here, self.structures)
-        sizes = found.sure.copy()
-        for component, rows in self._rows(found.components, self.violation):
+        sizes = found.sure
+        for component, rows in self.rows(found.components, self.violation):
             counts = bits(rows).sum(axis=0)
             sizes[component.world] += counts.min() if self.regime == "partial" else counts.max()
         return tuple(map(int, sizes))
@@ -123,15 +138,19 @@ class Prepared:
         )
 
     def _full(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        covered = self._table(rule) & self.structures.inside
-        return ~(self._violated & ~covered).any(axis=1), covered.sum(axis=1)
+        violated, covered = self.extents(rule)
+        return ~(violated & ~covered).any(axis=1), covered.sum(axis=1)
+
+    def extents(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """V and A of the full regime, (worlds, elements) each."""
+        return self._violated, self._table(rule) & self.structures.inside
 
     def _completed(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        found = _undecided(self._violated_maybe, self._three(rule), self.structures)
-        valid, cost = ~found.broken, found.sure.copy()
+        found = self.undecided(rule)
+        valid, cost = ~found.broken, found.sure
         wanted = [one for one in found.components if valid[one.world]]
-        of_rule = self._rows(wanted, rule)
-        of_theory = self._rows(wanted, self.violation)
+        of_rule = self.rows(wanted, rule)
+        of_theory = self.rows(wanted, self.violation)
         for (component, covered), (_, violated) in zip(of_rule, of_theory, strict=True):
             sizes = bits(covered).sum(axis=0)
             repaired = ~bits(np.bitwise_or.reduce(violated & ~covered, axis=0))
@@ -145,6 +164,25 @@ class Prepared:
                 cost[component.world] += sizes.max()
         return valid, cost
 
+    def undecided(self, rule: Formula) -> Undecided:
+        return _undecided(self._violated_maybe, self._three(rule), self.structures)
+
+    def extension(self, rule: Formula) -> NDArray[np.int8]:
+        """(worlds, elements): whether the rule covers an element in `NO_COMPLETION`, `EVERY` or
+        `SOME`; what stands beyond a world's domain means nothing. Raises `Beyond`."""
+        try:
+            if self.regime == "full":
+                return self._table(rule).astype(np.int8)
+            here = self._three(rule)
+        except TooWide as error:
+            raise Beyond("too many free variables at once") from error
+        found = np.where(here.true, EVERY, NO_COMPLETION).astype(np.int8)
+        for component, rows in self.rows(_undecided(here, here, self.structures).components, rule):
+            every, some = (bits(rows).all(axis=1), bits(rows).any(axis=1))
+            marks = np.where(every, EVERY, np.where(some, SOME, NO_COMPLETION))
+            found[component.world, list(component.elements)] = marks
+        return found
+
     def _table(self, formula: Formula) -> NDArray[np.bool_]:
         value = evaluate(formula, Truth(self.structures))
         table: NDArray[np.bool_] = about_elements(value, formula, self.structures.size)
@@ -157,16 +195,18 @@ class Prepared:
         true, false, on = (about_elements(part, formula, size) for part in value)
         return Three(true & inside, false | ~inside, np.where(inside, on, np.uint64(0)))
 
-    def _rows(self, components: Sequence[Component], formula: Formula) -> list:  # type: ignore[type-arg]
+    def rows(self, components: Sequence[Component], formula: Formula) -> list:  # type: ignore[type-arg]
         """Each component with (elements, words) of the formula, in the order of `components`."""
         formula, element = _of_element(formula)
         found = {}
-        inner = self.structures.size ** max(
-            len(free - {element}) for free in formula.free_at
-        )
+        cells = [self.structures.size ** len(free - {element}) for free in formula.free_at]
+        inner = max(cells)
         by_words: dict[int, list[Component]] = {}
         for component in components:
             by_words.setdefault(component.words, []).append(component)
+            work = component.words * len(component.elements) * sum(cells)
+            if work > MOST_WORK:
+                raise Beyond(f"{work:,} words for a component of {len(component.atoms)} atoms")
         for words, alike in by_words.items():
             most = max(len(component.elements) for component in alike)
             together = max(1, _WORDS_AT_ONCE // (words * inner * most))
@@ -191,8 +231,7 @@ def _of_element(formula: Formula) -> tuple[Formula, str]:
     return renamed(formula, spare), spare
 
 
-def _undecided(violated: Three, covered: Three, structures: Structures) -> _Undecided:
-    broken = (violated.true & covered.false).any(axis=1)
+def _undecided(violated: Three, covered: Three, structures: Structures) -> Undecided:
     # Where the rule certainly covers an element, what breaks it there does not matter.
     on = np.where(covered.true, np.uint64(0), violated.on) | covered.on
     components = []
@@ -212,4 +251,4 @@ def _undecided(violated: Three, covered: Three, structures: Structures) -> _Unde
             if len(numbers) > MOST_ATOMS:
                 raise Beyond(f"a component of {len(numbers)} unknown atoms")
             components.append(Component(int(world), tuple(sorted(elements)), numbers))
-    return _Undecided(broken, covered.true.sum(axis=1), components)
+    return Undecided(violated, covered, components)
