@@ -425,6 +425,22 @@ class Batch:
     cpu_s: float = 0.0
 
 
+@dataclass(frozen=True)
+class Solution:
+    """What the solver says of one rule over n inputs.
+
+    worlds: n entries {"valid", "cost", "bound", "reason"}, and where it was to be explained
+    "breaches" and "needless" (tools/logic/explaining.py); empty for an extension.
+    codes: int64 (n,), whether the rule covers the element in no, every or some completions (0, 1,
+    2), for an extension. reasons, reason_names: as in `Predictions`.
+    """
+
+    worlds: tuple[Mapping[str, Json], ...] = ()
+    codes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    reasons: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    reason_names: tuple[str, ...] = ()
+
+
 # --- the Protocols between rooms ---------------------------------------------
 
 
@@ -437,8 +453,17 @@ class Execute(Protocol):
         ...
 
 
+Wanted: TypeAlias = Literal["worth", "explained", "extension"]
+
+
 class Solve(Protocol):
-    async def __call__(self, problem: View, formula: str, worlds: InputSet) -> Json: ...
+    async def __call__(
+        self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted
+    ) -> Solution:
+        """theory: its JSON form with the regime; rule: a formula in scope, as it is written.
+        inputs: worlds, or for an extension pairs [world, element]. Raises Unavailable; a limit is a
+        reason in the answer."""
+        ...
 
 
 class Judge(Protocol):

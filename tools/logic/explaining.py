@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...records import Json
 from .completions import Component, bits
 from .formula import Formula
 from .judging import Prepared
@@ -37,6 +38,15 @@ class Explained(NamedTuple):
 
     breaches: tuple[Breach, ...]
     needless: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "breaches": [
+                {**one._asdict(), "elements": list(one.elements), "completion": dict(one.completion)}
+                for one in self.breaches
+            ],
+            "needless": list(self.needless),
+        }
 
 
 def explained(prepared: Prepared, rule: Formula) -> tuple[Explained, ...]:
@@ -84,7 +94,7 @@ def _breach(prepared: Prepared, component: Component, broken: NDArray[np.bool_])
     if not (some.all() if prepared.regime == "partial" else some.any()):
         return None
     names = [world.names[element] for element in component.elements]
-    atoms = [_atom(world, number) for number in component.atoms]
+    atoms = [atom_name(world, number) for number in component.atoms]
     if prepared.regime == "partial":
         return Breach(tuple(names), dict.fromkeys(atoms, False), True)
     # The first such completion makes the fewest late atoms true.
@@ -94,7 +104,8 @@ def _breach(prepared: Prepared, component: Component, broken: NDArray[np.bool_])
     return Breach(tuple(broken_there[:SHOWN]), chosen, False)
 
 
-def _atom(world: World, number: int) -> str:
+def atom_name(world: World, number: int) -> str:
+    """An unknown atom of a world by its number, as `R(a0, a1)`."""
     name, at = world.unknown_atoms[number]
     return f"{name}({', '.join(world.names[place] for place in at)})"
 

@@ -15,10 +15,12 @@ from typing import Literal
 
 import numpy as np
 import z3
+from numpy.typing import NDArray
 
 from .circuits import FALSE, TRUE, Folding, Gates, TooLarge
+from .explaining import Breach, Explained, atom_name
 from .formula import Formula
-from .judging import Regime, Worth
+from .judging import EVERY, NO_COMPLETION, SOME, Regime, Worth
 from .tables import Structures, TooWide, about_elements, evaluate
 from .theories import Theory
 from .worlds import World
@@ -26,6 +28,7 @@ from .worlds import World
 RESOURCES = 20_000_000  # of Z3, for a question; about ten seconds of one core
 LIMIT = "solver_limit"  # the reason where it was reached
 TOO_LARGE = "too_large"  # the reason where the grounded rule is
+LIMITED = -1  # in an extension
 
 
 class _Limit(Exception):
@@ -60,6 +63,27 @@ class _World:
         try:
             self._cover(solver, covered)
             return _asked(solver)
+        finally:
+            solver.pop()
+
+    def completion(self, covered: Sequence[int]) -> dict[str, bool] | None:
+        """The unknown atoms in a completion where the axioms fail; None where there is none."""
+        solver = self.solver("fails")
+        solver.push()
+        try:
+            self._cover(solver, covered)
+            if not _asked(solver):
+                return None
+            model, world = solver.model(), self.solved.worlds[self.place]
+            return {
+                atom_name(world, number): z3.is_true(
+                    model.eval(
+                        z3.Bool(f"a{self.place}_{number}", ctx=self.solved.context),
+                        model_completion=True,
+                    )
+                )
+                for number in range(self.unknown)
+            }
         finally:
             solver.pop()
 
@@ -196,6 +220,49 @@ class Solved:
         found: np.ndarray = about_elements(value, rule, self.folding.structures.size)  # type: ignore[type-arg]
         return found
 
+    def explained(self, rule: Formula) -> tuple[Explained, ...]:
+        """For each world, as far as a solver knows: in the skeptical regime a completion of a world
+        that is not repaired in it. Elements are not told apart. Limits leave a world unexplained."""
+        try:
+            covered = self.covered(rule)
+        except (TooWide, TooLarge):
+            return tuple(Explained((), ()) for _ in self.worlds)
+        return tuple(
+            Explained(self._breaches(world, covered[world.place][: world.count]), ())
+            for world in self.by_place
+        )
+
+    def _breaches(self, world: _World, covered: Sequence[int]) -> tuple[Breach, ...]:
+        try:
+            if self.regime != "skeptical":
+                held = world.possible("holds", covered)
+                return () if held else (Breach((), {}, True),)
+            completion = world.completion(covered)
+            return () if completion is None else (Breach((), completion, False),)
+        except _Limit:
+            return ()
+
+    def extension(self, rule: Formula) -> NDArray[np.int8]:
+        """As `Prepared.extension`; `LIMITED` where a limit was reached."""
+        try:
+            covered = self.covered(rule)
+        except (TooWide, TooLarge):
+            return np.full(self.folding.structures.inside.shape, LIMITED, np.int8)
+        found = np.where(covered == TRUE, EVERY, NO_COMPLETION).astype(np.int8)
+        for at in zip(*np.nonzero(covered > TRUE), strict=True):
+            found[at] = self._covers(int(covered[at]))
+        return found
+
+    def _covers(self, gate: int) -> int:
+        solver = z3.Solver(ctx=self.context)
+        solver.set("rlimit", self.resources)
+        try:
+            if not _asked(solver, self.term(gate)):
+                return NO_COMPLETION
+            return SOME if _asked(solver, z3.Not(self.term(gate))) else EVERY
+        except _Limit:
+            return LIMITED
+
     def _judge(self, world: _World, covered: list[int], bound: int | None, why: str) -> Worth:
         try:
             if self.regime == "skeptical":
@@ -208,8 +275,8 @@ class Solved:
             return Worth(None, None, bound, LIMIT)
 
 
-def _asked(solver: z3.Solver) -> bool:
-    answer = solver.check()
+def _asked(solver: z3.Solver, *terms: z3.BoolRef) -> bool:
+    answer = solver.check(*terms)
     if answer == z3.unknown:
         raise _Limit
     return bool(answer == z3.sat)

@@ -8,15 +8,18 @@ theory goes to the solver.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from ...records import DataError
+from ...records import DataError, Json, canonical_json
 from .formula import ABNORMAL, FREE, Builder, Formula, renamed
 from .reading import FormulaError, read_formula
+from .writing import written
 
 MOST_PLACES = 3  # arguments of a predicate
+KEYS = ("names", "axioms", "signature", "allowed")  # of the JSON form
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,14 @@ class Theory:
     @property
     def title(self) -> str:
         return " / ".join(self.names)
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "names": list(self.names),
+            "axioms": [written(axiom) for axiom in self.axioms],
+            "signature": dict(self.signature),
+            "allowed": sorted(self.allowed),
+        }
 
     @cached_property
     def violation(self) -> Formula | None:
@@ -140,6 +151,17 @@ def theory_of(
     if not any(ABNORMAL in formula.predicates for formula in read):
         raise DataError(f"{where}: no axiom speaks of {ABNORMAL}, so there is nothing to define")
     return Theory(tuple(names), tuple(read), dict(signature), frozenset(allowed))
+
+
+def theory_from(data: Mapping[str, Json]) -> Theory:
+    """The theory of its JSON form, as problems hold it. Raises `DataError`."""
+    return _theory_from(canonical_json({key: data[key] for key in KEYS}))
+
+
+@lru_cache(maxsize=64)
+def _theory_from(text: str) -> Theory:
+    data = json.loads(text)
+    return theory_of(*(data[key] for key in KEYS), where="the theory")
 
 
 _BY_A_NEIGHBOUR = "(exists y (and ({} x y) (P y)))"

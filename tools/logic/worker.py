@@ -1,0 +1,51 @@
+"""Z3 in a process of its own: `python -m peirce.tools.logic.worker` (tools/line_process.py).
+
+Z3 counts its own resources, but nothing makes it hear a clock within a step of its own; so the
+parent may kill this program. Grounded worlds are kept for the next rule.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from ..line_process import serve
+from .reading import read_formula
+from .solving import Solved
+from .theories import theory_from
+from .worlds import world_of
+
+_KEPT = 16
+
+
+class Worker:
+    def __init__(self) -> None:
+        self.solved: OrderedDict[str, Solved] = OrderedDict()
+
+    def answer(self, request: dict[str, Any]) -> Any:
+        """request: key (of theory and worlds), theory, worlds, regime, rule, wanted, resources. The
+        answer: a list of worths and explanations, or the rows of an extension."""
+        solved = self._solved(request)
+        rule = read_formula(request["rule"], solved.theory.predicates)
+        if request["wanted"] == "extension":
+            return solved.extension(rule).tolist()
+        worths = [worth._asdict() for worth in solved.judge(rule)]
+        if request["wanted"] == "worth":
+            return worths
+        told = solved.explained(rule)
+        return [worth | one.as_json() for worth, one in zip(worths, told, strict=True)]
+
+    def _solved(self, request: dict[str, Any]) -> Solved:
+        key = request["key"]
+        if key not in self.solved:
+            theory = theory_from(request["theory"])
+            worlds = [world_of(one, theory.signature, "a world") for one in request["worlds"]]
+            self.solved[key] = Solved(theory, worlds, request["regime"], request["resources"])
+            if len(self.solved) > _KEPT:
+                self.solved.popitem(last=False)
+        self.solved.move_to_end(key)
+        return self.solved[key]
+
+
+if __name__ == "__main__":
+    serve(Worker().answer)

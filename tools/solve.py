@@ -1,0 +1,163 @@
+"""`solve`: a rule checked in worlds, exactly (the oracle of family `logic`, records.Solve).
+
+The fast path answers (`logic/judging.py`); what it does not reach goes to Z3 in processes of their
+own (`logic/solving.py`), as does everything where the solver is `z3`, which is how the fast path is
+judged. Z3 is bounded by its resource count, and killed by a wall clock from outside: both are
+reasons, never a verdict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import Any, Literal
+
+import numpy as np
+
+from ..records import InputSet, Json, Solution, Unavailable, UsageError, Wanted, digest_of
+from .line_process import LineProcess, ProcessDied
+from .logic.explaining import explained
+from .logic.formula import Formula
+from .logic.judging import Beyond, Prepared
+from .logic.reading import read_formula
+from .logic.solving import LIMIT, LIMITED, RESOURCES
+from .logic.theories import Theory, theory_from
+from .logic.worlds import World, world_of
+
+SolverName = Literal["fast", "z3"]
+SOLVERS: tuple[SolverName, ...] = ("fast", "z3")
+WALL_S = 300.0  # of one question to Z3; only a Z3 that does not count its resources gets there
+TIMED_OUT = "solver_time"  # the reason then
+_KEPT = 64  # prepared sets of worlds, of about a megabyte each
+_MODULE = "peirce.tools.logic.worker"
+
+
+class _Inputs:
+    """Worlds, or pairs [world, element], made ready."""
+
+    def __init__(self, theory: Theory, regime: Any, inputs: InputSet, pairs: bool) -> None:
+        raw: list[Json] = []
+        self.rows: list[tuple[int, int]] = []  # of each pair: its world, its element
+        if pairs:
+            places: dict[int | str, int] = {}
+            for world, element in inputs.inputs:
+                # Equal worlds are one; pairs of one world hold the same object, as a rule.
+                place = places.get(id(world))
+                if place is None:
+                    place = places.setdefault(digest_of(world), len(raw))
+                    places[id(world)] = place
+                    if place == len(raw):
+                        raw.append(world)
+                self.rows.append((place, raw[place]["domain"].index(element)))
+        else:
+            raw = list(inputs.inputs)
+        self.worlds: tuple[World, ...] = tuple(
+            world_of(one, theory.signature, f"world {number}") for number, one in enumerate(raw, 1)
+        )
+        self.raw = raw
+        self.prepared = Prepared(theory, self.worlds, regime)
+
+
+class Solver:
+    """solver: "fast" asks Z3 only where the fast path ends, "z3" always. workers: processes of Z3.
+    Use it as `records.Solve`; `close` ends the processes."""
+
+    def __init__(
+        self,
+        solver: SolverName = "fast",
+        workers: int = 1,
+        resources: int = RESOURCES,
+        wall_s: float = WALL_S,
+    ) -> None:
+        if solver not in SOLVERS:
+            raise UsageError(f"no solver {solver!r}; valid: {', '.join(SOLVERS)}")
+        self.solver = solver
+        self.resources, self.wall_s = resources, wall_s
+        self.kept: OrderedDict[tuple[str, str, bool], _Inputs] = OrderedDict()
+        self.processes = [LineProcess(_MODULE) for _ in range(max(1, workers))]
+        self.locks = [asyncio.Lock() for _ in self.processes]
+
+    async def __call__(
+        self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted
+    ) -> Solution:
+        known = theory_from(theory)
+        formula = read_formula(rule, known.predicates)
+        pairs = wanted == "extension"
+        key = (digest_of(theory), inputs.digest, pairs)
+        ready = self._ready(key, known, theory["regime"], inputs, pairs)
+        if self.solver == "fast":
+            try:
+                return _fast(ready, formula, wanted)
+            except Beyond:
+                pass
+        return await self._by_z3(key, theory, rule, ready, wanted)
+
+    def _ready(
+        self, key: tuple[str, str, bool], theory: Theory, regime: Any, inputs: InputSet, pairs: bool
+    ) -> _Inputs:
+        if key not in self.kept:
+            self.kept[key] = _Inputs(theory, regime, inputs, pairs)
+            if len(self.kept) > _KEPT:
+                self.kept.popitem(last=False)
+        self.kept.move_to_end(key)
+        return self.kept[key]
+
+    async def _by_z3(
+        self, key: tuple[str, str, bool], theory: Json, rule: str, ready: _Inputs, wanted: Wanted
+    ) -> Solution:
+        name = digest_of(list(key))
+        request = {
+            "key": name, "theory": theory, "regime": theory["regime"], "worlds": ready.raw,
+            "rule": rule, "wanted": wanted, "resources": self.resources,
+        }  # fmt: skip
+        place = int(name[:8], 16) % len(self.processes)
+        process = self.processes[place]
+        async with self.locks[place]:
+            for _ in range(2):
+                try:
+                    return _solution(await process.ask(request, self.wall_s), ready, wanted)
+                except ProcessDied:
+                    await process.close()
+                except TimeoutError:
+                    await process.close()
+                    return _limited(ready, wanted, TIMED_OUT)
+                except asyncio.CancelledError:
+                    await process.close()
+                    raise
+        raise Unavailable("The solver's process died twice on one rule.")
+
+    async def close(self) -> None:
+        await asyncio.gather(*(process.close() for process in self.processes))
+
+
+def _fast(ready: _Inputs, rule: Formula, wanted: Wanted) -> Solution:
+    if wanted == "extension":
+        return _of_extension(ready.prepared.extension(rule), ready)
+    worths = [worth._asdict() for worth in ready.prepared.judge(rule)]
+    if wanted == "explained":
+        told = explained(ready.prepared, rule)
+        worths = [worth | one.as_json() for worth, one in zip(worths, told, strict=True)]
+    return Solution(tuple(worths))
+
+
+def _solution(reply: Any, ready: _Inputs, wanted: Wanted) -> Solution:
+    if wanted == "extension":
+        return _of_extension(np.array(reply, np.int8), ready)
+    return Solution(tuple(reply))
+
+
+def _of_extension(marks: Any, ready: _Inputs) -> Solution:
+    codes = np.array([marks[at] for at in ready.rows], np.int64)
+    limited = codes == LIMITED
+    names = (LIMIT,) if limited.any() else ()
+    return Solution((), np.where(limited, 0, codes), limited.astype(np.uint8), names)
+
+
+def _limited(ready: _Inputs, wanted: Wanted, reason: str) -> Solution:
+    if wanted == "extension":
+        count = len(ready.rows)
+        return Solution((), np.zeros(count, np.int64), np.ones(count, np.uint8), (reason,))
+    nothing: dict[str, Json] = {"valid": None, "cost": None, "bound": None, "reason": reason}
+    if wanted == "explained":
+        nothing |= {"breaches": [], "needless": []}
+    return Solution((nothing,) * len(ready.worlds))
