@@ -42,23 +42,25 @@ def replay(
     store: str | Path | None = None,
     sandbox: str = "process",
     workers: int | None = None,
+    solver: str = "fast",
 ) -> dict[str, Json]:
     """Drives the session's graph with its journal alone: {session, steps, differences}.
 
     With `live` the tools are executed again, the models' answers still come from the journal.
     """
     from .graphs.replay import replay_session
-    from .sandbox import open_sandbox
+    from .tasks import family as family_named
+    from .verbs.opening import opened as opening
 
     async def again(opened: Store) -> dict[str, Json]:
         found = opened.find(session)
         if not live:
             return await replay_session(opened, found)
-        executing = await open_sandbox(sandbox, workers)
-        try:
-            return await replay_session(opened, found, sandbox=executing, live=True)
-        finally:
-            await executing.close()
+        family = family_named(opened.session(found)["settings"]["family"])
+        async with opening(family, sandbox=sandbox, workers=workers, solver=solver) as tools:
+            return await replay_session(
+                opened, found, sandbox=tools.sandbox, solve=tools.solver, live=True
+            )
 
     with reading(store) as opened:
         return complete(again(opened))

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -457,9 +457,7 @@ Wanted: TypeAlias = Literal["worth", "explained", "extension"]
 
 
 class Solve(Protocol):
-    async def __call__(
-        self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted
-    ) -> Solution:
+    async def __call__(self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
         """theory: its JSON form with the regime; rule: a formula in scope, as it is written.
         inputs: worlds, or for an extension pairs [world, element]. Raises Unavailable; a limit is a
         reason in the answer."""
@@ -482,7 +480,10 @@ class Oracles:
 class FamilyWords(Protocol):
     """A family's part of every prompt. Pure text, no model's name."""
 
-    instructions: str  # what a hypothesis is, in a few lines
+    @property
+    def instructions(self) -> str:
+        """What a hypothesis is, in a few lines."""
+        ...
 
     def contract(self, answer_format: str) -> str: ...
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
@@ -502,6 +503,7 @@ class Family(Protocol):
     name: str
     words: FamilyWords
     answer_formats: tuple[str, ...]  # the first is the default
+    oracle: Literal["execute", "solve", "judge"]  # what applies its hypotheses
     opens_hidden: bool  # False: hidden parts wait for `check` and `eval` (logic)
 
     def strictly(self) -> Family:
@@ -513,7 +515,7 @@ class Family(Protocol):
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]: ...
 
-    def read(self, text: str) -> Hypothesis | Malformed:
+    def read(self, text: str, view: View) -> Hypothesis | Malformed:
         """A hypothesis that a user brings bare (`check`): the source, the formula, the sentence."""
         ...
 
@@ -533,6 +535,34 @@ class Family(Protocol):
 
     def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """LangChain tools that a model may call before it answers."""
+        ...
+
+
+@runtime_checkable
+class Measuring(Protocol):
+    """A family that says more of a hypothesis than whether it is consistent: what it costs."""
+
+    def by(self, evaluator: str) -> Family:
+        """The same family as an evaluator reads hypotheses. Raises UsageError for another name."""
+        ...
+
+    def seen(self, problem: Problem, evaluator: str) -> Problem:
+        """The problem as an evaluator reads it."""
+        ...
+
+    def said(self, view: View, answer: str) -> str:
+        """The hypothesis of a raw answer as it was given; "" where there is none."""
+        ...
+
+    def measures(
+        self,
+        problem: Problem,
+        text: str,
+        shown: Agreement | None,
+        hidden: Agreement | None,
+        evaluator: str,
+    ) -> dict[str, Json]:
+        """text: the hypothesis as it was given; shown, hidden: None where it was not read."""
         ...
 
 

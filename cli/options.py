@@ -177,11 +177,25 @@ Clean: TypeAlias = Annotated[
                   " groups.", "--clean"),
 ]  # fmt: skip
 Workers: TypeAlias = Annotated[
-    int | None, _option(RUNNING, "Sandbox processes (default: one a core; at most 256).")
+    int | None, _option(RUNNING, "Sandbox or solver processes (default: one a core; at most 256).")
+]
+SolverOption: TypeAlias = Annotated[
+    str,
+    _option(RUNNING, "What judges rules about worlds: fast (Z3 only where the fast path ends) or"
+            " z3.", "--solver"),
+]  # fmt: skip
+SolverAgain: TypeAlias = Annotated[
+    str | None, _option(RUNNING, "What judges rules about worlds; else as recorded.", "--solver")
 ]
 Concurrency: TypeAlias = Annotated[
     int | None, _option(RUNNING, "Problems side by side (default: 8; at most 1,000).")
 ]
+
+Evaluator: TypeAlias = Annotated[
+    str,
+    _option(RUNNING, "Of rules about worlds: exact, or released, which reproduces the published"
+            " evaluator.", metavar="exact|released"),
+]  # fmt: skip
 
 StoreFile: TypeAlias = Annotated[
     str | None,

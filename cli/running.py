@@ -58,6 +58,7 @@ def run(
     sandbox: o.SandboxName = "process",
     strict_sandbox: o.StrictSandbox = False,
     workers: o.Workers = None,
+    solver: o.SolverOption = "fast",
     concurrency: o.Concurrency = None,
     store: o.StoreFile = None,
     dry_run: o.DryRun = False,
@@ -81,8 +82,8 @@ def run(
         reasoning_effort=reasoning_effort, timeout_s=timeout_s, retries=retries,
         roles=roles,
         budget_expansions=budget_expansions, preset=preset, sandbox=sandbox,
-        strict_sandbox=strict_sandbox, workers=workers, concurrency=concurrency, store=store,
-        budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
+        strict_sandbox=strict_sandbox, workers=workers, solver=solver, concurrency=concurrency,
+        store=store, budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
         price_out=price_out, price_cached=price_cached, max_failures=max_failures,
     )  # fmt: skip
     standing = [name for name in options if _source(context, name) in STANDING]
@@ -119,6 +120,7 @@ def resume(
     cache: o.CacheAgain = None,
     sandbox: o.SandboxAgain = None,
     workers: o.Workers = None,
+    solver: o.SolverAgain = None,
     concurrency: o.Concurrency = None,
     store: o.StoreFile = None,
     quiet: o.Quiet = False,
@@ -131,7 +133,7 @@ def resume(
     with Screen(quiet=quiet) as screen:
         resumed = api.resume(
             session, retry_failed=retry_failed, timeout_s=timeout_s, retries=retries,
-            sandbox=sandbox, workers=workers, cache=cache,
+            sandbox=sandbox, workers=workers, solver=solver, cache=cache,
             budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
             price_out=price_out, price_cached=price_cached, max_failures=max_failures,
             concurrency=concurrency, store=store, on_event=screen,
@@ -150,11 +152,12 @@ def import_(
     observations: o.Observations = None,
     space: o.Space = None,
     seed: o.Seed = 0,
-    answer_format: o.AnswerFormat = "fenced_function",
+    answer_format: o.AnswerFormat = None,
     strict_contract: o.StrictContract = False,
     sandbox: o.SandboxName = "process",
     strict_sandbox: o.StrictSandbox = False,
     workers: o.Workers = None,
+    solver: o.SolverOption = "fast",
     concurrency: o.Concurrency = None,
     store: o.StoreFile = None,
     quiet: o.Quiet = False,
@@ -167,8 +170,8 @@ def import_(
     with Screen(quiet=quiet) as screen:
         session = api.import_recorded(
             file, data=data, task=task, observations=observations, space=space, seed=seed,
-            answer_format=answer_format or "fenced_function", strict_contract=strict_contract,
-            sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers,
+            answer_format=answer_format, strict_contract=strict_contract,
+            sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers, solver=solver,
             concurrency=concurrency, store=store, on_event=screen,
         )  # fmt: skip
     end(session, as_json)
@@ -182,6 +185,7 @@ def replay(
     live: Annotated[bool, typer.Option("--live", help="Execute the tools again.")] = False,
     sandbox: o.SandboxName = "process",
     workers: o.Workers = None,
+    solver: o.SolverOption = "fast",
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -191,7 +195,9 @@ def replay(
 
     results = []
     for session in sessions or ["last"]:
-        result = api.replay(session, live=live, sandbox=sandbox, workers=workers, store=store)
+        result = api.replay(
+            session, live=live, sandbox=sandbox, workers=workers, solver=solver, store=store
+        )
         results.append(result)
         if not as_json:
             readable.print_differences(text.console(), result)
@@ -221,6 +227,8 @@ def check(
     sandbox: o.SandboxName = "process",
     strict_sandbox: o.StrictSandbox = False,
     workers: o.Workers = None,
+    solver: o.SolverOption = "fast",
+    evaluator: o.Evaluator = "exact",
     as_json: o.AsJson = False,
 ) -> None:
     """Judge hypotheses that you bring; no model, no session."""
@@ -233,7 +241,7 @@ def check(
         task, answers, data=data, problems=problems, problem=problem or (),
         sample=sample, observations=observations, space=space, seed=seed,
         answer_format=answer_format, strict_contract=strict_contract, sandbox=sandbox,
-        strict_sandbox=strict_sandbox, workers=workers,
+        strict_sandbox=strict_sandbox, workers=workers, solver=solver, evaluator=evaluator,
     ):  # fmt: skip
         wrong = wrong or row["verdict"] == "error"
         if as_json:

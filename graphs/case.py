@@ -36,8 +36,12 @@ from ..records import (
     Proposer,
     Reply,
     SandboxUnavailable,
+    Solution,
+    Solve,
     StoreError,
+    Unavailable,
     View,
+    Wanted,
     digest_of,
 )
 from ..store import AnswerCache
@@ -84,6 +88,7 @@ class Case:
     ledger: Ledger
     proposer: Proposer | None = None  # None: the journal answers alone
     execute: Execute | None = None  # None: there is no sandbox, only the journal
+    solve: Solve | None = None  # None: there is no solver, only the journal
     cache: AnswerCache | None = None  # answers of other sessions; None: each question is asked
     budget: Budget = field(default_factory=Budget)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -175,7 +180,29 @@ class Case:
         """The oracles; with a path, each call of theirs is journalled under it."""
 
         if path is None:
-            return Oracles(execute=self.execute or _no_sandbox)
+            return Oracles(execute=self.execute or _no_sandbox, solve=self.solve or _no_solver)
+
+        async def solved(theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
+            async def make() -> Outcome:
+                solve = self.solve or _no_solver
+                found = await solve(theory, rule, inputs, wanted)
+                response = {
+                    "worlds": [dict(one) for one in found.worlds],
+                    "reason_names": list(found.reason_names),
+                }
+                if wanted != "extension":
+                    return Outcome(response)
+                return Outcome(response, {"codes": found.codes, "reasons": found.reasons})
+
+            request = {
+                "tool": "solve",
+                "theory": theory,
+                "rule": rule,
+                "inputs": inputs.digest,
+                "wanted": wanted,
+            }
+            outcome = await self.once(f"{path}/solve", "tool", request, make)
+            return readable(f"{path}/solve", _solution_of, outcome)
 
         async def journalled(
             source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
@@ -196,7 +223,7 @@ class Case:
             outcome = await self.once(f"{path}/execute", "tool", request, make)
             return readable(f"{path}/execute", _batch_of, outcome)
 
-        return Oracles(execute=journalled)
+        return Oracles(execute=journalled, solve=solved)
 
 
 def readable(path: str, read: Callable[[Outcome], T], outcome: Outcome) -> T:
@@ -213,6 +240,19 @@ async def _no_sandbox(
     source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
 ) -> Batch:
     raise SandboxUnavailable("This session has no sandbox, only its journal: no code can be run.")
+
+
+async def _no_solver(theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
+    raise Unavailable("This session has no solver, only its journal: no rule can be judged.")
+
+
+def _solution_of(outcome: Outcome) -> Solution:
+    response, vectors = outcome.response, outcome.vectors
+    worlds = tuple(response["worlds"])
+    if not vectors:
+        return Solution(worlds)
+    names = tuple(response["reason_names"])
+    return Solution(worlds, vectors["codes"], vectors["reasons"], names)
 
 
 def _outcome_of(batch: Batch, keep: Keep) -> Outcome:

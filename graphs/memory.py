@@ -22,6 +22,7 @@ from ..records import (
     Problem,
     Proposer,
     Sandbox,
+    Solve,
     StepRecord,
     UsageError,
 )
@@ -68,6 +69,7 @@ def case_of(
     proposer: Proposer,
     sandbox: Sandbox | None = None,
     *,
+    solve: Solve | None = None,
     space: InputSet | None = None,
     settings: Settings | None = None,
     session: str = "alone",
@@ -98,5 +100,6 @@ def case_of(
         ledger=rest.pop("ledger", None) or MemoryLedger(),
         proposer=proposer,
         execute=None if sandbox is None else executor(sandbox, course.limits),
+        solve=solve,
         **rest,
     )

@@ -20,6 +20,7 @@ from ..records import (
     Outcome,
     PeirceError,
     Sandbox,
+    Solve,
     StepRecord,
     StoreError,
     digest_of,
@@ -55,7 +56,12 @@ class Differences:
 
 
 async def replay_session(
-    store: Store, session: str, *, sandbox: Sandbox | None = None, live: bool = False
+    store: Store,
+    session: str,
+    *,
+    sandbox: Sandbox | None = None,
+    solve: Solve | None = None,
+    live: bool = False,
 ) -> dict[str, Json]:
     """Returns {"session", "steps", "differences": [{problem, step, field, recorded, replayed}]}.
 
@@ -78,7 +84,15 @@ async def replay_session(
         journal = _Recorded(store.journal(session), noted, live, _kinds(store, session, row))
         ledger = _Compared(store, session, row, noted)
         case = make_case(
-            store, session, settings, row, spaces, execute=execute, journal=journal, ledger=ledger
+            store,
+            session,
+            settings,
+            row,
+            spaces,
+            execute=execute,
+            solve=solve,
+            journal=journal,
+            ledger=ledger,
         )
         if await _replay_problem(graph, case, row, noted):
             journal.check_end()

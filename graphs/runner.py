@@ -20,6 +20,7 @@ from ..records import (
     Proposer,
     Sandbox,
     SandboxUnavailable,
+    Solve,
     Unavailable,
 )
 from ..store import ProblemRow, Store
@@ -37,6 +38,7 @@ async def run_session(
     *,
     proposer: Proposer | None,
     sandbox: Sandbox | None,
+    solve: Solve | None = None,
     concurrency: int = 4,
     on_event: Callable[[Event], None] | None = None,
     callbacks: Sequence[Any] = (),
@@ -88,7 +90,7 @@ async def run_session(
             if stopping.is_set():
                 return
             case = make_case(
-                store, session, settings, row, spaces, proposer=proposer, execute=execute,
+                store, session, settings, row, spaces, proposer=proposer, execute=execute, solve=solve,
                 budget=budget, stopping=stopping, emit=emit, cache=answers,
                 journal=journal, ledger=ledger,
             )  # fmt: skip

@@ -140,6 +140,7 @@ class Programs:
 
     name = "programs"
     answer_formats = ANSWER_FORMATS
+    oracle = "execute"
     opens_hidden = True
 
     def strictly(self) -> Programs:
@@ -154,7 +155,7 @@ class Programs:
     ) -> Sequence[Hypothesis | Malformed]:
         return [self._held(read_answer(answer, answer_format))]
 
-    def read(self, text: str) -> Hypothesis | Malformed:
+    def read(self, text: str, view: View) -> Hypothesis | Malformed:
         """A hypothesis that a user brings: the source of a function, fenced or bare."""
         return self._held(read_code(text))
 
@@ -210,7 +211,7 @@ class Programs:
 
     async def attempt(self, code: str, view: View, oracles: Oracles) -> str:
         """What the tool `execute` answers, as JSON text: a function of (code, view) alone."""
-        read = self.read(code)
+        read = self.read(code, view)
         if isinstance(read, Malformed):
             said = {"consistent": False, "passed": 0, "of": len(view.shown), "failing": []}
             return trial_text({**said, "error": f"{read.reason}: {read.detail}"})

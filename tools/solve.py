@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +26,21 @@ from .logic.solving import LIMIT, LIMITED, RESOURCES
 from .logic.theories import Theory, theory_from
 from .logic.worlds import World, world_of
 
-SolverName = Literal["fast", "z3"]
-SOLVERS: tuple[SolverName, ...] = ("fast", "z3")
+if TYPE_CHECKING:
+    from langchain_core.tools import StructuredTool
+    from pydantic import BaseModel
+
+SOLVERS = ("fast", "z3")
 WALL_S = 300.0  # of one question to Z3; only a Z3 that does not count its resources gets there
 TIMED_OUT = "solver_time"  # the reason then
 _KEPT = 64  # prepared sets of worlds, of about a megabyte each
 _MODULE = "peirce.tools.logic.worker"
+
+
+def check_solver(name: str) -> None:
+    """Raises UsageError for a name that is none of `SOLVERS`."""
+    if name not in SOLVERS:
+        raise UsageError(f"no solver {name!r}; valid: {', '.join(SOLVERS)}")
 
 
 class _Inputs:
@@ -64,22 +75,19 @@ class Solver:
 
     def __init__(
         self,
-        solver: SolverName = "fast",
+        solver: str = "fast",
         workers: int = 1,
         resources: int = RESOURCES,
         wall_s: float = WALL_S,
     ) -> None:
-        if solver not in SOLVERS:
-            raise UsageError(f"no solver {solver!r}; valid: {', '.join(SOLVERS)}")
+        check_solver(solver)
         self.solver = solver
         self.resources, self.wall_s = resources, wall_s
         self.kept: OrderedDict[tuple[str, str, bool], _Inputs] = OrderedDict()
         self.processes = [LineProcess(_MODULE) for _ in range(max(1, workers))]
         self.locks = [asyncio.Lock() for _ in self.processes]
 
-    async def __call__(
-        self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted
-    ) -> Solution:
+    async def __call__(self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
         known = theory_from(theory)
         formula = read_formula(rule, known.predicates)
         pairs = wanted == "extension"
@@ -161,3 +169,35 @@ def _limited(ready: _Inputs, wanted: Wanted, reason: str) -> Solution:
     if wanted == "explained":
         nothing |= {"breaches": [], "needless": []}
     return Solution((nothing,) * len(ready.worlds))
+
+
+@cache
+def _arguments() -> type[BaseModel]:
+    from pydantic import BaseModel, Field
+
+    class SolveArguments(BaseModel):
+        formula: str = Field(description="alpha(x) as an S-expression.")
+
+    return SolveArguments
+
+
+def solve_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
+    """The LangChain tool `solve(formula)`; `attempt` judges a rule in the prompt worlds and answers
+    with JSON text. Raises what `attempt` raises: an outage is no answer."""
+    from langchain_core.tools import StructuredTool
+
+    async def solve(formula: str) -> str:
+        return await attempt(formula)
+
+    tool: Any = StructuredTool.from_function(
+        coroutine=solve,
+        name="solve",
+        description=(
+            "Judge a candidate rule alpha(x) exactly in all worlds shown. Returns JSON: consistent"
+            " (bool), in how many worlds it is valid, its cost, the lower bound of any rule's cost,"
+            " its size, and where it fails: the world, the element or completion that breaks it,"
+            " and the elements that it marks without need. Use it before you answer."
+        ),
+        args_schema=_arguments(),
+    )
+    return tool  # type: ignore[no-any-return]

@@ -28,8 +28,8 @@ from ..records import (
     Hypothesis,
     InputSet,
     Json,
-    Limits,
     Malformed,
+    Measuring,
     Oracles,
     Problem,
     UsageError,
@@ -39,6 +39,7 @@ from .driving import loop_runner
 from .problems import choose
 
 LINES_AT_ONCE = 32
+NO_SPACE = InputSet("none", ())
 GIVEN_AHEAD = 1_000  # results that wait for the caller
 
 
@@ -59,15 +60,17 @@ def check(
     sandbox: str = "process",
     strict_sandbox: bool = False,
     workers: int | None = None,
+    solver: str = "fast",
+    evaluator: str = "exact",
 ) -> Iterator[dict[str, Json]]:
     """One object for each line of `answers`, in its order, with the keys of CLI.md.
 
     A line that cannot be judged gets the verdict "error" and a reason; the others still run.
     """
-    from ..sandbox import open_sandbox
     from ..tasks import family as family_named
     from ..tasks.files import locate, read_lines
-    from ..tools.execute import executor
+    from ..tools.solve import check_solver
+    from .opening import opened
 
     chosen = choose(
         task, data=data, problems=problems, problem=problem, sample=sample,
@@ -79,21 +82,24 @@ def check(
         raise UsageError(
             f"answer_format is {form!r}: it must be one of {', '.join(family.answer_formats)}"
         )
+    check_solver(solver)
     known = {one.id: (one, inputs) for one, inputs in chosen.pairs}
+    if isinstance(family, Measuring):
+        known = {name: (family.seen(one, evaluator), s) for name, (one, s) in known.items()}
+        family = family.by(evaluator)
     lines = read_lines(locate(answers, ()), errors="surrogateescape")
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
-        opened = await open_sandbox(sandbox, workers, strict_sandbox)
-        try:
-            if missing := [name for name, on in opened.layers().items() if not on]:
+        opening = opened(
+            family, sandbox=sandbox, workers=workers, strict_sandbox=strict_sandbox, solver=solver
+        )
+        async with opening as tools:
+            if missing := [name for name, on in tools.layers.items() if not on]:
                 warnings.warn(
                     f"the sandbox {sandbox} runs here without {', '.join(missing)} (README, Safety)",
                     stacklevel=2,
                 )
-            judge = Judge(family, form, Oracles(execute=executor(opened, Limits())), known)
-            await judge.lines(lines, give)
-        finally:
-            await opened.close()
+            await Judge(family, form, tools.oracles(), known, evaluator).lines(lines, give)
 
     yield from _as_they_come(judged)
 
@@ -142,6 +148,7 @@ class Judge:
     answer_format: str
     oracles: Oracles
     known: dict[str, tuple[Problem, InputSet]]
+    evaluator: str = "exact"
 
     async def lines(
         self,
@@ -187,18 +194,32 @@ class Judge:
     ) -> dict[str, Json]:
         view = problem.view(space)
         if key == "hypothesis":
-            item = self.family.read(brought)
+            item = self.family.read(brought, view)
         else:
             items = self.family.parse(view, brought, self.answer_format)
             item = items[0] if items else Malformed("empty", "the answer holds no hypothesis")
         if isinstance(item, Malformed):
             nothing = [None] * len(problem.shown), [None] * len(problem.hidden)
             reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
-            return _said("malformed", reason, *nothing)
-        return await self._apply(item, problem, space)
+            return _said("malformed", reason, *nothing) | self._measures(problem, key, brought)
+        return await self._apply(item, problem, space, key, brought)
+
+    def _measures(
+        self,
+        problem: Problem,
+        key: str,
+        brought: str,
+        shown: Agreement | None = None,
+        hidden: Agreement | None = None,
+    ) -> dict[str, Json]:
+        """What a family measures beside the verdict, where it does."""
+        if not isinstance(self.family, Measuring):
+            return {}
+        text = brought if key == "hypothesis" else self.family.said(problem.view(NO_SPACE), brought)
+        return self.family.measures(problem, text, shown, hidden, self.evaluator)
 
     async def _apply(
-        self, hypothesis: Hypothesis, problem: Problem, space: InputSet
+        self, hypothesis: Hypothesis, problem: Problem, space: InputSet, key: str, brought: str
     ) -> dict[str, Json]:
         view = problem.view(space)
         shown, hidden, (predicted,) = await asyncio.gather(
@@ -213,6 +234,7 @@ class Judge:
         return _said(verdict, reason, *map(list, marks)) | {
             "undefined": predicted.undefined(),
             "breaches": list(hypothesis.breaches),
+            **self._measures(problem, key, brought, shown, hidden),
         }
 
 

@@ -24,12 +24,14 @@ from .settings import shown_settings
 
 T = TypeVar("T")
 OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
+OPENING = ("sandbox", "workers", "strict_sandbox", "solver")
 Begin: TypeAlias = Callable[[Store, Json, Mapping[str, bool]], str]
 
 
 async def drive(
     path: Path,
     begin: Begin,
+    family: str,
     model: str | Proposer,
     operational: Mapping[str, Json],
     on_event: OnEvent | None = None,
@@ -37,13 +39,15 @@ async def drive(
     retry_failed: bool = False,
 ) -> str:
     """Runs the session that `begin(store, the proposer's settings, the sandbox's layers)` names,
-    and returns its id. operational: model_options, sandbox, workers, strict_sandbox, concurrency.
+    and returns its id. operational: model_options, sandbox, workers, strict_sandbox, solver,
+    concurrency.
     """
     from ..agents import open_model
     from ..graphs.budget import Budget
     from ..graphs.replies import checked_settings
     from ..graphs.runner import run_session
-    from ..sandbox import open_sandbox
+    from ..tasks import family as family_named
+    from .opening import opened
 
     emit = _showing(on_event) if on_event else (lambda event: None)
     async with AsyncExitStack() as stack:
@@ -53,20 +57,23 @@ async def drive(
         else:
             proposer = model
         model_settings = checked_settings(proposer)
-        sandbox = await open_sandbox(
-            operational["sandbox"], operational["workers"], operational["strict_sandbox"]
+        tools = await stack.enter_async_context(
+            opened(
+                family_named(family),
+                **{name: operational[name] for name in OPENING if name in operational},
+            )
         )
-        stack.push_async_callback(sandbox.close)
         # Last: what cannot be run leaves no empty store behind.
         store = stack.enter_context(closing(Store.open(path, write=True)))
-        session = begin(store, model_settings, sandbox.layers())
+        session = begin(store, model_settings, tools.layers)
         before = store.session(session).get("seconds") or 0.0
         limits = operational.get("spending", {})
         used = store.usage(session)["by_kind"].get("model", {})
         start = time.monotonic()
         with interruptible(emit) as stopping:
             outcome = await run_session(
-                store, session, proposer=proposer, sandbox=sandbox, stopping=stopping,
+                store, session, proposer=proposer, sandbox=tools.sandbox, solve=tools.solver,
+                stopping=stopping,
                 concurrency=operational["concurrency"], on_event=emit, callbacks=callbacks,
                 retry_failed=retry_failed, budget=Budget.of(limits, used),
                 max_failures=limits.get("max_failures"), cache=operational.get("cache", True),

@@ -35,6 +35,7 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
     """options: all of `run`'s, of the declared kinds (`arguments.checked`). Raises UsageError and
     DataError for what cannot be, before anything is opened."""
     from ..sandbox import check_backend
+    from ..tools.solve import check_solver
 
     named = ("data", "problems", "problem", "sample", "observations", "space", "seed")
     chosen = choose(task, **{name: options[name] for name in named})
@@ -61,6 +62,7 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
     }
     limits = spending_of(**{name: options[name] for name in OF_SPENDING})
     check_backend(options["sandbox"])
+    check_solver(options["solver"])
     operational: dict[str, Json] = {
         "model": model if isinstance(model, str) else None,
         "model_options": opening,
@@ -68,6 +70,7 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
         "sandbox": options["sandbox"],
         "strict_sandbox": options["strict_sandbox"],
         "workers": options["workers"],
+        "solver": options["solver"],
         "concurrency": options["concurrency"] or CONCURRENCY,
         "cache": options["cache"],
         "store": str(store_path(options["store"])),

@@ -57,6 +57,7 @@ def run(
     sandbox: str = "process",
     strict_sandbox: bool = False,
     workers: int | None = None,
+    solver: str = "fast",
     concurrency: int | None = None,
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
@@ -68,7 +69,8 @@ def run(
     `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
     {"judge": {"model": …, "temperature": …}}, recorded; no method asks them yet. `tool_calls`: of
     the model, at most so many an answer. `feedback`: whether the next prompt says where an answer
-    failed; None: to a model that takes no tools. `cache`: whether what another session of the
+    failed; None: to a model that takes no tools. `solver`: of rules about worlds, "fast" (Z3 only
+    where the fast path ends) or "z3". `cache`: whether what another session of the
     store has asked of the same model is answered from there.
     """
     options = dict(locals())
@@ -86,7 +88,8 @@ def run(
         }
         return opened.create_session(whole, what.chosen.pairs)
 
-    driven = drive(path, begin, model, what.operational, on_event, callbacks)
+    family = what.chosen.task.family
+    driven = drive(path, begin, family, model, what.operational, on_event, callbacks)
     return outcome(path, complete(driven))
 
 
@@ -109,6 +112,7 @@ def resume(
     sandbox: str | None = None,
     strict_sandbox: bool | None = None,
     workers: int | None = None,
+    solver: str | None = None,
     concurrency: int | None = None,
     budget_tokens: int | None = None,
     budget_usd: float | None = None,
@@ -133,6 +137,7 @@ def resume(
         sandbox=sandbox,
         strict_sandbox=strict_sandbox,
         workers=workers,
+        solver=solver,
         concurrency=concurrency,
         cache=cache,
     )
@@ -159,7 +164,8 @@ def resume(
             )
         return found
 
-    driven = drive(path, again, spec, operational, on_event, callbacks, retry_failed)
+    family = settings["family"]
+    driven = drive(path, again, family, spec, operational, on_event, callbacks, retry_failed)
     return outcome(path, complete(driven))
 
 
@@ -170,13 +176,14 @@ def import_recorded(
     data: str | Path | None = None,
     task: str | None = None,
     observations: int | str | Path | None = None,
-    answer_format: str = "fenced_function",
+    answer_format: str | None = None,
     **options: Any,
 ) -> Session:
     """Judges every recorded answer of `file` on the problems of `data`; nothing is decided.
 
     The task is guessed from the record's "dataset" unless it is named; problems without a
-    recorded answer are left out. Other options are `run`'s.
+    recorded answer are left out. answer_format: None is how recorded answers of the family come
+    (of programs a fenced function). Other options are `run`'s.
     """
     from ..agents.recorded import read_record
 
@@ -189,7 +196,10 @@ def import_recorded(
             f"{file} holds answers and no problems: name their file, as in"
             f" `peirce import {file} --data {name}.jsonl`"
         )
-    here = choose(name, data=data, observations=observations, seed=options.get("seed", 0)).problems
+    chosen = choose(name, data=data, observations=observations, seed=options.get("seed", 0))
+    here = chosen.problems
+    if answer_format is None and chosen.task.family == "programs":
+        answer_format = "fenced_function"
     answered = [problem.id for problem in here if problem.id in record.answers]
     if not answered:
         raise UsageError(f"no problem of {data} has an answer in {file}")

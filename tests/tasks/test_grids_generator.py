@@ -35,7 +35,7 @@ def test_the_sandbox_confirms_every_rule_on_every_pair() -> None:
         async with await open_sandbox("process", workers=2) as sandbox:
             execute = executor(sandbox, Limits())
             for task, problem in EVERY:
-                hypothesis = FAMILY.read(problem.secret["rule"])
+                hypothesis = FAMILY.read(problem.secret["rule"], problem.view(InputSet("s", ())))
                 pairs = problem.shown + problem.hidden
                 batch = await execute(
                     hypothesis.text,  # type: ignore[union-attr]
@@ -51,7 +51,7 @@ def test_the_sandbox_confirms_every_rule_on_every_pair() -> None:
 
 def test_rules_keep_the_answer_contract() -> None:
     for _, problem in EVERY:
-        hypothesis = FAMILY.strictly().read(problem.secret["rule"])
+        hypothesis = FAMILY.strictly().read(problem.secret["rule"], problem.view(InputSet("s", ())))
         assert hypothesis.breaches == (), problem.secret["rule"]  # type: ignore[union-attr]
 
 

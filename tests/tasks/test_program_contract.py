@@ -36,17 +36,17 @@ def test_every_breach_has_its_reason():
 def test_a_breach_is_malformed_under_the_strict_contract_and_noted_without(kind):
     source = BREACHED[kind]
     fenced = f"Say.\n```python\n{source}\n```"
-    for read in (STRICT.read(source), *STRICT.parse(VIEW, fenced, "fenced_function"),
+    for read in (STRICT.read(source, VIEW), *STRICT.parse(VIEW, fenced, "fenced_function"),
                  *STRICT.parse(VIEW, repr(("d", source)), "tuple")):  # fmt: skip
         assert isinstance(read, Malformed) and read.reason == f"breach_{kind}"
         assert read.detail.endswith("; one function alone is allowed under --strict-contract")
-    noted = FAMILY.read(source)
+    noted = FAMILY.read(source, VIEW)
     assert isinstance(noted, Hypothesis) and noted.breaches == (kind,)
 
 
 def test_the_gravest_of_several_breaches_is_the_reason_and_all_are_said():
     source = "print(1)\nimport os.path as p, math\nfrom re import sub\ndef f(x):\n    return x"
-    read = STRICT.read(source)
+    read = STRICT.read(source, VIEW)
     assert isinstance(read, Malformed) and read.reason == "breach_import"
     said = "imports math, os.path, re, has code outside of the function, prints; "
     assert read.detail.startswith(said)
@@ -54,13 +54,13 @@ def test_the_gravest_of_several_breaches_is_the_reason_and_all_are_said():
 
 def test_what_keeps_the_contract_is_read_alike():
     for text in (KEPT, f"```python\n{KEPT}\n```", '"""Doc."""\n' + KEPT, "def f(x) return x", ""):
-        assert STRICT.read(text) == FAMILY.read(text)
+        assert STRICT.read(text, VIEW) == FAMILY.read(text, VIEW)
 
 
 def test_the_setting_is_the_familys_and_no_global():
     assert family("programs", strict_contract=True) == STRICT
     assert family("programs") == FAMILY
-    assert isinstance(FAMILY.read(BREACHED["import"]), Hypothesis)
+    assert isinstance(FAMILY.read(BREACHED["import"], VIEW), Hypothesis)
 
 
 def test_the_tool_tells_a_model_of_the_breach_before_it_answers():

@@ -43,7 +43,7 @@ def _view(pairs: tuple[Observation, ...] = PAIRS) -> View:
 
 
 def _hypothesis(source: str) -> Hypothesis:
-    read = FAMILY.read(source)
+    read = FAMILY.read(source, _view())
     assert isinstance(read, Hypothesis), read
     return read
 

@@ -59,7 +59,7 @@ class Gates:
     def conjunction(self, one: int, other: int) -> int:
         if one == FALSE or other == FALSE or one == self.negation(other):
             return FALSE
-        if one == TRUE or one == other:
+        if one in (TRUE, other):
             return other
         if other == TRUE:
             return one
@@ -124,7 +124,7 @@ class Folding:
     def equivalence(self, one: Circuit, other: Circuit) -> Circuit:
         one, other = np.broadcast_arrays(one, other)
         found = np.where(one == TRUE, other, one)
-        for at in zip(*np.nonzero((one != TRUE)), strict=True):
+        for at in zip(*np.nonzero(one != TRUE), strict=True):
             found[at] = self.gates.equivalence(int(one[at]), int(other[at]))
         return found
 
@@ -133,7 +133,7 @@ class Folding:
         shape = [1] * value.ndim
         shape[0], shape[axis] = self.structures.inside.shape
         within = np.where(self.structures.inside.reshape(shape), value, TRUE)
-        found = np.take(within, 0, axis=axis)
+        found: Circuit = np.take(within, 0, axis=axis)
         for place in range(1, within.shape[axis]):
             found = self.conjunction(found, np.take(within, place, axis=axis))
         return found
@@ -142,4 +142,5 @@ class Folding:
         return self.negation(self.every(self.negation(value), at))
 
     def spread(self, value: Circuit, index: tuple[slice | None, ...]) -> Circuit:
-        return value[(slice(None), *index)]
+        found: Circuit = value[(slice(None), *index)]
+        return found

@@ -9,7 +9,7 @@ once. No atom outside a component bears on its elements, so those count as false
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,9 @@ class Completions:
         self.elements: NDArray[np.int64] = np.array(
             [(*one.elements, *one.elements[:1] * (most - len(one.elements))) for one in components]
         )
-        self.rows = np.zeros((self.count, 1 + max(structures.unknown_counts), self.words), np.uint64)
+        self.rows = np.zeros(
+            (self.count, 1 + max(structures.unknown_counts), self.words), np.uint64
+        )
         for number, one in enumerate(components):
             self.rows[number, list(one.atoms)] = patterns(len(one.atoms), self.words)
         self.inside = structures.inside[self.worlds]
@@ -94,10 +96,10 @@ class Completions:
         same = self._gathered(self.structures.equality(terms), terms)
         return np.where(same, _ONES, _NONE)[..., None]
 
-    def _gathered(self, table: NDArray, terms: Sequence[str]) -> NDArray:  # type: ignore[type-arg]
+    def _gathered(self, table: NDArray[Any], terms: Sequence[str]) -> NDArray[Any]:
         """The rows of the components' worlds, and of their elements where the rule's variable is
         among the terms."""
-        found = table[self.worlds]
+        found: NDArray[Any] = table[self.worlds]
         variables = sorted({term for term in terms if is_variable(term)})
         if self.element not in variables:
             return found
@@ -131,15 +133,18 @@ class Completions:
         return found
 
     def spread(self, value: Words, index: tuple[slice | None, ...]) -> Words:
-        return value[(slice(None), *index)]
+        found: Words = value[(slice(None), *index)]
+        return found
 
     def _along(self, value: Words, at: int) -> NDArray[np.bool_]:
         shape = [1] * value.ndim
         shape[0], shape[1 + at] = self.inside.shape
-        return self.inside.reshape(shape)
+        along: NDArray[np.bool_] = self.inside.reshape(shape)
+        return along
 
 
 def bits(words: Words) -> NDArray[np.bool_]:
     """(..., words) to (..., 64 * words), a completion each."""
     bytes_ = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
-    return np.unpackbits(bytes_, axis=-1, bitorder="little").view(np.bool_)
+    found: NDArray[np.bool_] = np.unpackbits(bytes_, axis=-1, bitorder="little").view(np.bool_)
+    return found

@@ -42,7 +42,11 @@ class Explained(NamedTuple):
     def as_json(self) -> dict[str, Json]:
         return {
             "breaches": [
-                {**one._asdict(), "elements": list(one.elements), "completion": dict(one.completion)}
+                {
+                    **one._asdict(),
+                    "elements": list(one.elements),
+                    "completion": dict(one.completion),
+                }
                 for one in self.breaches
             ],
             "needless": list(self.needless),
@@ -55,7 +59,9 @@ def explained(prepared: Prepared, rule: Formula) -> tuple[Explained, ...]:
         return _full(prepared, rule)
     found = prepared.undecided(rule)
     breaches: list[list[Breach]] = [[] for _ in prepared.worlds]
-    for place, (violated, covered) in enumerate(zip(found.violated.true, found.covered.false, strict=True)):
+    for place, (violated, covered) in enumerate(
+        zip(found.violated.true, found.covered.false, strict=True)
+    ):
         names = prepared.worlds[place].names
         for element in np.flatnonzero(violated & covered)[:SHOWN]:
             breaches[place].append(Breach((names[element],), {}, True))
@@ -75,7 +81,9 @@ def explained(prepared: Prepared, rule: Formula) -> tuple[Explained, ...]:
 def _full(prepared: Prepared, rule: Formula) -> tuple[Explained, ...]:
     violated, covered = prepared.extents(rule)
     made = []
-    for world, breaks, marks in zip(prepared.worlds, violated & ~covered, covered & ~violated, strict=True):
+    for world, breaks, marks in zip(
+        prepared.worlds, violated & ~covered, covered & ~violated, strict=True
+    ):
         breaches = tuple(
             Breach((world.names[element],), {}, True) for element in np.flatnonzero(breaks)[:SHOWN]
         )
@@ -108,4 +116,3 @@ def atom_name(world: World, number: int) -> str:
     """An unknown atom of a world by its number, as `R(a0, a1)`."""
     name, at = world.unknown_atoms[number]
     return f"{name}({', '.join(world.names[place] for place in at)})"
-

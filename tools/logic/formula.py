@@ -18,7 +18,9 @@ QUANTIFIERS: tuple[Kind, ...] = ("forall", "exists")
 ABNORMAL = "Ab"
 FREE = "x"  # the variable of a rule alpha(x)
 # Latin first; there are more than a thousand lower-case letters, and a formula may hold any.
-_LETTERS = "yzwuvabcdefghijklmnopqrstx" + "".join(filter(str.islower, map(chr, range(0xDF, 0x2000))))
+_LETTERS = "yzwuvabcdefghijklmnopqrstx" + "".join(
+    filter(str.islower, map(chr, range(0xDF, 0x2000)))
+)
 
 
 class Node(NamedTuple):

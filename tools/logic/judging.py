@@ -63,7 +63,9 @@ class Undecided(NamedTuple):
     @property
     def broken(self) -> NDArray[np.bool_]:
         """(worlds,): an element is certainly in V and not in A."""
-        found: NDArray[np.bool_] = (self.violated.true & self.covered.false).any(axis=1)
+        found: NDArray[np.bool_] = np.logical_or.reduce(
+            self.violated.true & self.covered.false, axis=1
+        )
         return found
 
     @property
@@ -139,7 +141,8 @@ class Prepared:
 
     def _full(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         violated, covered = self.extents(rule)
-        return ~(violated & ~covered).any(axis=1), covered.sum(axis=1)
+        broken = np.logical_or.reduce(violated & ~covered, axis=1)
+        return ~broken, covered.sum(axis=1)
 
     def extents(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """V and A of the full regime, (worlds, elements) each."""

@@ -62,5 +62,8 @@ def _scope(formula: Formula, theory: Theory, objects: bool) -> tuple[str, str]:
     if unbound:
         return "unbound_variable", f"{unbound[0]!r} is bound by no quantifier"
     if formula.objects and not objects:
-        return "object_name", f"{sorted(formula.objects)[0]!r} is no variable: objects have no names"
+        return (
+            "object_name",
+            f"{sorted(formula.objects)[0]!r} is no variable: objects have no names",
+        )
     return "", ""

@@ -43,7 +43,9 @@ class _World:
         world = solved.worlds[place]
         self.count = len(world.names)
         self.unknown = len(world.unknown_atoms)
-        self.abnormal = [solved.term(int(gate)) for gate in solved.folding.abnormal[place][: self.count]]
+        self.abnormal = [
+            solved.term(int(gate)) for gate in solved.folding.abnormal[place][: self.count]
+        ]
         self.axioms = z3.And([solved.term(int(axiom[place])) for axiom in solved.axioms])
         self.solvers: dict[str, z3.Solver] = {}
 
@@ -214,10 +216,10 @@ class Solved:
     def _unjudged(self, reason: str) -> tuple[Worth, ...]:
         return tuple(Worth(None, None, bound, reason) for bound, _ in self.bounds)
 
-    def covered(self, rule: Formula) -> np.ndarray:  # type: ignore[type-arg]
+    def covered(self, rule: Formula) -> NDArray[np.int64]:
         """(worlds, elements): gates."""
         value = evaluate(rule, self.folding)
-        found: np.ndarray = about_elements(value, rule, self.folding.structures.size)  # type: ignore[type-arg]
+        found: NDArray[np.int64] = about_elements(value, rule, self.folding.structures.size)
         return found
 
     def explained(self, rule: Formula) -> tuple[Explained, ...]:

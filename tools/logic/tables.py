@@ -75,9 +75,7 @@ def _value(
             return values[part]  # no domain is empty
         reduce = algebra.every if node.kind == "forall" else algebra.some
         return reduce(values[part], axes[part].index(node.name))
-    one, other = (
-        _fitted(values[part], axes[part], here, algebra) for part in node.parts
-    )
+    one, other = (_fitted(values[part], axes[part], here, algebra) for part in node.parts)
     if node.kind == "and":
         return algebra.conjunction(one, other)
     if node.kind == "or":
@@ -171,7 +169,8 @@ class Structures:
         if one == other:
             return np.ones((count, size), bool)
         named = other if is_variable(one) else one
-        return np.arange(size)[None, :] == self.places(named)[:, None]
+        same: Bools = np.arange(size)[None, :] == self.places(named)[:, None]
+        return same
 
 
 class Truth:
@@ -197,14 +196,14 @@ class Truth:
         return one | other
 
     def equivalence(self, one: Bools, other: Bools) -> Bools:
-        return one == other
+        return np.equal(one, other)
 
     def every(self, value: Bools, at: int) -> Bools:
-        found: Bools = (value | ~self._along(value, at)).all(axis=1 + at)
+        found: Bools = np.logical_and.reduce(value | ~self._along(value, at), axis=1 + at)
         return found
 
     def some(self, value: Bools, at: int) -> Bools:
-        found: Bools = (value & self._along(value, at)).any(axis=1 + at)
+        found: Bools = np.logical_or.reduce(value & self._along(value, at), axis=1 + at)
         return found
 
     def spread(self, value: Bools, index: tuple[slice | None, ...]) -> Bools:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from ...records import DataError, Json, canonical_json
-from .formula import ABNORMAL, FREE, Builder, Formula, renamed
+from .formula import ABNORMAL, FREE, Builder, Formula, Node, renamed
 from .reading import FormulaError, read_formula
 from .writing import written
 
@@ -86,7 +86,7 @@ def _violation(axiom: Formula) -> Formula | None:
     if len(blocks) != 1:
         return None
     builder = Builder()
-    places = []
+    places: list[int] = []
     for node in nodes:
         places.append(builder.add(node._replace(parts=tuple(places[p] for p in node.parts))))
     kept = [places[place] for place in conjuncts if place not in blocks]
@@ -97,12 +97,12 @@ def _violation(axiom: Formula) -> Formula | None:
     return found if top.name == FREE else _about(found, top.name)
 
 
-def _is_block(nodes: Sequence, place: int, variable: str) -> bool:  # type: ignore[type-arg]
+def _is_block(nodes: Sequence[Node], place: int, variable: str) -> bool:
     node = nodes[place]
     if node.kind != "not":
         return False
     inner = nodes[node.parts[0]]
-    return inner.kind == "atom" and inner.name == ABNORMAL and inner.terms == (variable,)
+    return bool(inner.kind == "atom" and inner.name == ABNORMAL and inner.terms == (variable,))
 
 
 def _about(formula: Formula, variable: str) -> Formula:
@@ -121,7 +121,9 @@ def theory_of(
     signature or axiom that is none, free variables, objects, or no Ab at all."""
     for name, places in signature.items():
         if name == ABNORMAL:
-            raise DataError(f"{where}: {ABNORMAL} is what a rule defines, and no predicate of worlds")
+            raise DataError(
+                f"{where}: {ABNORMAL} is what a rule defines, and no predicate of worlds"
+            )
         if type(places) is not int or not 0 <= places <= MOST_PLACES:
             raise DataError(
                 f"{where}: predicate {name!r} has {places!r} arguments; 0 to {MOST_PLACES} can be"
@@ -142,11 +144,9 @@ def theory_of(
         if formula.objects:
             raise DataError(f"{at}: names the object {sorted(formula.objects)[0]!r}")
         for node in formula.nodes:
-            places = 1 if node.name == ABNORMAL else signature.get(node.name)
-            if node.kind == "atom" and len(node.terms) != places:
-                raise DataError(
-                    f"{at}: {node.name} takes {places} arguments, not {len(node.terms)}"
-                )
+            due = 1 if node.name == ABNORMAL else signature.get(node.name)
+            if node.kind == "atom" and len(node.terms) != due:
+                raise DataError(f"{at}: {node.name} takes {due} arguments, not {len(node.terms)}")
         read.append(formula)
     if not any(ABNORMAL in formula.predicates for formula in read):
         raise DataError(f"{where}: no axiom speaks of {ABNORMAL}, so there is nothing to define")
@@ -161,7 +161,9 @@ def theory_from(data: Mapping[str, Json]) -> Theory:
 @lru_cache(maxsize=64)
 def _theory_from(text: str) -> Theory:
     data = json.loads(text)
-    return theory_of(*(data[key] for key in KEYS), where="the theory")
+    return theory_of(
+        data["names"], data["axioms"], data["signature"], data["allowed"], "the theory"
+    )
 
 
 _BY_A_NEIGHBOUR = "(exists y (and ({} x y) (P y)))"

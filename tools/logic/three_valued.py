@@ -34,9 +34,7 @@ class Kleene:
     def __init__(self, structures: Structures) -> None:
         self.structures = structures
         self.on = {
-            name: np.where(
-                bits >= 0, np.uint64(1) << np.maximum(bits, 0).astype(np.uint64), _NONE
-            )
+            name: np.where(bits >= 0, np.uint64(1) << np.maximum(bits, 0).astype(np.uint64), _NONE)
             for name, bits in structures.unknown.items()
         }
 
@@ -74,8 +72,8 @@ class Kleene:
         shape = [1] * value.true.ndim
         shape[0], shape[axis] = self.structures.inside.shape
         inside = self.structures.inside.reshape(shape)
-        true = (value.true & inside).any(axis=axis)
-        false = (value.false | ~inside).all(axis=axis)
+        true = np.logical_or.reduce(value.true & inside, axis=axis)
+        false = np.logical_and.reduce(value.false | ~inside, axis=axis)
         on = np.bitwise_or.reduce(np.where(inside, value.on, _NONE), axis=axis)
         return Three(true, false, np.where(true, _NONE, on))
 
