@@ -162,7 +162,7 @@ def _why(value: Mapping[str, Json]) -> str:
         if not atoms:
             said.append(f"{who} breaks the default and alpha does not hold of it" if who
                         else "no completion repairs it")  # fmt: skip
-        elif breach["every"]:
+        elif None in atoms.values():
             said.append(f"whatever {', '.join(atoms)} are, one of {who} is broken and not covered")
         else:
             case = ", ".join(atom if true else f"not {atom}" for atom, true in atoms.items())

@@ -24,13 +24,12 @@ SHOWN = 3  # elements of a world
 
 
 class Breach(NamedTuple):
-    """elements: names that are broken and not covered. completion: by atom, as `R(a0, a1)`, of the
-    atoms that matter; empty where every completion breaks them. every: no completion of these atoms
-    repairs all the elements."""
+    """elements: names that are broken and not covered. completion: by unknown atom, as `R(a0, a1)`,
+    whether it is true there; empty where every completion breaks the elements. None: it may be
+    either, and whatever these atoms are, one of the elements is broken."""
 
     elements: tuple[str, ...]
-    completion: Mapping[str, bool]
-    every: bool
+    completion: Mapping[str, bool | None]
 
 
 class Explained(NamedTuple):
@@ -64,7 +63,7 @@ def explained(prepared: Prepared, rule: Formula) -> tuple[Explained, ...]:
     ):
         names = prepared.worlds[place].names
         for element in np.flatnonzero(violated & covered)[:SHOWN]:
-            breaches[place].append(Breach((names[element],), {}, True))
+            breaches[place].append(Breach((names[element],), {}))
     of_rule = prepared.rows(found.components, rule)
     of_theory = prepared.rows(found.components, prepared.violation)
     for (component, covers), (_, violates) in zip(of_rule, of_theory, strict=True):
@@ -85,7 +84,7 @@ def _full(prepared: Prepared, rule: Formula) -> tuple[Explained, ...]:
         prepared.worlds, violated & ~covered, covered & ~violated, strict=True
     ):
         breaches = tuple(
-            Breach((world.names[element],), {}, True) for element in np.flatnonzero(breaks)[:SHOWN]
+            Breach((world.names[element],), {}) for element in np.flatnonzero(breaks)[:SHOWN]
         )
         made.append(Explained(breaches, _names(world, marks)))
     return tuple(made)
@@ -104,12 +103,12 @@ def _breach(prepared: Prepared, component: Component, broken: NDArray[np.bool_])
     names = [world.names[element] for element in component.elements]
     atoms = [atom_name(world, number) for number in component.atoms]
     if prepared.regime == "partial":
-        return Breach(tuple(names), dict.fromkeys(atoms, False), True)
+        return Breach(tuple(names), dict.fromkeys(atoms))
     # The first such completion makes the fewest late atoms true.
     completion = int(np.argmax(some))
     chosen = {atom: bool(completion >> place & 1) for place, atom in enumerate(atoms)}
     broken_there = [n for n, row in zip(names, broken, strict=True) if row[completion]]
-    return Breach(tuple(broken_there[:SHOWN]), chosen, False)
+    return Breach(tuple(broken_there[:SHOWN]), chosen)
 
 
 def atom_name(world: World, number: int) -> str:

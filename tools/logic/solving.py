@@ -238,9 +238,9 @@ class Solved:
         try:
             if self.regime != "skeptical":
                 held = world.possible("holds", covered)
-                return () if held else (Breach((), {}, True),)
+                return () if held else (Breach((), {}),)
             completion = world.completion(covered)
-            return () if completion is None else (Breach((), completion, False),)
+            return () if completion is None else (Breach((), completion),)
         except _Limit:
             return ()
 
