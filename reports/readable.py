@@ -134,11 +134,15 @@ def print_tasks(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
-    """A problem drawn whole; what no agent sees is said to be hidden."""
+    """A problem drawn whole, or as its task draws it; what no agent sees is said to be hidden."""
     out.print(
         f"{problem['task']}, problem {visible(problem['id'])}: {len(problem['shown'])} shown,"
         f" {len(problem['hidden'])} hidden, a sample space of {problem['space']:,} inputs"
     )
+    if "drawn" in problem:
+        for line in problem["drawn"].split("\n"):
+            out.print(Text(visible(f"  {line}" if line else "")), no_wrap=True, crop=False)
+        return
     for title in ("shown", "hidden"):
         for given, wanted in problem[title]:
             if is_grid(given) and is_grid(wanted):

@@ -9,6 +9,8 @@ A task may define more than `records.Task` asks for:
 - `observe(problems, observations, seed) -> list[Problem]`, where its observations are not drawn
   by `observations.apply`;
 - `judgeable(observation) -> bool`, where a hypothesis cannot be right on some hidden pairs;
+- `drawn(problem) -> str`, the lines that `tasks show` shows a person of a problem, at most 98
+  columns wide, instead of its pairs; `--json` has all of it;
 - `read_input(value, where) -> Json`, an input of `--space FILE`, checked: raises `DataError`;
 - `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder;
 - `identity(path) -> {"name", "sha256"}`, where its data may be more files than one;

@@ -74,6 +74,13 @@ def identity(path: Path) -> dict[str, Json]:
     return {"name": path.name, "sha256": seen.hexdigest()}
 
 
+def joint_identity(name: str, folder: Path, files: Iterable[Path]) -> dict[str, Json]:
+    """One hash over the names, below `folder`, and hashes of several files, in the form of
+    sha256sum."""
+    rows = sorted(f"{identity(one)['sha256']}  {one.relative_to(folder)}\n" for one in files)
+    return {"name": name, "sha256": hashlib.sha256("".join(rows).encode()).hexdigest()}
+
+
 def read_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
     """(line number from 1, line without its end) for each line that is not blank. errors: what
     becomes of bytes that are not UTF-8, as for `open`; strict is a DataError."""

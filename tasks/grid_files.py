@@ -17,7 +17,6 @@ either; with other pairs it is an error.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,10 +24,10 @@ from pathlib import Path
 from typing import Protocol
 
 from ..records import DataError, Json, Observation, UsageError, canonical_json
-from .files import expanded, identity, locate, parsed, read_lines, read_text
-from .grids import UNANSWERED, BadValue, Grid, grid
+from .files import expanded, identity, joint_identity, locate, parsed, read_lines, read_text
+from .grids import UNANSWERED, Grid, grid
 from .json_text import line_at, parse_json
-from .sentences import shorten, warn
+from .sentences import BadValue, shorten, warn
 
 
 class Form(Protocol):
@@ -172,16 +171,14 @@ def _solutions(path: Path) -> Path | None:
 
 
 def identity_of(path: str | Path, form: Form) -> dict[str, Json]:
-    """`files.identity` of the one file that is read, else one hash over the names and hashes of
-    all, in the form of sha256sum."""
+    """`files.identity` of the one file that is read, else `files.joint_identity` of all."""
     place = expanded(path)
     files = sources(path, form)
     files += [beside for one in files if (beside := _solutions(one))]
     if len(files) == 1:
         return identity(files[0])
     top = place if place.is_dir() else place.parent
-    rows = sorted(f"{identity(one)['sha256']}  {one.relative_to(top)}\n" for one in files)
-    return {"name": place.name, "sha256": hashlib.sha256("".join(rows).encode()).hexdigest()}
+    return joint_identity(place.name, top, files)
 
 
 # --- what is in a file --------------------------------------------------------------

@@ -21,31 +21,13 @@ from typing import TypeAlias
 
 from ..records import DataError, InputSet, Json, Observation, Problem, canonical_json
 from . import observations as observations_
-from .sentences import shorten
+from .sentences import BadValue, shorten
 
 Grid: TypeAlias = list[list[int]]
 
 LARGEST = 30  # rows, and columns
 COLOURS = frozenset(range(10))
 UNANSWERED = "inputs_without_output"  # in the secret part: test inputs that no pair holds
-
-
-class BadValue(ValueError):
-    """What is wrong with a value, and where in it: keys and indices from the outside in."""
-
-    def __init__(self, keys: tuple[str | int, ...], said: str) -> None:
-        super().__init__(said)
-        self.keys = keys
-
-    def within(self, *keys: str | int) -> BadValue:
-        return BadValue((*keys, *self.keys), str(self))
-
-    @property
-    def field(self) -> str:
-        """`train[0].input[2]`."""
-        return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in self.keys).removeprefix(
-            "."
-        )
 
 
 def grid(value: Json, *, drawn: bool = False) -> Grid:

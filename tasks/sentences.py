@@ -11,6 +11,24 @@ class DataWarning(UserWarning):
     """What a loader left out and why, one sentence; given by `warnings.warn`."""
 
 
+class BadValue(ValueError):
+    """What is wrong with a value, and where in it: keys and indices from the outside in."""
+
+    def __init__(self, keys: tuple[str | int, ...], said: str) -> None:
+        super().__init__(said)
+        self.keys = keys
+
+    def within(self, *keys: str | int) -> BadValue:
+        return BadValue((*keys, *self.keys), str(self))
+
+    @property
+    def field(self) -> str:
+        """`train[0].input[2]`."""
+        return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in self.keys).removeprefix(
+            "."
+        )
+
+
 def warn(sentence: str) -> None:
     warnings.warn(sentence, DataWarning, stacklevel=3)
 

@@ -106,13 +106,18 @@ def tasks_show(
     observations: int | str | Path | None = None,
     seed: int = 0,
 ) -> list[dict[str, Json]]:
-    """Problems whole, hidden parts too: all that the options name, or the one asked for."""
+    """Problems whole, hidden parts too: all that the options name, or the one asked for. "drawn":
+    what a person is shown of one, where its task says so."""
     wanted = () if problem is None else (problem,)
     chosen = choose(
         task, data=data, problems=problems, problem=wanted, sample=sample,
         observations=observations, seed=seed,
     )  # fmt: skip
-    return [{**one.as_json(), "space": len(space)} for one, space in chosen.pairs]
+    drawn = getattr(chosen.task, "drawn", None)
+    return [
+        {**one.as_json(), "space": len(space), **({"drawn": drawn(one)} if drawn else {})}
+        for one, space in chosen.pairs
+    ]
 
 
 @checked

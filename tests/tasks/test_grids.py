@@ -16,10 +16,10 @@ import pytest
 from peirce.records import DataError, Json, Observation, canonical_json
 from peirce.tasks import load_problems
 from peirce.tasks.arc import TASK as ARC
-from peirce.tasks.grids import UNANSWERED, BadValue, canonical, grid, is_grid
+from peirce.tasks.grids import UNANSWERED, canonical, grid, is_grid
 from peirce.tasks.mini_arc import TASK as MINI
 from peirce.tasks.programs import FAMILY
-from peirce.tasks.sentences import DataWarning
+from peirce.tasks.sentences import BadValue, DataWarning
 from peirce.tasks.space_files import read_space, write_space
 
 ROWS = [
