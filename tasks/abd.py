@@ -15,7 +15,7 @@ from pathlib import Path
 from ..records import DataError, InputSet, Json, Problem, UsageError
 from ..tools.logic.worlds import world_of
 from . import abd_files, abd_json, abd_sampling
-from .abd_problem import FAMILY, NAME
+from .abd_problem import LOGIC, NAME
 from .files import identity, locate
 from .sentences import shorten
 
@@ -24,7 +24,7 @@ FILES = (*abd_files.FILES, *abd_json.FILES)
 
 class Abd:
     name = NAME
-    family = FAMILY
+    family = LOGIC
     about = "an exception rule that repairs a default theory in several worlds (ABD; needs --data)"
     files = FILES
 

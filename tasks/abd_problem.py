@@ -22,7 +22,7 @@ from ..tools.logic.theories import Theory
 from ..tools.logic.worlds import World, world_of
 from .sentences import BadValue, nearest, shorten
 
-NAME, FAMILY = "abd", "logic"
+NAME, LOGIC = "abd", "logic"
 Keys = tuple[str | int, ...]
 
 
@@ -38,7 +38,7 @@ def problem(
     return Problem(
         id=name,
         task=NAME,
-        family=FAMILY,
+        family=LOGIC,
         shown=tuple(Observation(world.as_json(), True) for world in worlds),
         hidden=tuple(Observation(world.as_json(), True) for world in holdouts),
         public={"theory": theory.as_json() | {"regime": regime}},
