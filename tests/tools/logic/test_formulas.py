@@ -1,0 +1,238 @@
+"""Reading, writing, measuring and renaming formulas."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from peirce.records import DataError
+from peirce.tools.logic.formula import Builder, renamed, substitute
+from peirce.tools.logic.reading import FormulaError, read_formula, read_repaired
+from peirce.tools.logic.rules import SCOPE, NoRule, Rule, read_rule
+from peirce.tools.logic.theories import PUBLISHED, SIGNATURE, published, theory_from, theory_of
+from peirce.tools.logic.writing import usual, written
+from worlds_at_random import PREDICATES, any_theory, formula_text, holds, rule, world
+
+SIZES = {  # ABD, appendix B.3, and the published evaluator's counts
+    "(P x)": (2, 0),
+    "(P)": (1, 0),
+    "(= x y)": (3, 0),
+    "(not (P x))": (3, 0),
+    "(iff (P x) (Q x))": (5, 0),
+    "(and (P x) (Q x) (R x x))": (9, 0),
+    "(or (P x) (Q x) (P x) (Q x))": (11, 0),
+    "(exists y (and (R x y) (P y)))": (8, 1),
+    "(forall y (exists z (R y z)))": (7, 2),
+    "(exists y (exists z (and (R x y) (R x z) (not (= y z)))))": (16, 2),
+}
+
+
+@pytest.mark.parametrize("text", SIZES)
+def test_sizes_and_depths_are_the_papers(text):
+    formula = read_formula(text, PREDICATES)
+    assert (formula.size, formula.depth) == SIZES[text]
+
+
+BROKEN = {
+    "": ("end", 0),
+    "   ": ("end", 3),
+    "P x": ("open", 0),
+    "∃y (P y)": ("open", 0),
+    "[exists y (P y)]": ("open", 0),
+    '{"formula": "(P x)"}': ("open", 0),
+    "()": ("unknown", 1),
+    "(T x)": ("unknown", 1),
+    "(AND (P x) (Q x))": ("unknown", 1),
+    "(-> (P x) (Q x))": ("unknown", 1),
+    "(xor (P x) (Q x))": ("unknown", 1),
+    "((P x))": ("unknown", 1),
+    "(!= x y)": ("unknown", 1),
+    "(p x)": ("unknown", 1),
+    "(or)": ("few", 0),
+    "(and (P x))": ("few", 0),
+    "(not (P x) (Q x))": ("close", 11),
+    "(implies (P x) (Q x) (P x))": ("close", 21),
+    "(= x y z)": ("close", 7),
+    "(exists (y) (P y))": ("variable", 8),
+    "(forall yy (P yy))": ("variable", 8),
+    "(exists Y (P Y))": ("variable", 8),
+    "(P x) (Q x)": ("trailing", 6),
+    "(P x) extra": ("trailing", 6),
+    "(P x))": ("trailing", 5),
+    "(= x)": ("end", 5),
+    "(forall y)": ("open", 9),
+    "(not)": ("open", 4),
+}
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_what_is_no_formula_is_told_with_its_kind_and_place(text):
+    with pytest.raises(FormulaError) as caught:
+        read_formula(text, PREDICATES)
+    assert (caught.value.kind, caught.value.place) == BROKEN[text]
+    assert f"character {BROKEN[text][1] + 1}" in caught.value.sentence
+
+
+def test_missing_parentheses_at_the_end_are_added_and_counted_and_nothing_else_is_mended():
+    for text, closed in {
+        "(or (P x) (Q x)": 1,
+        "(exists y (and (R x y) (P y": 3,
+        "(P x": 1,
+        "(P x)": 0,
+        "(not (R x x)  \n": 1,
+    }.items():
+        assert read_repaired(text, PREDICATES).closed == closed
+    for text, kind in {
+        "(and (P x)": "few",  # the repaired text is none either
+        "(P x) (Q x": "trailing",
+        "(P x))(": "trailing",
+        ")(P x": "open",
+        "(or (P x) (T x)": "unknown",
+        "(= x)": "end",  # nothing is open: the term that is missing is not made up
+    }.items():
+        with pytest.raises(FormulaError) as caught:
+            read_repaired(text, PREDICATES)
+        assert caught.value.kind == kind, text
+
+
+def test_what_is_written_is_read_as_the_same_formula():
+    draw = random.Random("written")
+    for _ in range(300):
+        formula = read_formula(formula_text(draw, SIGNATURE, 6), PREDICATES)
+        assert read_formula(written(formula), PREDICATES) == formula
+        assert hash(read_formula(written(formula), PREDICATES)) == hash(formula)
+
+
+def test_the_usual_notation_shows_every_grouping_that_matters():
+    for text, shown in {
+        "(exists y (and (R x y) (P y)))": "∃y (R(x, y) ∧ P(y))",
+        "(not (= x y))": "x ≠ y",
+        "(not (not (P x)))": "¬¬P(x)",
+        "(and (P x) (or (Q x) (P x)))": "P(x) ∧ (Q(x) ∨ P(x))",
+        "(or (P x) (and (Q x) (P x)))": "P(x) ∨ Q(x) ∧ P(x)",
+        "(implies (implies (P x) (Q x)) (P x))": "(P(x) → Q(x)) → P(x)",
+        "(implies (P x) (implies (Q x) (P x)))": "P(x) → (Q(x) → P(x))",
+        "(iff (P x) (iff (Q x) (P x)))": "P(x) ↔ (Q(x) ↔ P(x))",
+        "(and (P x) (Q x) (P x))": "P(x) ∧ Q(x) ∧ P(x)",
+        "(not (exists y (P y)))": "¬∃y P(y)",
+        "(and (exists y (P y)) (Q x))": "∃y P(y) ∧ Q(x)",
+        "(not (and (P x) (Q x)))": "¬(P(x) ∧ Q(x))",
+    }.items():
+        assert usual(read_formula(text, PREDICATES)) == shown
+
+
+def test_nesting_of_any_depth_is_read_measured_and_written():
+    deep = "(not " * 10_000 + "(P x)" + ")" * 10_000
+    formula = read_formula(deep, PREDICATES)
+    assert (formula.size, formula.depth) == (10_002, 0)
+    assert written(formula) == deep and usual(formula).count("¬") == 10_000
+    binders = "(exists y " * 10_000 + "(R x y)" + ")" * 10_000
+    found = read_formula(binders, PREDICATES)
+    assert (found.depth, found.free) == (10_000, {"x"})
+    chain = "(and " + "(P x) " * 10_000 + ")"
+    assert read_formula(chain, PREDICATES).size == 2 * 10_000 + 9_999
+    assert read_repaired(deep[:-10_000], PREDICATES).closed == 10_000
+    assert isinstance(read_rule(deep, PUBLISHED["TH2"]), Rule)
+    assert renamed(found, "z").free == {"z"}
+
+
+def test_a_formula_of_more_parts_than_can_be_judged_is_too_large():
+    text = "(P x)"
+    for number in range(15_000):
+        text = f"(or (not {text}) (R x x))" if number % 2 else f"(not {text})"
+    found = read_rule(text, PUBLISHED["TH2"])
+    assert isinstance(found, NoRule) and found.reason == "too_large"
+
+
+def test_renaming_says_of_another_element_what_was_said_of_x():
+    draw = random.Random("renamed")
+    caught = 0
+    for _ in range(300):
+        alpha = rule(draw, any_theory(draw), 5)
+        about = renamed(alpha, "y")
+        assert "x" not in about.free
+        caught += "y" in {node.name for node in alpha.nodes}
+        one = world(draw, 3, 0)
+        true = {(p, at) for p, atoms in one.true.items() for at in atoms}
+        for element in range(3):
+            assert holds(alpha, true, 3, {"x": element}) == holds(about, true, 3, {"y": element})
+    assert caught > 50
+
+
+def test_a_rule_in_place_of_ab_repairs_where_its_extension_does():
+    draw = random.Random("substituted")
+    for _ in range(100):
+        theory = any_theory(draw)
+        alpha, one = rule(draw, theory), world(draw, 3, 0)
+        true = {(p, at) for p, atoms in one.true.items() for at in atoms}
+        marks = frozenset(e for e in range(3) if holds(alpha, true, 3, {"x": e}))
+        axiom = theory.axioms[0]
+        whole = substitute(axiom, "Ab", alpha)
+        assert "Ab" not in whole.predicates
+        assert holds(whole, true, 3, {}) == holds(axiom, true, 3, {}, marks)
+
+
+def test_a_builder_makes_equal_parts_once():
+    formula = read_formula("(and (P x) (or (P x) (not (P x))))", PREDICATES)
+    assert len(formula.nodes) == 4 and formula.size == 2 + 1 + (2 + 1 + 3)
+    builder = Builder()
+    assert builder.include(formula) == builder.include(formula)
+
+
+# --- what may be a rule -------------------------------------------------------------------------
+
+
+def test_scope_is_checked_in_order_each_with_its_reason():
+    theory = PUBLISHED["TH2"]  # P, R and S may be used, Q not
+    for text, reason in {
+        "(and (Ab x) (Q x))": "defines_itself",
+        "(and (Q x) (P y))": "forbidden_predicate",
+        "(and (P y) (= x a0))": "unbound_variable",
+        "(= x a0)": "object_name",
+        "(P X)": "object_name",
+        "(exists y (P x1))": "object_name",
+        "": "missing",
+        "no formula": "syntax",
+    }.items():
+        found = read_rule(text, theory)
+        assert isinstance(found, NoRule) and found.reason == reason, text
+        assert found.detail and (found.formula is None) == (reason not in SCOPE)
+    assert isinstance(read_rule("(= x a0)", theory, objects=True), Rule)
+    assert isinstance(read_rule("(exists y (P y))", theory), Rule)  # closed: of no element
+
+
+# --- theories -----------------------------------------------------------------------------------
+
+
+def test_the_seven_theories_have_both_names_and_default_form():
+    assert [theory.names for theory in PUBLISHED.values()] == [
+        ("T1", "TH2"), ("T2", "TH7"), ("T3", "TH10"), ("T4", "TH11"), ("T5", "TH12"),
+        ("T6", "TH3"), ("T7", "TH5"),
+    ]  # fmt: skip
+    assert published("T4") is published("TH11") and published("T8") is None
+    violations = {theory.names[0]: usual(theory.violation) for theory in PUBLISHED.values()}
+    assert violations["T1"] == "∃y (R(x, y) ∧ P(y)) ∧ ¬Q(x)"
+    assert violations["T7"] == "P(x) ∧ ¬∀y (R(x, y) → Q(y))"
+    for theory in PUBLISHED.values():
+        assert theory_from(theory.as_json()) == theory
+        assert "Ab" in theory.forbidden and not set(theory.forbidden) & theory.allowed
+
+
+@pytest.mark.parametrize(
+    ("axioms", "signature", "allowed", "said"),
+    [
+        (["(forall x (P x)"], {"P": 1}, ["P"], "axiom 1: the formula ends too early"),
+        (["(forall x (Ab y))"], {"P": 1}, ["P"], "axiom 1: 'y' is bound by no quantifier"),
+        (["(forall x (implies (P a0) (Ab x)))"], {"P": 1}, ["P"], "names the object 'a0'"),
+        (["(forall x (implies (P x x) (Ab x)))"], {"P": 1}, ["P"], "P takes 1 arguments, not 2"),
+        (["(forall x (P x))"], {"P": 1}, ["P"], "no axiom speaks of Ab"),
+        (["(forall x (Ab x))"], {"Ab": 1}, [], "Ab is what a rule defines"),
+        (["(forall x (Ab x))"], {"P": "1"}, [], "predicate 'P' has '1' arguments"),
+        (["(forall x (Ab x))"], {"P": 1}, ["Q"], "rules may hold 'Q'"),
+        (["(forall x (implies (Q x) (Ab x)))"], {"P": 1}, ["P"], "'Q' is no operator"),
+    ],
+)
+def test_a_theory_that_is_none_is_one_sentence(axioms, signature, allowed, said):
+    with pytest.raises(DataError) as caught:
+        theory_of(["own"], axioms, signature, allowed, "here")
+    assert said in str(caught.value) and str(caught.value).startswith("here")

@@ -1,0 +1,170 @@
+"""The oracle `solve`: the fast path, Z3 in a process, and limits that are reasons."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from peirce.records import InputSet, Unavailable, UsageError
+from peirce.tools import solve
+from peirce.tools.line_process import ProcessDied
+from peirce.tools.logic.theories import PUBLISHED, theory_of
+from peirce.tools.solve import Solver, solve_tool
+
+WORLD = {
+    "id": "W0",
+    "domain": ["a", "b", "c"],
+    "true": {"P": [["b"]], "R": [["a", "b"]]},
+    "unknown": {"R": [["c", "b"]], "S": [["a", "a"]]},
+}
+WORLDS = InputSet("worlds", (WORLD, {**WORLD, "id": "W1", "unknown": {}}))
+PAIRS = InputSet("pairs", tuple([WORLD, name] for name in WORLD["domain"]))
+RULE = "(exists y (R x y))"
+
+
+def theory(regime: str, name: str = "TH2") -> dict:
+    return {**PUBLISHED[name].as_json(), "regime": regime}
+
+
+def asked(solver: Solver, *questions):
+    async def all_of_them():
+        try:
+            return [await solver(*question) for question in questions]
+        finally:
+            await solver.close()
+
+    return asyncio.run(all_of_them())
+
+
+@pytest.mark.parametrize("name", solve.SOLVERS)
+def test_a_rule_is_judged_world_by_world_and_explained(name):
+    (worth, told, partial) = asked(
+        Solver(name),
+        (theory("skeptical"), "(R x x)", WORLDS, "worth"),
+        (theory("skeptical"), "(R x x)", WORLDS, "explained"),
+        (theory("partial"), RULE, WORLDS, "worth"),
+    )
+    assert worth.worlds == (
+        {"valid": False, "cost": None, "bound": 2, "reason": ""},
+        {"valid": False, "cost": None, "bound": 1, "reason": ""},
+    )
+    assert [one["breaches"] != [] for one in told.worlds] == [True, True]
+    assert [one["cost"] for one in partial.worlds] == [1, 1]
+    json.dumps(told.worlds)  # it is journalled
+
+
+@pytest.mark.parametrize("name", solve.SOLVERS)
+def test_an_extension_is_a_code_for_each_pair(name):
+    (found,) = asked(Solver(name), (theory("partial"), RULE, PAIRS, "extension"))
+    assert found.codes.tolist() == [1, 0, 2] and not found.reasons.any()
+
+
+def test_worlds_read_again_are_the_same_worlds():
+    again = InputSet("pairs", tuple(json.loads(json.dumps([*PAIRS.inputs]))))
+    one, other = asked(
+        Solver(),
+        (theory("partial"), RULE, PAIRS, "extension"),
+        (theory("partial"), RULE, again, "extension"),
+    )
+    assert one.codes.tolist() == other.codes.tolist()
+
+
+def test_a_theory_of_another_form_goes_to_z3_by_itself():
+    own = theory_of(
+        ["own"],
+        ["(forall x (forall y (implies (R x y) (or (Ab x) (Ab y)))))"],
+        {"R": 2},
+        ["R"],
+        "t",
+    )
+    worlds = InputSet("w", ({"id": "W", "domain": ["a", "b"], "true": {"R": [["a", "b"]]}},))
+    solver = Solver("fast")
+    (found,) = asked(solver, (own.as_json() | {"regime": "full"}, RULE, worlds, "explained"))
+    assert found.worlds[0]["valid"] is True and found.worlds[0]["cost"] == 1
+
+
+def test_a_clock_from_outside_ends_what_does_not_end_and_the_next_question_is_answered():
+    solver = Solver("z3", wall_s=0.001)
+
+    async def both():
+        slow = [
+            await solver(theory("partial"), RULE, inputs, wanted)
+            for inputs, wanted in ((WORLDS, "worth"), (WORLDS, "explained"), (PAIRS, "extension"))
+        ]
+        solver.wall_s = 60.0
+        good = await solver(theory("partial"), RULE, WORLDS, "worth")
+        await solver.close()
+        return slow, good
+
+    (worth, told, extension), good = asyncio.run(both())
+    nothing = {"valid": None, "cost": None, "bound": None, "reason": "solver_time"}
+    assert worth.worlds == (nothing, nothing)
+    assert told.worlds[0] == {**nothing, "breaches": [], "needless": []}
+    assert extension.reasons.tolist() == [1, 1, 1]
+    assert extension.reason_names == ("solver_time",)
+    assert [one["valid"] for one in good.worlds] == [True, True]
+
+
+def test_a_limit_of_z3s_resources_is_a_reason():
+    hard = {
+        "id": "W", "domain": [f"a{n}" for n in range(9)], "true": {"P": [["a0"], ["a3"]]},
+        "unknown": {"R": [[f"a{i}", f"a{j}"] for i in range(9) for j in range(9)]},
+    }  # fmt: skip
+    rule = "(exists y (and (R x y) (exists z (and (R y z) (R z x)))))"
+    (found, marks) = asked(
+        Solver("z3", resources=1),
+        (theory("partial"), rule, InputSet("w", (hard,)), "worth"),
+        (theory("partial"), rule, InputSet("p", ([hard, "a1"],)), "extension"),
+    )
+    assert found.worlds[0]["valid"] is None and found.worlds[0]["reason"] == "solver_limit"
+    assert marks.reason_names == ("solver_limit",)
+
+
+def test_a_process_that_dies_is_replaced_and_one_that_dies_twice_is_no_verdict(monkeypatch):
+    solver = Solver("z3")
+
+    async def killed_once():
+        await solver(theory("partial"), RULE, WORLDS, "worth")
+        solver.processes[0].process.kill()
+        found = await solver(theory("partial"), RULE, WORLDS, "worth")
+        await solver.close()
+        return found
+
+    assert [one["valid"] for one in asyncio.run(killed_once()).worlds] == [True, True]
+
+    async def dies(self, request, wall_s=None):
+        raise ProcessDied
+
+    monkeypatch.setattr("peirce.tools.line_process.LineProcess.ask", dies)
+    with pytest.raises(Unavailable, match="died twice"):
+        asked(Solver("z3"), (theory("partial"), RULE, WORLDS, "worth"))
+
+
+def test_questions_side_by_side_share_the_processes():
+    solver = Solver("z3", workers=2)
+
+    async def many():
+        found = await asyncio.gather(
+            *(solver(theory(r, t), RULE, WORLDS, "worth") for r in ("partial", "skeptical", "full")
+              for t in PUBLISHED for _ in range(2))
+        )  # fmt: skip
+        await solver.close()
+        return found
+
+    found = asyncio.run(many())
+    assert [one.worlds for one in found[::2]] == [one.worlds for one in found[1::2]]
+
+
+def test_an_unknown_solver_is_a_sentence():
+    with pytest.raises(UsageError, match="no solver 'z4'; valid: fast, z3"):
+        Solver("z4")
+
+
+def test_the_tool_hands_on_what_it_is_told():
+    async def attempt(formula: str) -> str:
+        return f"judged {formula}"
+
+    tool = solve_tool(attempt)
+    assert asyncio.run(tool.ainvoke({"formula": RULE})) == f"judged {RULE}"
+    assert list(tool.args_schema.model_json_schema()["properties"]) == ["formula"]
