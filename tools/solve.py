@@ -98,7 +98,11 @@ class Solver:
                 return _fast(ready, formula, wanted)
             except Beyond:
                 pass
-        return await self._by_z3(key, theory, rule, ready, wanted)
+        told = _told(ready, formula) if wanted == "explained" else None
+        if told is None:
+            return await self._by_z3(key, theory, rule, ready, wanted)
+        solved = await self._by_z3(key, theory, rule, ready, "worth")
+        return Solution(tuple({**one, **why} for one, why in zip(solved.worlds, told, strict=True)))
 
     def _ready(
         self, key: tuple[str, str, bool], theory: Theory, regime: Any, inputs: InputSet, pairs: bool
@@ -138,13 +142,22 @@ class Solver:
         await asyncio.gather(*(process.close() for process in self.processes))
 
 
+def _told(ready: _Inputs, rule: Formula) -> list[dict[str, Json]] | None:
+    """What the fast path says of each world beside its worth: Z3 knows no elements, and is asked
+    only where the fast path ends. A verdict never rests on it."""
+    try:
+        return [one.as_json() for one in explained(ready.prepared, rule)]
+    except Beyond:
+        return None
+
+
 def _fast(ready: _Inputs, rule: Formula, wanted: Wanted) -> Solution:
     if wanted == "extension":
         return _of_extension(ready.prepared.extension(rule), ready)
     worths = [worth._asdict() for worth in ready.prepared.judge(rule)]
     if wanted == "explained":
-        told = explained(ready.prepared, rule)
-        worths = [worth | one.as_json() for worth, one in zip(worths, told, strict=True)]
+        told = [one.as_json() for one in explained(ready.prepared, rule)]
+        worths = [worth | one for worth, one in zip(worths, told, strict=True)]
     return Solution(tuple(worths))
 
 

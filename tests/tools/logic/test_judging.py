@@ -9,6 +9,7 @@ import pytest
 from peirce.records import DataError
 from peirce.tools.logic.completions import MOST_ATOMS
 from peirce.tools.logic.explaining import explained
+from peirce.tools.logic.formula import Builder
 from peirce.tools.logic.judging import EVERY, NO_COMPLETION, REGIMES, SOME, Beyond, Prepared
 from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.solving import LIMIT, LIMITED, TOO_LARGE, Solved
@@ -255,3 +256,43 @@ def test_the_codes_of_an_extension_are_small_numbers():
 def test_a_signature_beyond_what_can_be_grounded_is_refused():
     with pytest.raises(DataError, match="0 to 3"):
         theory_of(["own"], ["(forall x (Ab x))"], {"P": 9}, ["P"], "here")
+
+
+@pytest.mark.soak
+def test_both_paths_agree_on_5000_random_pairs_over_all_regimes_and_theories():
+    draw = random.Random("5,000 pairs")
+    judged = beyond = valid = 0
+    for regime in REGIMES:
+        for theory in PUBLISHED.values():
+            for _ in range(24):
+                worlds = tuple(
+                    world(draw, draw.randint(9, 12), draw.randint(8, 23), name=str(n))
+                    for n in range(2)
+                )
+                fast, solved = Prepared(theory, worlds, regime), Solved(theory, worlds, regime)
+                for _ in range(10):
+                    alpha = rule(draw, theory, draw.randint(2, 6))
+                    if draw.random() < 0.5:  # or few would be valid
+                        alpha = _with_antecedent(theory, alpha)
+                    judged += 1
+                    try:
+                        worths = fast.judge(alpha)
+                    except Beyond:
+                        beyond += 1
+                        continue
+                    assert worths == solved.judge(alpha), (theory.title, regime)
+                    valid += all(one.valid for one in worths)
+    assert judged == 5_040 and beyond < 500 and valid > 1_000
+
+
+def _with_antecedent(theory, alpha):
+    """The rule or what triggers the default: valid everywhere, at a cost that differs."""
+    builder = Builder()
+    before = theory.axioms[0]
+    implies = before.nodes[before.nodes[-1].parts[0]]
+    parts = [builder.include(alpha)]
+    places = []
+    for node in before.nodes:
+        places.append(builder.add(node._replace(parts=tuple(places[p] for p in node.parts))))
+    trigger = before.nodes[implies.parts[0]].parts[0]
+    return builder.formula(builder.connect("or", [*parts, places[trigger]]))
