@@ -87,6 +87,10 @@ class Folding:
             for element in np.flatnonzero(structures.inside[world]):
                 self.abnormal[world, element] = gates.add("input", world, unknown + int(element))
 
+    @property
+    def cells(self) -> int:
+        return len(self.structures.worlds)
+
     def _table(self, name: str) -> Circuit:
         bits = self.structures.unknown[name]
         table = self.structures.true[name].astype(np.int64)

@@ -78,6 +78,10 @@ class Completions:
         self.inside = structures.inside[self.worlds]
         self._atoms: dict[tuple[str, tuple[str, ...]], Words] = {}
 
+    @property
+    def cells(self) -> int:
+        return self.count * self.words
+
     def atom(self, name: str, terms: Sequence[str]) -> Words:
         key = (name, tuple(terms))
         if key not in self._atoms:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from .completions import MOST_ATOMS, Completions, Component, bits
 from .formula import FREE, QUANTIFIERS, Formula, renamed
-from .tables import WIDEST, Structures, TooWide, Truth, about_elements, evaluate
+from .tables import Structures, TooWide, Truth, about_elements, evaluate
 from .theories import Theory
 from .three_valued import MOST_BITS, Kleene, Three
 from .worlds import World
@@ -36,6 +36,7 @@ Regime = Literal["full", "partial", "skeptical"]
 REGIMES: tuple[Regime, ...] = ("full", "partial", "skeptical")
 NO_COMPLETION, EVERY, SOME = 0, 1, 2  # in which an element is covered
 MOST_WORK = 1 << 23  # words of all tables of a component; some hundredths of a second
+MOST_WORDS = 1 << 27  # of all components together; about a second
 _WORDS_AT_ONCE = 1 << 21  # of a table of completions: 16 MB
 
 
@@ -112,8 +113,12 @@ class Prepared:
     @cached_property
     def bounds(self) -> tuple[int, ...]:
         """The lower bound of each world. Raises `Beyond`."""
-        if any(len(free) > WIDEST for free in self.violation.free_at):
-            raise Beyond("the theory has too many free variables at once")
+        try:
+            return self._bounds()
+        except TooWide as error:
+            raise Beyond("the theory's tables are too large") from error
+
+    def _bounds(self) -> tuple[int, ...]:
         if self.regime == "full":
             return tuple(map(int, self._violated.sum(axis=1)))
         here = self._violated_maybe
@@ -133,7 +138,7 @@ class Prepared:
             else:
                 valid, cost = self._completed(rule)
         except TooWide as error:
-            raise Beyond("too many free variables at once") from error
+            raise Beyond("the rule's tables are too large") from error
         return tuple(
             Worth(bool(v), int(c) if v else None, b)
             for v, c, b in zip(valid, cost, bounds, strict=True)
@@ -178,7 +183,7 @@ class Prepared:
                 return self._table(rule).astype(np.int8)
             here = self._three(rule)
         except TooWide as error:
-            raise Beyond("too many free variables at once") from error
+            raise Beyond("the rule's tables are too large") from error
         found = np.where(here.true, EVERY, NO_COMPLETION).astype(np.int8)
         for component, rows in self.rows(_undecided(here, here, self.structures).components, rule):
             every, some = (bits(rows).all(axis=1), bits(rows).any(axis=1))
@@ -205,10 +210,12 @@ class Prepared:
         cells = [self.structures.size ** len(free - {element}) for free in formula.free_at]
         inner = max(cells)
         by_words: dict[int, list[Component]] = {}
+        whole = 0
         for component in components:
             by_words.setdefault(component.words, []).append(component)
             work = component.words * len(component.elements) * sum(cells)
-            if work > MOST_WORK:
+            whole += work
+            if work > MOST_WORK or whole > MOST_WORDS:
                 raise Beyond(f"{work:,} words for a component of {len(component.atoms)} atoms")
         for words, alike in by_words.items():
             most = max(len(component.elements) for component in alike)
@@ -216,7 +223,7 @@ class Prepared:
             for start in range(0, len(alike), together):
                 part = alike[start : start + together]
                 algebra = Completions(self.structures, part, element)
-                value = evaluate(formula, algebra)
+                value = evaluate(formula, algebra, MOST_WORDS)
                 if not formula.free:
                     value = np.repeat(value[:, None], algebra.elements.shape[1], axis=1)
                 value = np.broadcast_to(value, (*value.shape[:2], words))

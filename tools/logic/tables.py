@@ -20,15 +20,23 @@ from .worlds import World
 Bools = NDArray[np.bool_]
 V = TypeVar("V")
 WIDEST = 6  # free variables of a node: a table has a side of the domain for each
+MOST_CELLS = 1 << 26  # of all tables of a formula; about a second
 
 
 class TooWide(Exception):
-    """A part of the formula has more than `WIDEST` free variables: not for tables."""
+    """A part of the formula has more than `WIDEST` free variables, or its tables more cells than
+    there is time for."""
 
 
 class Algebra(Protocol[V]):
     """Values of formulas. Axes of a value: the algebra's own first, one for each variable named,
-    then the algebra's own again. `at` is the place of a variable among those of the value."""
+    then the algebra's own again. `at` is the place of a variable among those of the value. cells:
+    of a value without variables; structures: the worlds that it is about."""
+
+    structures: Structures
+
+    @property
+    def cells(self) -> int: ...
 
     def atom(self, name: str, terms: Sequence[str]) -> V: ...
     def equal(self, terms: Sequence[str]) -> V: ...
@@ -43,8 +51,11 @@ class Algebra(Protocol[V]):
         ...
 
 
-def evaluate(formula: Formula, algebra: Algebra[V]) -> V:
+def evaluate(formula: Formula, algebra: Algebra[V], most_cells: int = MOST_CELLS) -> V:
     """The value of the whole formula. Raises `TooWide`."""
+    side = algebra.structures.size
+    if sum(side ** len(free) for free in formula.free_at) * algebra.cells > most_cells:
+        raise TooWide
     values: list[V] = []
     axes: list[tuple[str, ...]] = []
     for node, free in zip(formula.nodes, formula.free_at, strict=True):
@@ -178,6 +189,10 @@ class Truth:
 
     def __init__(self, structures: Structures) -> None:
         self.structures = structures
+
+    @property
+    def cells(self) -> int:
+        return len(self.structures.worlds)
 
     def atom(self, name: str, terms: Sequence[str]) -> Bools:
         found: Bools = self.structures.pick("true", self.structures.true, name, terms, False)

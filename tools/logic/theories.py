@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 from ...records import DataError, Json, canonical_json
 from .formula import ABNORMAL, FREE, Builder, Formula, Node, renamed
 from .reading import FormulaError, read_formula
+from .tables import WIDEST
 from .writing import written
 
 MOST_PLACES = 3  # arguments of a predicate
@@ -141,6 +142,8 @@ def theory_of(
             raise DataError(f"{at}: {error.sentence}") from None
         if formula.free:
             raise DataError(f"{at}: {sorted(formula.free)[0]!r} is bound by no quantifier")
+        if max(map(len, formula.free_at)) > WIDEST:
+            raise DataError(f"{at}: a part of it has more than {WIDEST} free variables")
         if formula.objects:
             raise DataError(f"{at}: names the object {sorted(formula.objects)[0]!r}")
         for node in formula.nodes:

@@ -38,6 +38,10 @@ class Kleene:
             for name, bits in structures.unknown.items()
         }
 
+    @property
+    def cells(self) -> int:
+        return len(self.structures.worlds)
+
     def atom(self, name: str, terms: Sequence[str]) -> Three:
         true = self.structures.pick("true", self.structures.true, name, terms, False)
         on = self.structures.pick("on", self.on, name, terms, 0)

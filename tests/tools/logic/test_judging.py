@@ -183,10 +183,25 @@ def test_a_rule_with_too_many_variables_at_once_is_too_large_for_both():
     draw = random.Random("wide")
     worlds = (world(draw, 6, 3),)
     assert Prepared(PUBLISHED["TH2"], worlds, "partial").judge(read_formula(text, SIGNATURE))
-    with pytest.raises(Beyond, match="free variables"):
+    with pytest.raises(Beyond, match="tables are too large"):
         Prepared(PUBLISHED["TH2"], worlds, "partial").judge(read_formula(wide, SIGNATURE))
     (worth,) = Solved(PUBLISHED["TH2"], worlds, "partial").judge(read_formula(wide, SIGNATURE))
     assert (worth.valid, worth.cost, worth.reason) == (None, None, TOO_LARGE)
+
+
+def test_a_rule_of_many_wide_parts_is_refused_before_it_is_evaluated():
+    text = "(P x)"
+    for letter in "uvwzyijklmnopq":
+        text = f"(and (exists {letter} (and (R a b) (R c d) (R e {letter}))) {text})"
+    for variable in "abcde":
+        text = f"(exists {variable} {text})"
+    worlds = tuple(world(random.Random("long"), 12, 12, name=str(n)) for n in range(3))
+    huge = read_formula(text, SIGNATURE)
+    for regime in REGIMES:
+        with pytest.raises(Beyond, match="tables are too large"):
+            Prepared(PUBLISHED["TH2"], worlds, regime).judge(huge)
+    (worth, *_) = Solved(PUBLISHED["TH2"], worlds, "partial").judge(huge)
+    assert (worth.valid, worth.reason) == (None, TOO_LARGE)
 
 
 def test_a_component_of_many_atoms_is_beyond_the_fast_path_and_z3_judges_it():
