@@ -37,7 +37,7 @@ def drawn(problem: Problem) -> str:
 
 
 def _theory(theory: Theory, regime: str) -> Iterator[str]:
-    yield from _row("theory", theory.title)
+    yield from _row("theory", _printable(theory.title))
     for axiom in theory.axioms:
         yield from _row("axiom", usual(axiom))
     forbidden = ", ".join(sorted(theory.forbidden))
@@ -53,11 +53,10 @@ def _row(title: str, text: str) -> Iterator[str]:
 def _world(world: World, signature: Mapping[str, int]) -> Iterator[str]:
     unknown = len(world.unknown_atoms)
     said = f", {unknown} atoms unknown" if unknown else ""
-    yield f"world {shorten(world.id, NAME)}: {len(world.names)} elements{said}"
+    yield f"world {shorten(_printable(world.id), NAME)}: {len(world.names)} elements{said}"
     facts = [_marked(world, name, ()) or f"not {name}" for name, k in signature.items() if k == 0]
-    if facts:
-        yield from _row("", ", ".join(facts))
-    names = [shorten(name, NAME) for name in world.names]
+    yield from textwrap.wrap(", ".join(facts), WIDTH, initial_indent="  ", subsequent_indent="  ")
+    names = [shorten(_printable(name), NAME) for name in world.names]
     properties = [name for name, places in signature.items() if places == 1]
     relations = [name for name, places in signature.items() if places > 1]
     head = [max(map(len, names)), *(1 + len(name) for name in properties)]
@@ -71,6 +70,11 @@ def _world(world: World, signature: Mapping[str, int]) -> Iterator[str]:
         for line in range(max([1, *map(len, cells)])):
             rest = [cell[line] if line < len(cell) else "" for cell in cells]
             yield _joined([*(first if line == 0 else ("" for _ in head)), *rest], head, width)
+
+
+def _printable(text: str) -> str:
+    """In one line, whatever it is."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 def _joined(cells: Sequence[str], head: Sequence[int], width: int) -> str:

@@ -184,7 +184,7 @@ class _Reader:
     def _made(self, event: Any) -> Json:
         tag = event.tag
         if tag in (None, "!"):
-            plain = event.implicit[0] and tag is None and len(event.value) <= LONGEST_NUMBER
+            plain = event.implicit[0] and len(event.value) <= LONGEST_NUMBER
             tag = self.resolver.resolve(self.yaml.ScalarNode, event.value, (plain, not plain))
             kind = tag.removeprefix(_TAG)
             kind = kind if kind in _SCALARS else "str"

@@ -1,0 +1,285 @@
+"""A user's own worlds and theories as JSON, and the examples of docs/abd.md."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peirce.records import DataError, Problem
+from peirce.tasks import load_problems
+from peirce.tasks.abd import TASK
+from peirce.tools.logic.judging import Prepared
+from peirce.tools.logic.reading import read_formula
+from peirce.tools.logic.theories import theory_from
+from peirce.tools.logic.worlds import world_of
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "abd.md"
+ROW: dict[str, Any] = {
+    "id": "mine",
+    "regime": "partial",
+    "theory": "T1",
+    "worlds": [
+        {
+            "domain": ["a0", "a1"],
+            "true": {"P": ["a0"], "R": [["a1", "a0"]]},
+            "unknown": {"R": ["(a1, a1)"]},
+        },
+        {"id": "second", "domain": ["b"], "true": {}, "false": {"P": ["b"]}},
+    ],
+    "holdouts": [{"domain": ["c"], "true": {"S": [["c", "c"]]}}],
+    "reference": "(exists y (R x y))",
+}
+OWN = {
+    "names": ["birds fly"],
+    "axioms": ["(forall x (implies (and (Bird x) (not (Ab x))) (Flies x)))"],
+    "signature": {"Bird": 1, "Flies": 1, "Parent": 2, "Between": 3, "Night": 0},
+    "allowed": ["Parent", "Night"],
+}
+
+
+def row(**other: Any) -> dict[str, Any]:
+    return {key: v for key, v in {**copy.deepcopy(ROW), **other}.items() if v != "LEFT OUT"}
+
+
+def save(folder: Path, *rows: Any, name: str = "abd.jsonl") -> Path:
+    text = "".join(json.dumps(one) + "\n" for one in rows)
+    path = folder / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+def test_a_line_becomes_a_problem(tmp_path: Path) -> None:
+    (problem,) = TASK.load(str(save(tmp_path, ROW)), None, 0)
+    assert (problem.id, problem.group, problem.task, problem.family) == (
+        "mine",
+        "mine",
+        "abd",
+        "logic",
+    )
+    first, second = (pair.input for pair in problem.shown)
+    assert first == {
+        "id": "W0",
+        "domain": ["a0", "a1"],
+        "true": {"P": [["a0"]], "R": [["a1", "a0"]]},
+        "unknown": {"R": [["a1", "a1"]]},
+    }
+    assert second == {"id": "second", "domain": ["b"], "true": {}}
+    assert [pair.input["id"] for pair in problem.hidden] == ["H0"]
+    assert problem.public["theory"]["names"] == ["T1", "TH2"]
+    assert problem.public["theory"]["regime"] == "partial"
+    assert problem.secret == {"reference": "(exists y (R x y))"}
+
+
+def test_json_of_one_problem_of_several_and_jsonl_are_alike(tmp_path: Path) -> None:
+    rows = [ROW, row(id=2, holdouts="LEFT OUT", reference=None)]
+    expected = TASK.load(str(save(tmp_path, *rows)), None, 0)
+    assert [p.id for p in expected] == ["mine", "2"] and "reference" not in expected[1].secret
+    (tmp_path / "some.json").write_text(json.dumps(rows, indent=2))
+    (tmp_path / "one.json").write_text(json.dumps(ROW))
+    packed = save(tmp_path, *rows, name="packed.jsonl.gz")
+    assert TASK.load(str(tmp_path / "some.json"), None, 0) == expected
+    assert TASK.load(str(tmp_path / "one.json"), None, 0) == expected[:1]
+    assert TASK.load(str(packed), None, 0) == TASK.load(str(tmp_path), None, 0) == expected
+    assert TASK.identity(packed)["sha256"] == TASK.identity(tmp_path)["sha256"]
+
+
+def test_a_theory_of_ones_own_brings_its_signature(tmp_path: Path) -> None:
+    worlds = [
+        {
+            "domain": ["ann", "bob"],
+            "true": {"Bird": ["ann"], "Between": [["ann", "bob", "ann"]], "Night": [[]]},
+        }
+    ]
+    path = save(
+        tmp_path, row(regime="full", theory=OWN, worlds=worlds, holdouts=[], reference=None)
+    )
+    ((problem, space),) = load_problems("abd", str(path))
+    assert problem.public["theory"] == OWN | {"regime": "full", "allowed": ["Night", "Parent"]}
+    assert problem.shown[0].input["true"]["Between"] == [["ann", "bob", "ann"]]
+    assert problem.shown[0].input["true"]["Night"] == [[]]
+    theory = theory_from(problem.public["theory"])
+    world = world_of(problem.shown[0].input, theory.signature, "")
+    (worth,) = Prepared(theory, (world,), "full").judge(read_formula("(Night)", theory.predicates))
+    assert (worth.valid, worth.cost, worth.bound) == (True, 2, 1)
+    assert {name for _, name in space.inputs} == {"ann", "bob"}
+
+
+def test_names_and_allowed_may_be_absent(tmp_path: Path) -> None:
+    theory = {key: OWN[key] for key in ("axioms", "signature")}
+    path = save(tmp_path, row(regime="full", theory=theory, worlds=[{"domain": ["b"], "true": {}}],
+                              holdouts=[], reference=None))  # fmt: skip
+    (problem,) = TASK.load(str(path), None, 0)
+    assert problem.public["theory"]["names"] == ["mine"]
+    assert problem.public["theory"]["allowed"] == sorted(OWN["signature"])
+
+
+# --- what is wrong with them ----------------------------------------------------------
+
+
+def own(**other: Any) -> dict[str, Any]:
+    return row(theory={**OWN, **other}, worlds=[{"domain": ["b"], "true": {}}], holdouts=[])
+
+
+def with_world(**other: Any) -> dict[str, Any]:
+    changed = row()
+    changed["worlds"][0].update(other)
+    return changed
+
+
+FAULTS: dict[str, tuple[Any, str]] = {
+    "no object": ([1], ": not an object with id, regime, theory, worlds: [1]"),
+    "no id": (row(id="LEFT OUT"), ", id: missing"),
+    "an id of truth": (row(id=True), ", id: not a number or a string: True"),
+    "another key": (
+        row(world=[]),
+        ", problem 'mine', world: no such key; did you mean worlds",
+    ),
+    "no regime": (row(regime="LEFT OUT"), ", problem 'mine', regime: missing"),
+    "an unknown regime": (
+        row(regime="open"),
+        ", problem 'mine', regime: not one of full, partial, skeptical: open",
+    ),
+    "a regime that is a list": (row(regime=["full"]), ", regime: not one of full, partial"),
+    "an unknown theory": (row(theory="T8"), ", theory: no theory 'T8'; there are T1, TH2, T2"),
+    "a theory that is none": (row(theory=3), ", theory: not a theory's name, nor an object: 3"),
+    "no worlds": (row(worlds="LEFT OUT"), ", worlds: missing"),
+    "worlds that are none": (row(worlds=[]), ", worlds: not a list of worlds: []"),
+    "holdouts that are none": (row(holdouts={"a": 1}), ", holdouts: not a list of worlds"),
+    "a reference that is none": (row(reference=["(P x)"]), ", reference: not a formula: "),
+    "a reference cut short": (row(reference="(and (P x)"), ", reference: the formula ends too early"),
+    "a world's other key": (
+        with_world(unknwon={}),
+        ", problem 'mine', worlds[0].unknwon: no such key; did you mean unknown",
+    ),
+    "no domain": (row(worlds=[{"true": {}}]), ", worlds[0].domain: missing"),
+    "no true atoms": (row(worlds=[{"domain": ["b"]}]), ", worlds[0].true: missing"),
+    "a world that is none": (row(worlds=["W0"]), ", worlds[0]: not an object with domain, true: W0"),
+    "a world twice": (
+        row(worlds=[{"id": "W1", "domain": ["b"], "true": {}}, {"domain": ["b"], "true": {}}]),
+        ", worlds[1].id: W1 stands there twice",
+    ),
+    "an unknown element": (
+        with_world(true={"R": [["a0", "a7"]]}),
+        ", problem 'mine', worlds[0]: true R: 'a7' is not in the domain",
+    ),
+    "true and unknown": (
+        with_world(unknown={"P": ["a0"]}),
+        ", problem 'mine', worlds[0]: P(a0) is both true and unknown",
+    ),
+    "missing atoms": (
+        with_world(false={"P": []}),
+        ", problem 'mine', worlds[0]: 1 atoms of P are neither true nor false nor unknown",
+    ),
+    "unknown in full": (row(regime="full"), ", worlds[0]: unknown atoms, which there are none of"),
+    "a holdout's fault": (
+        row(holdouts=[{"domain": ["c"], "true": {"T": []}}]),
+        ", holdouts[0]: true T: the theory has no predicate 'T'",
+    ),
+    "a published record": ({"schemaVersion": "abd_holdout_record_v1"}, ": a published record: give"),
+    "a theory's other key": (own(axiom=[]), ", theory.axiom: no such key; did you mean axioms"),
+    "no axioms": (own(axioms=[]), ", theory.axioms: none is there"),
+    "axioms that are a text": (own(axioms="(P x)"), ", theory.axioms: not a list of texts"),
+    "names that are numbers": (own(names=[1]), ", theory.names: not a list of texts: [1]"),
+    "an axiom cut short": (own(axioms=["(forall x (Bird x)"]), ", theory: axiom 1: the formula ends"),
+    "an open axiom": (own(axioms=["(Ab x)"]), ", theory: axiom 1: 'x' is bound by no quantifier"),
+    "an axiom's object": (own(axioms=["(Ab bob)"]), ", theory: axiom 1: names the object 'bob'"),
+    "an axiom's arity": (own(axioms=["(exists x (Ab x x))"]), ": Ab takes 1 arguments, not 2"),
+    "no Ab": (own(axioms=["(exists x (Bird x))"]), ", theory: no axiom speaks of Ab"),
+    "a signature that is none": (own(signature=["Bird"]), ", theory.signature: not an object of"),
+    "arguments that are none": (own(signature={"Bird": "1"}), "'Bird' has '1' arguments; 0 to 3"),
+    "too many arguments": (own(signature={"Bird": 4}), "'Bird' has 4 arguments; 0 to 3 can be"),
+    "Ab in the signature": (own(signature={"Ab": 1}), ", theory: Ab is what a rule defines"),
+    "a name of an operator": (
+        own(signature={"not": 1}),
+        ", theory.signature.not: no name that a predicate can have",
+    ),
+    "a name with a blank": (own(signature={"is bird": 1}), "is bird: no name that a predicate can"),
+    "allowed of nothing": (own(allowed=["Wings"]), ", theory: rules may hold 'Wings', which no world"),
+    "allowed that is none": (own(allowed=[["Bird"]]), ", theory.allowed: not a list of texts"),
+}  # fmt: skip
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(DataError) as error:
+        load_problems("abd", str(path))
+    said = str(error.value).replace(f"{path.parent}/", "")
+    assert "\n" not in said and len(said) < 400, said
+    return said
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_bad_line_is_named(tmp_path: Path, fault: str) -> None:
+    bad, said = FAULTS[fault]
+    found = refused(save(tmp_path, row(id="good"), bad))
+    assert found.startswith("abd.jsonl, line 2") and said in found, found
+
+
+def test_the_line_of_a_field_in_json_of_many_lines_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "f.json"
+    text = json.dumps([row(id="good"), with_world(id=[3])], indent=1)
+    path.write_text(text)
+    line = 1 + text[: text.rindex('"id": [')].count("\n")
+    assert refused(path).startswith(f"f.json, line {line}, problem 'mine', worlds[0].id: not a")
+
+
+Damage = Callable[[bytes], bytes]
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda whole: b"", "abd.json: the file is empty"),
+        (lambda whole: b"[]", "abd.json: the file is empty"),
+        (lambda whole: whole[:-3], "abd.json, line 1: not JSON: "),
+        (lambda whole: whole[:-2] + b',"id": 2}', "abd.json, line 1: the key 'id' stands there"),
+        (lambda whole: b"\xff" + whole, "abd.json, line 1: not UTF-8 text"),
+        (lambda whole: gzip.compress(whole)[:-9], "abd.json, line 1 or after: cannot be read"),
+        (lambda whole: b"[" * 100_000, "abd.json, line 1: not JSON"),
+        (lambda whole: whole.replace(b'"mine"', b"1e999"), "abd.json, line 1, id: 1e999 is larger"),
+        (
+            lambda whole: whole.replace(b'"mine"', b'"\\ud800"'),
+            "abd.json, line 1: half a character",
+        ),
+        (lambda whole: b"3", "abd.json, line 1: not an object with id, regime"),
+    ],
+)
+def test_a_file_that_is_none_is_one_sentence(tmp_path: Path, damage: Damage, said: str) -> None:
+    path = tmp_path / "abd.json"
+    path.write_bytes(damage(json.dumps(ROW).encode() + b"\n"))
+    assert refused(path).startswith(said)
+
+
+def test_an_id_stands_once(tmp_path: Path) -> None:
+    said = refused(save(tmp_path, ROW, row(id=1), row(id="1")))
+    assert said == "abd.jsonl, line 3, problem '1', id: 1 stands there twice"
+
+
+# --- what the documentation shows -------------------------------------------------------
+
+
+def blocks() -> list[str]:
+    return re.findall(r"```json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.S)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_an_example_of_the_documentation_is_read(tmp_path: Path, number: int) -> None:
+    assert len(blocks()) == 2
+    path = tmp_path / "abd.json"
+    path.write_text(blocks()[number])
+    ((problem, space),) = load_problems("abd", str(path))
+    assert len(space) > 0 and _cost_of_reference(problem) >= 1
+
+
+def _cost_of_reference(problem: Problem) -> int:
+    theory = theory_from(problem.public["theory"])
+    worlds = tuple(world_of(pair.input, theory.signature, "") for pair in problem.shown)
+    rule = read_formula(problem.secret["reference"], theory.predicates)
+    worths = Prepared(theory, worlds, problem.public["theory"]["regime"]).judge(rule)
+    assert all(worth.valid for worth in worths)
+    return sum(worth.cost or 0 for worth in worths)
