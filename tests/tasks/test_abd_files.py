@@ -191,7 +191,7 @@ def test_observations_cannot_be_drawn_and_problems_not_be_made(folder: Path) -> 
         load_problems("abd", str(folder), observations="3")
     with pytest.raises(UsageError, match=r"^task 'abd' has no generator yet: .* --data PATH$"):
         load_problems("abd", problems=3)
-    with pytest.raises(UsageError, match="no data here; looked for abd_instances_v1.yaml"):
+    with pytest.raises(UsageError, match="no data here; looked for abd_instances_v1"):
         TASK.load(str(folder / "empty"), None, 0)
 
 
