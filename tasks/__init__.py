@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from types import ModuleType
 from typing import cast
@@ -118,7 +118,6 @@ def load_problems(
                 f" {source.name} are made from the seed: --problems {sample} makes so many"
             )
         everything = source.generate(problems or GENERATED, seed)
-    spaces = _spaces(source, everything, space_file, space_seed)
     chosen = everything
     if observations is not None:
         observe = getattr(source, "observe", observations_.apply)
@@ -133,8 +132,10 @@ def load_problems(
             )
     if ids:
         chosen = [by_id[wanted] for wanted in dict.fromkeys(ids)]
-    contradictions.warn_of_contradictions(chosen[:problems])
-    return [(problem, spaces[problem.id]) for problem in chosen[:problems]]
+    chosen = chosen[:problems]
+    contradictions.warn_of_contradictions(chosen)
+    spaces = _spaces(source, everything, {problem.id for problem in chosen}, space_file, space_seed)
+    return [(problem, spaces[problem.id]) for problem in chosen]
 
 
 def judgeable(problem: Problem) -> tuple[bool, ...]:
@@ -149,13 +150,18 @@ def judgeable(problem: Problem) -> tuple[bool, ...]:
 
 
 def _spaces(
-    source: Task, problems: Sequence[Problem], space_file: str | None, seed: int
+    source: Task,
+    problems: Sequence[Problem],
+    chosen: Collection[str],
+    space_file: str | None,
+    seed: int,
 ) -> dict[str, InputSet]:
+    """Of the chosen problems; drawn from all of them where the task does so."""
     if space_file is not None:
         shared = read_space(space_file, getattr(source, "read_input", None))
         return {problem.id: shared for problem in problems}
     spaces = getattr(source, "spaces", None)
     if spaces is None:
-        return {problem.id: source.space(problem, seed) for problem in problems}
+        return {one.id: source.space(one, seed) for one in problems if one.id in chosen}
     of_all = spaces(problems, seed)
     return {problem.id: space for problem, space in zip(problems, of_all, strict=True)}

@@ -14,7 +14,7 @@ JSONL holds a problem a line; a JSON file is one problem or a list of them; both
 | theory | a published one by either of its names ("T1", "TH2"), or an object, below |
 | worlds | the prompt worlds, one or more |
 | holdouts | worlds that `check` and `eval` alone open; may be absent |
-| reference | a formula to compare with; may be absent |
+| reference | a formula to compare costs with, where it is valid; may be absent |
 
 A world has an id (else W and its place, H for holdouts), a domain, the atoms that are `true`, and
 outside of the full regime those that are `unknown`; all others are false. An atom is a list of
@@ -29,13 +29,12 @@ tables call it (its problem's id where absent).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..records import DataError, Json, Problem
-from ..tools.logic.formula import BINARY, QUANTIFIERS
-from ..tools.logic.judging import Regime
+from ..tools.logic.judging import Beyond, Prepared, Regime
+from ..tools.logic.reading import read_formula
 from ..tools.logic.theories import PUBLISHED, Theory, theory_of
 from ..tools.logic.worlds import World
 from .abd_problem import (
@@ -58,8 +57,6 @@ FILES = tuple(f"abd.{kind}{end}" for kind in ("jsonl", "json") for end in ("", "
 PROBLEM = ("id", "regime", "theory", "worlds", "holdouts", "reference")
 WORLD = ("id", "domain", "true", "unknown", "false")
 THEORY = ("names", "axioms", "signature", "allowed")
-PREDICATE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-TAKEN = ("not", *BINARY, *QUANTIFIERS)
 
 
 def read(place: Path) -> list[Problem]:
@@ -119,14 +116,26 @@ def _problem(row: Json) -> Problem:
     holdouts = row.get("holdouts") or []
     if not isinstance(holdouts, list):
         raise BadValue(("holdouts",), f"not a list of worlds: {shorten(holdouts)}")
+    reference = reference_of(row.get("reference"), ("reference",), theory)
+    cost = None if reference is None else _cost(reference, Prepared(theory, tuple(worlds), regime))
     return problem(
         name,
         theory,
         regime,
         worlds,
         _worlds(holdouts, "holdouts", theory, regime),
-        {"reference": reference_of(row.get("reference"), ("reference",), theory)},
+        {"reference": reference, "reference_cost": cost},
     )
+
+
+def _cost(reference: str, worlds: Prepared) -> int | None:
+    """Of the reference in all worlds; None where it is not valid or takes a solver."""
+    try:
+        worths = worlds.judge(read_formula(reference, worlds.theory.predicates))
+    except Beyond:
+        return None
+    costs = [one.cost for one in worths if one.cost is not None]
+    return sum(costs) if len(costs) == len(worths) else None
 
 
 def _worlds(some: Sequence[Json], part: str, theory: Theory, regime: Regime) -> list[World]:
@@ -163,9 +172,6 @@ def _theory(value: Json, problem: str) -> Theory:
         raise BadValue(("theory",), f"not a theory's name, nor an object: {shorten(value)}")
     value = _with_keys(value, ("theory",), THEORY, ("axioms", "signature"))
     signature = object_at(value["signature"], ("theory", "signature"), "an object of numbers")
-    for name in signature:
-        if not PREDICATE.fullmatch(name) or name in TAKEN:
-            raise BadValue(("theory", "signature", name), "no name that a predicate can have")
     texts = {
         "axioms": value["axioms"],
         "names": value.get("names", [problem]),

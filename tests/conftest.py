@@ -5,6 +5,7 @@ processes run them (`make test`, by pytest-xdist)."""
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,15 @@ def shared_data() -> Path:
     if not path.is_dir():
         pytest.skip(f"PUBLIC BENCHMARK DATA ABSENT: no folder {path} (set PEIRCE_SHARED)")
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The user's cache folder, one of the tests' own."""
+    folder = tmp_path_factory.getbasetemp() / "cache_home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder
 
 
 # One process runs all tests of a room in ALONE: they make, count and clean up images, containers and

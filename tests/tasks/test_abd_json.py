@@ -73,7 +73,7 @@ def test_a_line_becomes_a_problem(tmp_path: Path) -> None:
     assert [pair.input["id"] for pair in problem.hidden] == ["H0"]
     assert problem.public["theory"]["names"] == ["T1", "TH2"]
     assert problem.public["theory"]["regime"] == "partial"
-    assert problem.secret == {"reference": "(exists y (R x y))"}
+    assert problem.secret == {"reference": "(exists y (R x y))", "reference_cost": 1}
 
 
 def test_json_of_one_problem_of_several_and_jsonl_are_alike(tmp_path: Path) -> None:
@@ -197,9 +197,9 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "Ab in the signature": (own(signature={"Ab": 1}), ", theory: Ab is what a rule defines"),
     "a name of an operator": (
         own(signature={"not": 1}),
-        ", theory.signature.not: no name that a predicate can have",
+        ", theory: 'not' cannot name a predicate",
     ),
-    "a name with a blank": (own(signature={"is bird": 1}), "is bird: no name that a predicate can"),
+    "a name with a blank": (own(signature={"is bird": 1}), "'is bird' cannot name a predicate"),
     "allowed of nothing": (own(allowed=["Wings"]), ", theory: rules may hold 'Wings', which no world"),
     "allowed that is none": (own(allowed=[["Bird"]]), ", theory.allowed: not a list of texts"),
 }  # fmt: skip

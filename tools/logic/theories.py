@@ -9,16 +9,19 @@ theory goes to the solver.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from ...records import DataError, Json, canonical_json
-from .formula import ABNORMAL, FREE, Builder, Formula, Node, renamed
+from .formula import ABNORMAL, BINARY, FREE, QUANTIFIERS, Builder, Formula, Node, renamed
 from .reading import FormulaError, read_formula
 from .tables import WIDEST
 from .writing import written
 
+OPERATORS = ("not", *BINARY, *QUANTIFIERS)
+_PREDICATE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MOST_PLACES = 3  # arguments of a predicate
 KEYS = ("names", "axioms", "signature", "allowed")  # of the JSON form
 
@@ -121,6 +124,8 @@ def theory_of(
     """A theory from texts, checked. where: for the sentence of an error. Raises `DataError` for a
     signature or axiom that is none, free variables, objects, or no Ab at all."""
     for name, places in signature.items():
+        if not _PREDICATE.fullmatch(name) or name in OPERATORS:
+            raise DataError(f"{where}: {name!r} cannot name a predicate")
         if name == ABNORMAL:
             raise DataError(
                 f"{where}: {ABNORMAL} is what a rule defines, and no predicate of worlds"
