@@ -115,6 +115,36 @@ class Stratum:
         return values, np.array([number for _, number in pairs], np.intp)
 
 
+def stratified_mean(
+    values: Sequence[float | None],
+    strata: Sequence[str],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Interval:
+    """The mean over problems that have a value, with its interval: problems, those without a value
+    too, are drawn within their stratum, and each draw's mean is over those with a value (ABD,
+    section 6.1: instances within scenario, survivor-conditioned). Of one stratum in which all have
+    a value this is `bootstrap`."""
+    kept = [value for value in values if value is not None]
+    if not kept:
+        return {"mean": None, "low": None, "high": None, "n": 0}
+    sums, counts = np.zeros(resamples), np.zeros(resamples)
+    for place, stratum in enumerate(sorted(set(strata))):
+        some = [value for value, of in zip(values, strata, strict=True) if of == stratum]
+        filled = np.array([0.0 if value is None else value for value in some])
+        there = np.array([value is not None for value in some], np.float64)
+        drawn = list(_counts(len(some), _seed_of(seed, place), resamples))
+        sums += np.concatenate([w @ filled for w in drawn])
+        counts += np.concatenate([w @ there for w in drawn])
+    means = sums[counts > 0] / counts[counts > 0]
+    mean = math.fsum(kept) / len(kept)
+    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(means) else (mean,) * 2
+    return {
+        "mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": len(kept)
+    }  # fmt: skip
+
+
 def mean_of_means(
     strata: Sequence[Stratum], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> Interval:

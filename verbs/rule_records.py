@@ -1,0 +1,134 @@
+"""Stored answers of a logic session judged again, by either evaluator, holdouts too: what `peirce
+eval abd` scores. Never a model; the solver is what `run` and `check` use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ..records import (
+    Agreement,
+    Family,
+    Hypothesis,
+    InputSet,
+    Malformed,
+    Measuring,
+    Oracles,
+    Problem,
+    View,
+)
+from ..reports.abd_records import Attempt, Record, choose, facts_of, record
+from ..reports.abd_worlds import Described, described
+from ..tasks.logic import hypothesis_of
+from ..tasks.logic_measures import measured
+from ..tools.logic.rules import NoRule, read_rule
+from ..tools.logic.theories import theory_from
+
+PROBLEMS_AT_ONCE = 8
+NO_SPACE = InputSet("none", ())
+EVERYTHING = "(= x x)"  # valid wherever a rule can be: it asks for the lower bounds alone
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Judging:
+    """family: as the evaluator reads rules."""
+
+    family: Family
+    evaluator: str
+    oracles: Oracles
+
+    async def records(
+        self, answered: Sequence[tuple[Problem, Sequence[str]]]
+    ) -> tuple[Record, ...]:
+        """One for each problem with its answers, in their order. Raises Unavailable."""
+        return await _in_turn(self._record, answered)
+
+    async def described(self, problems: Sequence[Problem]) -> tuple[Described, ...]:
+        """The problems, with the bounds of their worlds and what the planted rules cost there."""
+        return await _in_turn(self._described, problems)
+
+    async def _record(self, answered: tuple[Problem, Sequence[str]]) -> Record:
+        known, answers = answered
+        problem = self._seen(known)
+        view = problem.view(NO_SPACE)
+        shown: dict[str, Agreement] = {}
+        attempts: list[Attempt] = []
+        for answer in answers:
+            for item in self.family.parse(view, answer, self.family.answer_formats[0]):
+                if isinstance(item, Malformed):
+                    closed = self._closed(problem, view, answer)
+                    attempts.append(Attempt(len(attempts), answer, None, item.reason, closed))
+                    continue
+                if item.digest not in shown:
+                    shown[item.digest] = await self._agree(item, problem, view, hidden=False)
+                closed = item.meta.get("closed", 0)
+                attempts.append(
+                    Attempt(len(attempts), answer, item, "", closed, shown[item.digest])
+                )
+        chosen = choose(attempts)
+        hidden = None
+        if chosen.rule is not None:
+            hidden = await self._agree(chosen.rule, problem, view, hidden=True)
+        of_rule = measured(problem, chosen.shown, hidden, self.evaluator)
+        return record(problem, facts_of(known), len(answers), chosen, of_rule)
+
+    async def _described(self, known: Problem) -> Described:
+        problem = self._seen(known)
+        view = problem.view(NO_SPACE)
+        rule, in_scope = _reference(problem)
+        asked = rule or _bounds_alone(problem)
+        shown = await self._agree(asked, problem, view, hidden=False)
+        hidden = await self._agree(asked, problem, view, hidden=True)
+        of_rule = measured(problem, shown, hidden, self.evaluator)
+        return described(known, facts_of(known), of_rule, rule is not None, in_scope)
+
+    def _seen(self, problem: Problem) -> Problem:
+        assert isinstance(self.family, Measuring)
+        return self.family.seen(problem, self.evaluator)
+
+    def _closed(self, problem: Problem, view: View, answer: str) -> int:
+        """Parentheses that were added to a text that is no rule all the same."""
+        assert isinstance(self.family, Measuring)
+        said = self.family.said(view, answer)
+        told = self.family.measures(problem, said, None, None, self.evaluator)
+        return int(told["auto_closed"])
+
+    async def _agree(
+        self, rule: Hypothesis, problem: Problem, view: View, hidden: bool
+    ) -> Agreement:
+        worlds = problem.hidden if hidden else problem.shown
+        return await self.family.agree(rule, worlds, view, self.oracles)
+
+
+def _reference(problem: Problem) -> tuple[Hypothesis | None, bool]:
+    """The planted rule, and whether it is in scope: published ones are not always, and cost what
+    they cost. None where there is none, or it is no formula about x."""
+    text = problem.secret.get("reference")
+    if not isinstance(text, str):
+        return None, False
+    theory = theory_from(problem.public["theory"])
+    found = read_rule(
+        text, replace(theory, allowed=frozenset(theory.signature)), objects=True
+    )
+    if isinstance(found, NoRule):
+        return None, False
+    return hypothesis_of(found.formula), not isinstance(read_rule(text, theory), NoRule)
+
+
+def _bounds_alone(problem: Problem) -> Hypothesis:
+    found = read_rule(EVERYTHING, theory_from(problem.public["theory"]))
+    assert not isinstance(found, NoRule)
+    return hypothesis_of(found.formula)
+
+
+async def _in_turn(
+    work: Callable[[object], Awaitable[T]], items: Sequence[object]
+) -> tuple[T, ...]:
+    """What `work` makes of each item, some side by side, in their order."""
+    made: list[T] = []
+    for start in range(0, len(items), PROBLEMS_AT_ONCE):
+        made += await asyncio.gather(*map(work, items[start : start + PROBLEMS_AT_ONCE]))
+    return tuple(made)
