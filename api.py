@@ -73,26 +73,34 @@ def evaluate(
     by_problem: bool = False,
     all_pairs: bool = False,
     without_memorising: bool = False,
+    evaluator: str = "exact",
+    solver: str = "fast",
+    workers: int | None = None,
     store: str | Path | None = None,
     out: str | Path | None = None,
 ) -> dict[str, Json]:
     """{"sessions": [{session, task, method, model, problems, metrics}]} from the store alone; by
-    `gear` also "settings", a row for each data set, n and model, and "table3".
+    `gear` also "settings", a row for each data set, n and model, and "table3"; by `abd` also
+    "evaluator", "bootstrap" and "tables" (docs/abd.md).
 
-    name: gear or t3; without it the one that fits the task of the first session. all_pairs: hidden
-    pairs by which no hypothesis can be judged count too. without_memorising: as if hypotheses that
-    memorise what they were shown had not been proposed. out: a folder or file for the tables, a
+    name: abd, gear or t3; without it the one that fits the task of the first session. all_pairs:
+    hidden pairs by which no hypothesis can be judged count too. without_memorising: as if hypotheses
+    that memorise what they were shown had not been proposed. evaluator, solver, workers: of `abd`,
+    which judges the stored answers again, holdouts too. out: a folder or file for the tables, a
     folder for the figures too (docs/gear.md).
     """
     from .reports.results import Options
     from .verbs.listing import evaluate_sessions
+    from .verbs.rule_scores import JudgedBy
+
+    judged_by = JudgedBy(evaluator, solver, workers)
 
     with reading(store) as opened:
         if sessions and name is None:
             _known_word(opened, sessions[0])
         found = [opened.find(session) for session in sessions or ("last",)]
         options = Options(all_pairs, without_memorising)
-        result = evaluate_sessions(opened, list(dict.fromkeys(found)), name, options, out)
+        result = evaluate_sessions(opened, list(dict.fromkeys(found)), name, options, out, judged_by)
     if not by_problem:
         for one in result["sessions"]:
             del one["by_problem"]

@@ -1,12 +1,14 @@
 """Answers that were given before: `recorded:FILE`, plain or gzip.
 
-Two forms. The published one of the GPT-4 answers on List Functions: one JSON object whose
+Three forms. The published one of the GPT-4 answers on List Functions: one JSON object whose
 "problems" hold "idx", "turns" (each with "responses"), "chosen_rules" (one a turn) and
 "published_test_accs". And our own JSONL, one answer a line, other keys ignored:
 
     {"problem": "12", "step": 1, "answer": "...", "fields": {"chosen_rule": "..."}}
 
-where lines of one problem with one step are the answers of one turn, in the order of the file.
+where lines of one problem with one step are the answers of one turn, in the order of the file. A
+third is the published one of ABD's predictions (prediction_records.py); of a file with those of
+several models the setting `of_model` chooses.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, Usage
 from ..tasks.files import identity, locate, read_lines
 from ..tasks.json_text import parse_json
 from . import given_settings
+from .prediction_records import DATASET, is_prediction, read_predictions
 
 SCHEMES = ("recorded",)
+SETTINGS = ("of_model",)
 
 
 @dataclass(frozen=True)
@@ -90,11 +94,11 @@ def _nothing_left(given: int) -> str:
 
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     """The answers of the file that `spec` names. Raises UsageError, DataError."""
-    given_settings(spec, settings, ())
+    given = given_settings(spec, settings, SETTINGS)
     path = spec.partition(":")[2]
     if not path:
         raise UsageError(f"model {spec!r} names no file: write recorded:FILE")
-    return Recorded(read_record(path))
+    return Recorded(read_record(path, given.get("of_model")))
 
 
 def recorded_problems(path: str | Path) -> list[str]:
@@ -102,14 +106,25 @@ def recorded_problems(path: str | Path) -> list[str]:
     return list(read_record(path).answers)
 
 
-def read_record(path: str | Path) -> Record:
-    """Raises UsageError where there is no such file, DataError naming file, line and field."""
+def read_record(path: str | Path, of_model: str | None = None) -> Record:
+    """of_model: whose answers, of a file that tells. Raises UsageError where there is no such file,
+    or no such model in it, DataError naming file, line and field."""
     place = locate(path, ("answers.jsonl", "answers.jsonl.gz"))
     lines = dict(read_lines(place))
     text = "\n".join(lines.get(n, "") for n in range(1, max(lines, default=0) + 1))
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     if not lines:
         raise DataError(f"{place}: the file is empty")
+    if is_prediction(next(iter(lines.values()))):
+        predictions = read_predictions(place, lines.items(), of_model)
+        said = {"dataset": DATASET, "model": predictions.model}
+        by_problem = {
+            name: tuple(Answer(one.answer, True, one.fields) for one in some)
+            for name, some in predictions.of.items()
+        }
+        return Record(identity(place), digest, said, by_problem)
+    if of_model is not None:
+        raise UsageError(f"{place} does not tell of several models: leave --of-model out")
     if (whole := _published_form(place, text, lines)) is not None:
         about = {key: value for key, value in whole.items() if key != "problems"}
         return Record(identity(place), digest, about, _published(place, whole["problems"]))

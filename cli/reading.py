@@ -19,12 +19,14 @@ WithoutMemorising = Annotated[
 ]
 
 
-@app.command("eval", epilog="Examples: peirce eval last | peirce eval t3 4f1c 9a --out tables/")
+@app.command("eval", epilog="Examples: peirce eval last | peirce eval t3 4f1c 9a --out tables/ | peirce eval abd"
+    " --evaluator released")
 def evaluate(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Sessions (default: last), after the name of an evaluation (gear, t3) if wanted.",
+            help="Sessions (default: last), after the name of an evaluation (abd, gear, t3) if"
+            " wanted.",
             metavar="[NAME] SESSION...",
         ),
     ] = None,
@@ -36,6 +38,9 @@ def evaluate(
         typer.Option("--all-pairs", help="Count hidden pairs by which nothing can be judged too."),
     ] = False,
     without_memorising: WithoutMemorising = False,
+    evaluator: o.Evaluator = "exact",
+    solver: o.SolverOption = "fast",
+    workers: o.Workers = None,
     out: Annotated[
         str | None,
         typer.Option(help="Tables: a .csv or .md file, or a folder, which gets the figures too.",
@@ -56,6 +61,9 @@ def evaluate(
         by_problem=by_problem,
         all_pairs=all_pairs,
         without_memorising=without_memorising,
+        evaluator=evaluator,
+        solver=solver,
+        workers=workers,
         store=store,
         out=out,
     )

@@ -149,6 +149,11 @@ def import_(
         str | None,
         typer.Option(help="Else guessed from the record's data set.", rich_help_panel=o.DATA),
     ] = None,
+    of_model: Annotated[
+        str | None,
+        typer.Option(help="Whose answers, where the file holds those of several models.",
+                     metavar="NAME", rich_help_panel=o.DATA),
+    ] = None,
     observations: o.Observations = None,
     space: o.Space = None,
     seed: o.Seed = 0,
@@ -169,8 +174,8 @@ def import_(
 
     with Screen(quiet=quiet) as screen:
         session = api.import_recorded(
-            file, data=data, task=task, observations=observations, space=space, seed=seed,
-            answer_format=answer_format, strict_contract=strict_contract,
+            file, data=data, task=task, of_model=of_model, observations=observations, space=space,
+            seed=seed, answer_format=answer_format, strict_contract=strict_contract,
             sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers, solver=solver,
             concurrency=concurrency, store=store, on_event=screen,
         )  # fmt: skip

@@ -11,13 +11,13 @@ are means over rules that are valid. What a limit of the solver leaves open has 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..records import InputSet, Problem, StepRecord, Verdict
 from ..tasks.logic_measures import measured
 from .abd_records import Attempt, Record, choose, facts_of, record
 from .evaluation import Evaluation, Metric
-from .statistics import RESAMPLES, Interval, stratified_mean
+from .statistics import Interval, summary
 
 SEED = 0  # of the intervals
 METRICS = (
@@ -65,22 +65,19 @@ def values(one: Record) -> dict[str, float | None]:
     return {name: None if value is None else float(value) for name, value in found.items()}
 
 
-def interval(records: Sequence[Record], metric: str, *, seed: int = SEED) -> Interval:
-    """The mean of a metric over records, with its interval: instances drawn within their regime."""
-    return intervals(records, (metric,), seed=seed)[metric]
-
-
 def intervals(
-    records: Sequence[Record], metrics: Sequence[str] = NAMES, *, seed: int = SEED
+    records: Sequence[Record],
+    metrics: Sequence[str] = NAMES,
+    counted: Callable[[Record], bool] = lambda one: True,
+    *,
+    seed: int = SEED,
 ) -> dict[str, Interval]:
-    valued = [values(one) for one in records]
+    """Means of metrics over records, with their intervals: instances drawn within their regime.
+    counted: those that have values, of what is drawn from all; what they are is an outcome too, as
+    the size of a rule."""
     regimes = [one.facts.regime for one in records]
-    return {
-        name: stratified_mean(
-            [one[name] for one in valued], regimes, seed=seed, resamples=RESAMPLES
-        )
-        for name in metrics
-    }
+    valued = [values(one) if counted(one) else {} for one in records]
+    return summary(valued, metrics, strata=regimes, seed=seed)
 
 
 def problem_metrics(
@@ -127,4 +124,6 @@ EVALUATION = Evaluation(
     metrics=METRICS,
     of_problem=problem_metrics,
     default_for=frozenset({"logic"}),
+    stratum=lambda problem: str(problem.public["theory"]["regime"]),
+    note="evaluator exact, prompt worlds alone: `peirce eval abd` opens the holdouts",
 )

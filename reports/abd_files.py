@@ -101,11 +101,14 @@ def _json(cell: Cell) -> Json:
     return {"mean": cell.mean, "low": cell.low, "high": cell.high} if isinstance(cell, Mean) else cell
 
 
-def said(evaluator: str, about: str) -> str:
+def said(evaluator: str, name: str, table: Table) -> str:
     """The sentences above a table."""
+    named = f"{ABOUT[name]} Evaluator: {evaluator}."
+    if not any(isinstance(cell, Mean) for row in table.rows for cell in row):
+        return named
     return (
-        f"{about} Evaluator: {evaluator}. Intervals: {LEVEL:.0%}, percentiles of {RESAMPLES:,}"
-        f" resamples of problems within their regime, seed {SEED}."
+        f"{named} Intervals: {LEVEL:.0%}, percentiles of {RESAMPLES:,} resamples of problems within"
+        f" their regime, seed {SEED}."
     )
 
 
@@ -136,7 +139,7 @@ def files(
 
 
 def _markdown(evaluator: str, name: str, table: Table) -> str:
-    return f"{said(evaluator, ABOUT[name])}\n\n{tables.as_markdown(table)}"
+    return f"{said(evaluator, name, table)}\n\n{tables.as_markdown(table)}"
 
 
 def with_evaluator(table: Table, evaluator: str) -> Table:

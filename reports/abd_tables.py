@@ -41,8 +41,12 @@ def cell(value: Interval) -> Mean | None:
     return Mean(value["mean"], value["low"], value["high"])
 
 
-def cells(records: Sequence[Record], metrics: Sequence[str]) -> list[Cell]:
-    found = abd.intervals(records, metrics)
+def cells(
+    records: Sequence[Record],
+    metrics: Sequence[str],
+    counted: Callable[[Record], bool] = lambda one: True,
+) -> list[Cell]:
+    found = abd.intervals(records, metrics, counted)
     return [cell(found[name]) for name in metrics]
 
 
@@ -113,9 +117,15 @@ def table_6(runs: Sequence[Run], starts: Sequence[int]) -> Table:
             valid = [one for one in some if one.valid and one.facts.holdout_worlds]
             for name, inside in binned(valid, lambda one: one.size, starts):
                 counts = (len(inside), survivors_of(inside))
-                rows.append((run.name, regime, name, *counts, *cells(inside, metrics)))
+                in_bin = cells(some, metrics, _among(inside))
+                rows.append((run.name, regime, name, *counts, *in_bin))
     heads = ("session", "regime", "size", "valid", "valid on both", *map(headed, metrics))
     return Table(heads, tuple(rows))
+
+
+def _among(records: Sequence[Record]) -> Callable[[Record], bool]:
+    members = set(map(id, records))
+    return lambda one: id(one) in members
 
 
 def difficulty_table(runs: Sequence[Run]) -> Table:

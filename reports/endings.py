@@ -31,13 +31,14 @@ def print_outcome(out: Console, session: Any) -> None:
     next command."""
     from . import find_evaluation, tables
 
-    metrics = find_evaluation(session.evaluation).metrics
-    scored = tables.summary_table([session.as_json()], metrics)
+    evaluation = find_evaluation(session.evaluation)
+    scored = tables.summary_table([session.as_json()], evaluation.metrics)
     out.print(f"{session.task}, {session.method}, {visible(session.model)}: {_coverage(session)}")
     out.print()
     out.print(tables.as_text(scored, out.width))
     out.print()
     facts = [
+        *([("scored", evaluation.note)] if evaluation.note else []),
         ("verdicts", counts(session.verdicts) or "none"),
         *_faults(session.breaches, session.malformed),
         ("ended", counts(session.ends) or "no problem"),
@@ -97,12 +98,20 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
         shown = gear_tables.shown_table_3(result["table3"], intervals=False)
         out.print(tables.as_text(shown, out.width))
         out.print(_summed(scored))
+    if "evaluator" in result:
+        drawn = result["bootstrap"]
+        out.print(
+            f"evaluator {result['evaluator']}; intervals: {drawn['resamples']:,} resamples of problems"
+            f" within their {drawn['strata']}, seed {drawn['seed']}", soft_wrap=True
+        )  # fmt: skip
     for one in scored if len(scored) <= SIDE_BY_SIDE or "by_problem" in scored[0] else ():
         left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
         counted = [str(one["problems"]) + " problems", *left, *_marked(one)]
         out.print(f"session {one['session']}: {', '.join(counted)}", soft_wrap=True)
         for name, said in _faults(one["breaches"], one["malformed"]):
             out.print(f"  {name:<9} {said}", soft_wrap=True)
+        if "failures" in one:
+            out.print(f"  rules     {counts(one['failures'])}", soft_wrap=True)
         if "by_problem" in one:
             out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
     files = result.get("files", ())

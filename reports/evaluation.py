@@ -52,7 +52,9 @@ class ProblemMetrics(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """families: those it can score. default_for: those it is the evaluation of by default."""
+    """families: those it can score. default_for: those it is the evaluation of by default.
+    stratum: of a problem, within which the intervals draw; None: all problems are one. note: what a
+    reader of its scores from the store alone has to know."""
 
     name: str
     about: str
@@ -60,6 +62,21 @@ class Evaluation:
     metrics: tuple[Metric, ...]
     of_problem: ProblemMetrics
     default_for: frozenset[str] = frozenset()
+    stratum: Callable[[Problem], str] | None = None
+    note: str = ""
+
+    def intervals(
+        self,
+        problems: Sequence[Problem],
+        results: Sequence[Mapping[str, float | None]],
+        seed: int,
+        resamples: int,
+    ) -> dict[str, Interval]:
+        """Of each metric over the problems' results."""
+        strata = None if self.stratum is None else list(map(self.stratum, problems))
+        return summary(
+            results, self.metric_names, strata=strata, seed=seed, resamples=resamples
+        )
 
     @property
     def metric_names(self) -> tuple[str, ...]:
@@ -151,7 +168,7 @@ def evaluate(
     return {
         "evaluation": name,
         "problems": len(problems),
-        "metrics": summary(results, chosen.metric_names, seed=seed, resamples=resamples),
+        "metrics": chosen.intervals(problems, results, seed, resamples),
         "by_problem": [
             {"problem": p.id, **result} for p, result in zip(problems, results, strict=True)
         ],
@@ -202,7 +219,7 @@ def evaluate_session(
         "malformed": counted.malformed,
         "memorising": sum(detail.memorising for detail in details),
         "left_out_pairs": left_out_pairs,
-        "metrics": summary(results, chosen.metric_names, seed=seed, resamples=resamples),
+        "metrics": chosen.intervals([row.problem for row in done], results, seed, resamples),
         "by_problem": [
             {"problem": row.problem.id, **result} for row, result in zip(done, results, strict=True)
         ],

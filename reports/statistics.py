@@ -250,12 +250,16 @@ def summary(
     results: Sequence[Mapping[str, float | None]],
     metrics: Sequence[str],
     *,
+    strata: Sequence[str] | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> dict[str, Interval]:
-    """`bootstrap` of each named metric over the problems' results; a result that lacks a metric
-    has no value there."""
-    return {
-        name: bootstrap([r.get(name) for r in results], seed=seed, resamples=resamples)
-        for name in metrics
-    }
+    """`bootstrap` of each named metric over the problems' results, with strata `stratified_mean`;
+    a result that lacks a metric has no value there."""
+
+    def interval(values: Sequence[float | None]) -> Interval:
+        if strata is None:
+            return bootstrap(values, seed=seed, resamples=resamples)
+        return stratified_mean(values, strata, seed=seed, resamples=resamples)
+
+    return {name: interval([r.get(name) for r in results]) for name in metrics}

@@ -29,6 +29,7 @@ from ..reports.results import Options, Spaces
 from ..store import Store
 from ..tasks.files import expanded
 from ..tasks.sentences import warn
+from .rule_scores import EXACT, OF_RULES, JudgedBy, evaluate_rules
 from .settings import shown_model
 
 STUDY_FORMS = (".csv", ".md", ".png", ".svg")
@@ -113,14 +114,22 @@ def evaluate_sessions(
     name: str | None,
     options: Options,
     out: str | Path | None,
+    judged_by: JudgedBy = JudgedBy(),
 ) -> dict[str, Json]:
-    """{"sessions": […]} of whole ids, and where it is GEAR's evaluation "settings" and "table3";
-    with out "files", and "notes" on what could not be written."""
-    if out is not None:
-        target = expanded(out)
+    """{"sessions": […]} of whole ids, where it is GEAR's evaluation "settings" and "table3", where
+    it is that of rules what `evaluate_rules` says; with out "files", and "notes" on what could not
+    be written. judged_by: of rules."""
+    target = None if out is None else expanded(out)
+    if target is not None:
         writing.check([target]) if _is_file(target) else writing.check_target(target)
     recorded = [store.session(session) for session in sessions]
     chosen = name or default_evaluation(recorded[0]["settings"]["family"])
+    if chosen == OF_RULES:
+        return evaluate_rules(store, sessions, judged_by, target)
+    if judged_by.evaluator != EXACT:
+        raise UsageError(
+            f"evaluation {chosen} knows no evaluator {judged_by.evaluator!r}: {OF_RULES} does"
+        )
     spaces = Spaces(store)
     scored = [
         evaluate_session(store, session, chosen, options=options, spaces=spaces)
@@ -138,7 +147,7 @@ def evaluate_sessions(
         }
     for one in scored:
         del one["details"]
-    if out is not None:
+    if target is not None:
         files = _tables(scored, target)
         if study is not None and not _is_file(target):
             of_study, without = gear_files.files(study, target, _left_out(scored, options))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..records import Json, Measuring, Problem
@@ -13,30 +14,44 @@ from ..reports.abd_groups import Run
 from ..reports.abd_records import MODES, Record
 from ..reports.abd_worlds import Described
 from ..store import Store
+from ..tasks.logic_measures import EVALUATORS, check_evaluator
+from ..tools.solve import check_solver
 from .driving import complete
 from .opening import opened
 from .rule_records import Judging
 from .settings import shown_model
 
-NAME = abd.EVALUATION.name
+OF_RULES = abd.EVALUATION.name
+EXACT = EVALUATORS[0]
+
+
+@dataclass(frozen=True)
+class JudgedBy:
+    """Who judges rules. Raises UsageError for a name that is none."""
+
+    evaluator: str = EXACT
+    solver: str = "fast"
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        check_evaluator(self.evaluator)
+        check_solver(self.solver)
 
 
 def evaluate_rules(
     store: Store,
     sessions: Sequence[str],
-    evaluator: str,
-    solver: str,
-    workers: int | None,
+    judged_by: JudgedBy,
     target: Path | None,
 ) -> dict[str, Json]:
     """{"sessions", "evaluator", "bootstrap", "tables"} of whole ids; with a target "files". Raises
     UsageError for sessions of another family, Unavailable where the solver died."""
     scored = [
-        evaluate_session(store, session, NAME)
+        evaluate_session(store, session, OF_RULES)
         | {"model": shown_model(store.session(session)["settings"])}
         for session in sessions
     ]
-    records, problems = complete(_judged(store, sessions, evaluator, solver, workers))
+    records, problems = complete(_judged(store, sessions, judged_by))
     names = tables.headings(scored)
     runs = abd_groups.ordered(
         Run(session, name, some)
@@ -44,12 +59,12 @@ def evaluate_rules(
     )
     for one, some in zip(scored, records, strict=True):
         del one["details"]
-        one |= _told(evaluator, some)
-    whole = abd_files.Scored(evaluator, runs, problems)
+        one |= _told(judged_by.evaluator, some)
+    whole = abd_files.Scored(judged_by.evaluator, runs, problems)
     by_name = abd_files.tables_of(whole)
     result: dict[str, Json] = {
         "sessions": scored,
-        "evaluator": evaluator,
+        "evaluator": judged_by.evaluator,
         "bootstrap": dict(abd_files.BOOTSTRAP),
         "tables": {name: abd_files.as_json(table) for name, table in by_name.items()},
     }
@@ -60,7 +75,7 @@ def evaluate_rules(
 
 
 async def _judged(
-    store: Store, sessions: Sequence[str], evaluator: str, solver: str, workers: int | None
+    store: Store, sessions: Sequence[str], judged_by: JudgedBy
 ) -> tuple[list[tuple[Record, ...]], tuple[Described, ...]]:
     """The records of each session, and each problem that one of them has, once."""
     from ..tasks import family as family_named
@@ -69,8 +84,8 @@ async def _judged(
     assert isinstance(family, Measuring)
     records = []
     problems: dict[str, Problem] = {}
-    async with opened(family, workers=workers, solver=solver) as tools:
-        judging = Judging(family.by(evaluator), evaluator, tools.oracles())
+    async with opened(family, workers=judged_by.workers, solver=judged_by.solver) as tools:
+        judging = Judging(family.by(judged_by.evaluator), judged_by.evaluator, tools.oracles())
         for session in sessions:
             answered = _answered(store, session)
             problems |= {problem.digest: problem for problem, _ in answered}

@@ -177,17 +177,21 @@ def import_recorded(
     task: str | None = None,
     observations: int | str | Path | None = None,
     answer_format: str | None = None,
+    of_model: str | None = None,
     **options: Any,
 ) -> Session:
     """Judges every recorded answer of `file` on the problems of `data`; nothing is decided.
 
     The task is guessed from the record's "dataset" unless it is named; problems without a
     recorded answer are left out. answer_format: None is how recorded answers of the family come
-    (of programs a fenced function). Other options are `run`'s.
+    (of programs a fenced function). of_model: whose answers, where the file holds those of several
+    models. Other options are `run`'s.
     """
     from ..agents.recorded import read_record
 
-    record = read_record(file)
+    record = read_record(file, of_model)
+    if of_model is not None:
+        options["model_arg"] = {"of_model": of_model}
     from ..tasks import own
 
     name = task or task_like(str(record.about.get("dataset", "")), file)

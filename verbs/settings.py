@@ -65,15 +65,16 @@ def versions() -> dict[str, str | None]:
 
 def model_name(model: str | Proposer, model_settings: Json, shown: bool = False) -> str:
     """What the session calls the model: its name at an endpoint; where a file gives the answers,
-    the first digits of their digest, or with `shown` the name of the file."""
+    the first digits of their digest, or with `shown` what the file says of the model, else the
+    file's name."""
     if not isinstance(model, str):
         return str(model_settings.get("model", type(model).__name__))
     scheme, _, rest = model.partition(":")
     if scheme in ("http", "https"):
         return rest.partition("#")[2] or model
     if FILE in model_settings:
-        answers = model_settings[FILE]["name"] if shown else model_settings["digest"][:12]
-        return f"{scheme}:{answers}"
+        name = model_settings.get("recorded", {}).get("model") or model_settings[FILE]["name"]
+        return f"{scheme}:{name if shown else model_settings['digest'][:12]}"
     return model
 
 
