@@ -100,7 +100,9 @@ def evaluate(
             _known_word(opened, sessions[0])
         found = [opened.find(session) for session in sessions or ("last",)]
         options = Options(all_pairs, without_memorising)
-        result = evaluate_sessions(opened, list(dict.fromkeys(found)), name, options, out, judged_by)
+        result = evaluate_sessions(
+            opened, list(dict.fromkeys(found)), name, options, out, judged_by
+        )
     if not by_problem:
         for one in result["sessions"]:
             del one["by_problem"]

@@ -19,8 +19,11 @@ WithoutMemorising = Annotated[
 ]
 
 
-@app.command("eval", epilog="Examples: peirce eval last | peirce eval t3 4f1c 9a --out tables/ | peirce eval abd"
-    " --evaluator released")
+@app.command(
+    "eval",
+    epilog="Examples: peirce eval last | peirce eval t3 4f1c 9a --out tables/ | peirce eval abd"
+    " --evaluator released",
+)
 def evaluate(
     what: Annotated[
         list[str] | None,

@@ -151,8 +151,11 @@ def import_(
     ] = None,
     of_model: Annotated[
         str | None,
-        typer.Option(help="Whose answers, where the file holds those of several models.",
-                     metavar="NAME", rich_help_panel=o.DATA),
+        typer.Option(
+            help="Whose answers, where the file holds those of several models.",
+            metavar="NAME",
+            rich_help_panel=o.DATA,
+        ),
     ] = None,
     observations: o.Observations = None,
     space: o.Space = None,

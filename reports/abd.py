@@ -84,7 +84,7 @@ def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
     """On the prompt worlds alone, by the exact evaluator, from what the session judged."""
-    attempts = []
+    attempts: list[Attempt] = []
     for answer in (one for step in steps for one in step.answers):
         for judged in answer.judged:
             place = len(attempts)
@@ -98,7 +98,7 @@ def problem_metrics(
     chosen = choose(attempts)
     facts = facts_of(problem, opened=False)
     of_rule = measured(problem, chosen.shown, None, "exact")
-    return values(record(problem, facts, len(attempts), chosen, of_rule))
+    return values(record(problem, facts, attempts, chosen, of_rule))
 
 
 def told(one: Record) -> Mapping[str, float | str | None]:

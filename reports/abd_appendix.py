@@ -67,7 +67,13 @@ def table_g6(runs: Sequence[Run]) -> Table:
         held = [one for one in valid if one.facts.holdout_worlds]
         share = _mean(one.holdout_given_prompt for one in valid)
         rows.append((run.name, len(valid), len(held), sum(one.survives for one in held), share))
-    heads = ("session", "valid", "with holdouts", "valid on both", "holdout_validity_given_prompt ↑")
+    heads = (
+        "session",
+        "valid",
+        "with holdouts",
+        "valid on both",
+        "holdout_validity_given_prompt ↑",
+    )
     return Table(heads, tuple(rows))
 
 

@@ -98,7 +98,9 @@ def as_json(table: Table) -> list[dict[str, Json]]:
 
 
 def _json(cell: Cell) -> Json:
-    return {"mean": cell.mean, "low": cell.low, "high": cell.high} if isinstance(cell, Mean) else cell
+    return (
+        {"mean": cell.mean, "low": cell.low, "high": cell.high} if isinstance(cell, Mean) else cell
+    )
 
 
 def said(evaluator: str, name: str, table: Table) -> str:
@@ -113,7 +115,9 @@ def said(evaluator: str, name: str, table: Table) -> str:
 
 
 def files(
-    scored: Scored, by_name: Mapping[str, Table], by_problem: Mapping[str, Sequence[Mapping[str, Json]]],
+    scored: Scored,
+    by_name: Mapping[str, Table],
+    by_problem: Mapping[str, Sequence[Mapping[str, Json]]],
     target: Path,
 ) -> dict[Path, str | bytes]:
     """by_name: `tables_of`; by_problem: rows of each session. A .csv file gets every metric of every
@@ -144,6 +148,4 @@ def _markdown(evaluator: str, name: str, table: Table) -> str:
 
 def with_evaluator(table: Table, evaluator: str) -> Table:
     """A first column that names it, for files without sentences."""
-    return Table(
-        ("evaluator", *table.headings), tuple((evaluator, *row) for row in table.rows)
-    )
+    return Table(("evaluator", *table.headings), tuple((evaluator, *row) for row in table.rows))

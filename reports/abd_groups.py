@@ -187,4 +187,3 @@ def paired_interval(some: Sequence[Pair], field: str) -> Interval:
 def _mean(values: Iterable[float | bool | None]) -> float | None:
     kept = [float(value) for value in values if value is not None]
     return fmean(kept) if kept else None
-

@@ -122,12 +122,15 @@ def _rank(one: Attempt) -> tuple[bool, int, int, int]:
 
 @dataclass(frozen=True)
 class Record:
-    """answers: how many the problem got. reason: why there is no rule, "" where there is one.
+    """answers: how many the problem got. malformed: of all of them that give no rule, the reasons;
+    breaches: of the others, what was tolerated. reason: why there is no rule, "" where there is one.
     formula: the rule in normal form. closed: parentheses that were added, also where the repaired
     text is no rule."""
 
     facts: Facts
     answers: int
+    malformed: tuple[str, ...]
+    breaches: tuple[str, ...]
     reason: str
     formula: str | None
     size: int | None
@@ -237,7 +240,11 @@ class Record:
 
 
 def record(
-    problem: Problem, facts: Facts, answers: int, chosen: Attempt, measured: Measured
+    problem: Problem,
+    facts: Facts,
+    attempts: Sequence[Attempt],
+    chosen: Attempt,
+    measured: Measured,
 ) -> Record:
     """measured: of the chosen rule; of nothing where there is none."""
     rule = chosen.rule
@@ -249,7 +256,9 @@ def record(
         reason = "no_formula"  # much was said, and no formula
     return Record(
         facts=facts,
-        answers=answers,
+        answers=len(attempts),
+        malformed=tuple(one.reason for one in attempts if one.rule is None),
+        breaches=tuple(name for one in attempts if one.rule for name in one.rule.breaches),
         reason="" if rule else reason,
         formula=rule.text if rule else None,
         size=rule.meta.get("size") if rule else None,

@@ -193,9 +193,7 @@ def by_regime(problems: Sequence[Described]) -> list[tuple[str, list[Described]]
     return [*found, ("all", list(problems))] if len(found) > 1 else found
 
 
-def _all(
-    sides: Sequence[Side], of: Callable[[Side], Sequence[float | None]]
-) -> list[float | None]:
+def _all(sides: Sequence[Side], of: Callable[[Side], Sequence[float | None]]) -> list[float | None]:
     return [value for side in sides for value in of(side)]
 
 

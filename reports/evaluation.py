@@ -74,9 +74,7 @@ class Evaluation:
     ) -> dict[str, Interval]:
         """Of each metric over the problems' results."""
         strata = None if self.stratum is None else list(map(self.stratum, problems))
-        return summary(
-            results, self.metric_names, strata=strata, seed=seed, resamples=resamples
-        )
+        return summary(results, self.metric_names, strata=strata, seed=seed, resamples=resamples)
 
     @property
     def metric_names(self) -> tuple[str, ...]:

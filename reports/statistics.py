@@ -139,7 +139,9 @@ def stratified_mean(
         counts += np.concatenate([w @ there for w in drawn])
     means = sums[counts > 0] / counts[counts > 0]
     mean = math.fsum(kept) / len(kept)
-    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(means) else (mean,) * 2
+    low, high = (
+        np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(means) else (mean,) * 2
+    )
     return {
         "mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": len(kept)
     }  # fmt: skip

@@ -29,7 +29,7 @@ from ..reports.results import Options, Spaces
 from ..store import Store
 from ..tasks.files import expanded
 from ..tasks.sentences import warn
-from .rule_scores import EXACT, OF_RULES, JudgedBy, evaluate_rules
+from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 from .settings import shown_model
 
 STUDY_FORMS = (".csv", ".md", ".png", ".svg")
@@ -114,7 +114,7 @@ def evaluate_sessions(
     name: str | None,
     options: Options,
     out: str | Path | None,
-    judged_by: JudgedBy = JudgedBy(),
+    judged_by: JudgedBy = EXACTLY,
 ) -> dict[str, Json]:
     """{"sessions": […]} of whole ids, where it is GEAR's evaluation "settings" and "table3", where
     it is that of rules what `evaluate_rules` says; with out "files", and "notes" on what could not

@@ -30,6 +30,7 @@ PROBLEMS_AT_ONCE = 8
 NO_SPACE = InputSet("none", ())
 EVERYTHING = "(= x x)"  # valid wherever a rule can be: it asks for the lower bounds alone
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Judging:
         if chosen.rule is not None:
             hidden = await self._agree(chosen.rule, problem, view, hidden=True)
         of_rule = measured(problem, chosen.shown, hidden, self.evaluator)
-        return record(problem, facts_of(known), len(answers), chosen, of_rule)
+        return record(problem, facts_of(known), attempts, chosen, of_rule)
 
     async def _described(self, known: Problem) -> Described:
         problem = self._seen(known)
@@ -110,9 +111,7 @@ def _reference(problem: Problem) -> tuple[Hypothesis | None, bool]:
     if not isinstance(text, str):
         return None, False
     theory = theory_from(problem.public["theory"])
-    found = read_rule(
-        text, replace(theory, allowed=frozenset(theory.signature)), objects=True
-    )
+    found = read_rule(text, replace(theory, allowed=frozenset(theory.signature)), objects=True)
     if isinstance(found, NoRule):
         return None, False
     return hypothesis_of(found.formula), not isinstance(read_rule(text, theory), NoRule)
@@ -124,9 +123,7 @@ def _bounds_alone(problem: Problem) -> Hypothesis:
     return hypothesis_of(found.formula)
 
 
-async def _in_turn(
-    work: Callable[[object], Awaitable[T]], items: Sequence[object]
-) -> tuple[T, ...]:
+async def _in_turn(work: Callable[[Item], Awaitable[T]], items: Sequence[Item]) -> tuple[T, ...]:
     """What `work` makes of each item, some side by side, in their order."""
     made: list[T] = []
     for start in range(0, len(items), PROBLEMS_AT_ONCE):

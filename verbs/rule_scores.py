@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..records import Json, Measuring, Problem
-from ..reports import abd, abd_files, abd_groups, evaluate_session, tables, writing
+from ..reports import abd, abd_files, abd_groups, tables, writing
 from ..reports.abd_groups import Run
 from ..reports.abd_records import MODES, Record
 from ..reports.abd_worlds import Described
+from ..reports.evaluation import fitting
 from ..store import Store
 from ..tasks.logic_measures import EVALUATORS, check_evaluator
 from ..tools.solve import check_solver
@@ -38,28 +39,24 @@ class JudgedBy:
         check_solver(self.solver)
 
 
+EXACTLY = JudgedBy()
+
+
 def evaluate_rules(
-    store: Store,
-    sessions: Sequence[str],
-    judged_by: JudgedBy,
-    target: Path | None,
+    store: Store, sessions: Sequence[str], judged_by: JudgedBy, target: Path | None
 ) -> dict[str, Json]:
     """{"sessions", "evaluator", "bootstrap", "tables"} of whole ids; with a target "files". Raises
     UsageError for sessions of another family, Unavailable where the solver died."""
+    stored = [_stored(store, session) for session in sessions]
+    records, problems = complete(_judged(stored, judged_by))
     scored = [
-        evaluate_session(store, session, OF_RULES)
-        | {"model": shown_model(store.session(session)["settings"])}
-        for session in sessions
+        one.told | _told(judged_by.evaluator, some)
+        for one, some in zip(stored, records, strict=True)
     ]
-    records, problems = complete(_judged(store, sessions, judged_by))
-    names = tables.headings(scored)
     runs = abd_groups.ordered(
         Run(session, name, some)
-        for session, name, some in zip(sessions, names, records, strict=True)
+        for session, name, some in zip(sessions, tables.headings(scored), records, strict=True)
     )
-    for one, some in zip(scored, records, strict=True):
-        del one["details"]
-        one |= _told(judged_by.evaluator, some)
     whole = abd_files.Scored(judged_by.evaluator, runs, problems)
     by_name = abd_files.tables_of(whole)
     result: dict[str, Json] = {
@@ -74,32 +71,49 @@ def evaluate_rules(
     return result
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A session. told: what is said of it beside its metrics, as `evaluate_session` says it.
+    answered: its problems that are done, each with the raw texts of its answers, in order."""
+
+    told: dict[str, Json]
+    answered: list[tuple[Problem, list[str]]]
+
+
+def _stored(store: Store, session: str) -> Stored:
+    settings = store.session(session)["settings"]
+    rows = store.problems(session)
+    done = [row.problem for row in rows if row.status == "done"]
+    fitting(OF_RULES, done)
+    texts: dict[str, list[str]] = {problem.id: [] for problem in done}
+    for step in store.steps(session, list(texts), spaces=False):
+        texts[step.problem] += [answer.text for answer in step.answers]
+    told = {
+        "session": session,
+        **{field: settings.get(field) for field in ("task", "method")},
+        "model": shown_model(settings),
+        "evaluation": OF_RULES,
+        "problems": len(done),
+        "left_out": dict(sorted(Counter(r.status for r in rows if r.status != "done").items())),
+        "memorising": 0,
+        "left_out_pairs": 0,
+    }
+    return Stored(told, [(problem, texts[problem.id]) for problem in done])
+
+
 async def _judged(
-    store: Store, sessions: Sequence[str], judged_by: JudgedBy
+    stored: Sequence[Stored], judged_by: JudgedBy
 ) -> tuple[list[tuple[Record, ...]], tuple[Described, ...]]:
     """The records of each session, and each problem that one of them has, once."""
     from ..tasks import family as family_named
 
     family = family_named("logic")
     assert isinstance(family, Measuring)
-    records = []
-    problems: dict[str, Problem] = {}
+    problems = {problem.digest: problem for one in stored for problem, _ in one.answered}
     async with opened(family, workers=judged_by.workers, solver=judged_by.solver) as tools:
         judging = Judging(family.by(judged_by.evaluator), judged_by.evaluator, tools.oracles())
-        for session in sessions:
-            answered = _answered(store, session)
-            problems |= {problem.digest: problem for problem, _ in answered}
-            records.append(await judging.records(answered))
+        records = [await judging.records(one.answered) for one in stored]
         return records, await judging.described(list(problems.values()))
-
-
-def _answered(store: Store, session: str) -> list[tuple[Problem, list[str]]]:
-    """The problems that are done with the raw texts of their answers, in order."""
-    done = [row.problem for row in store.problems(session) if row.status == "done"]
-    texts: dict[str, list[str]] = {problem.id: [] for problem in done}
-    for step in store.steps(session, list(texts), spaces=False):
-        texts[step.problem] += [answer.text for answer in step.answers]
-    return [(problem, texts[problem.id]) for problem in done]
 
 
 def _told(evaluator: str, records: Sequence[Record]) -> dict[str, Json]:
@@ -110,8 +124,12 @@ def _told(evaluator: str, records: Sequence[Record]) -> dict[str, Json]:
         "by_theory": abd_groups.by_theory(records),
         "by_difficulty": abd_groups.by_difficulty(records),
     }
+    breaches = Counter(name for one in records for name in one.breaches)
+    malformed = Counter(name for one in records for name in one.malformed)
     return {
         "evaluator": evaluator,
+        "breaches": dict(breaches.most_common()),
+        "malformed": dict(malformed.most_common()),
         "metrics": abd.intervals(records),
         **{
             group: {name: abd.intervals(some) for name, some in named}
