@@ -53,7 +53,7 @@ class Judging:
 
     async def _record(self, answered: tuple[Problem, Sequence[str]]) -> Record:
         known, answers = answered
-        problem = self._seen(known)
+        problem = await self._costed(self._seen(known))
         view = problem.view(NO_SPACE)
         shown: dict[str, Agreement] = {}
         attempts: list[Attempt] = []
@@ -85,6 +85,15 @@ class Judging:
         hidden = await self._agree(asked, problem, view, hidden=True)
         of_rule = measured(problem, shown, hidden, self.evaluator)
         return described(known, facts_of(known), of_rule, rule is not None, in_scope)
+
+    async def _costed(self, problem: Problem) -> Problem:
+        """With the cost of the planted rule, where that is not recorded."""
+        rule, _ = _reference(problem)
+        if problem.secret.get("reference_cost") is not None or rule is None:
+            return problem
+        shown = await self._agree(rule, problem, problem.view(NO_SPACE), hidden=False)
+        cost = measured(problem, shown, None, self.evaluator).prompt.cost
+        return replace(problem, secret={**problem.secret, "reference_cost": cost})
 
     def _seen(self, problem: Problem) -> Problem:
         assert isinstance(self.family, Measuring)

@@ -1,0 +1,166 @@
+"""Checks the metrics of `peirce eval abd` against the published golden values: each row as the
+prediction of a session, the expectation computed from what the row records, under both evaluators.
+
+In the partial regime the released prompt cost is that of whatever completion Z3 returned; expected
+here is the least one with the stored bounds, which the rows record as well."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import math
+from statistics import fmean
+
+import pytest
+from peirce.agents.prediction_records import SCHEMA, read_predictions
+from peirce.records import Oracles
+from peirce.reports import abd
+from peirce.tasks import task
+from peirce.tasks.logic import FAMILY
+from peirce.tools.logic.reading import read_formula
+from peirce.tools.logic.theories import SIGNATURE
+from peirce.tools.solve import Solver
+from peirce.verbs.rule_records import Judging
+
+CLASSES = 10
+
+
+@pytest.fixture(scope="module")
+def golden(shared_data):
+    path = shared_data / "abd" / "golden_dev.jsonl.gz"
+    if not path.is_file():
+        pytest.skip(f"PUBLISHED GOLDEN VALUES ABSENT: no file {path}")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="module")
+def problems(shared_data):
+    return {one.id: one for one in task("abd").load(str(shared_data / "abd"), None, 0)}
+
+
+@pytest.fixture(scope="module", params=["exact", "released"])
+def counted(request, golden, problems, tmp_path_factory):
+    """(evaluator, [(row, its record)])."""
+    lines = [
+        json.dumps({"schemaVersion": SCHEMA, "instanceId": row["instance_id"],
+                    "extractedFormula": row["formula"]})
+        for row in golden
+    ]  # fmt: skip
+    path = tmp_path_factory.mktemp("predictions") / "golden.jsonl"
+    said = read_predictions(path, enumerate(lines, 1)).of
+    nexts = {name: iter(some) for name, some in said.items()}
+    answers = [next(nexts[row["instance_id"]]).answer for row in golden]
+
+    async def judge():
+        solver = Solver()
+        try:
+            judging = Judging(FAMILY.by(request.param), request.param, Oracles(solve=solver))
+            return await judging.records(
+                [(problems[row["instance_id"]], [answer])
+                 for row, answer in zip(golden, answers, strict=True)]
+            )  # fmt: skip
+        finally:
+            await solver.close()
+
+    return request.param, list(zip(golden, asyncio.run(judge()), strict=True))
+
+
+def read(row, evaluator):
+    """Whether the row's formula is a rule: names of objects are none to the exact evaluator."""
+    if not row["accepted"]:
+        return False
+    formula = read_formula(row["parse"]["evaluated"], (*SIGNATURE, "Ab"))
+    return evaluator == "released" or not formula.objects
+
+
+def expected(row, evaluator):
+    """The metrics of one row, by hand from what it records."""
+    found = dict.fromkeys(abd.NAMES)
+    rule = read(row, evaluator)
+    blank = not row["formula"].strip()
+    found |= {
+        "prompt_validity": 0.0, "prompt_validity_repaired": 0.0, "invalid": 0.0,
+        "holdout_validity": 0.0, "limited": 0.0, "missing": float(not rule and blank),
+        "parse_error": float(not rule and not blank),
+        "auto_closed": float(row["parse"]["auto_closed"] > 0),
+    }  # fmt: skip
+    if not rule:
+        return found
+    prompt, holdout = row["prompt"], row["holdout"]
+    found["ast_size_read"] = row["parse"]["ast_size"]
+    valid, held = prompt[evaluator]["valid"], holdout[evaluator]["valid"]
+    found |= {
+        "prompt_validity_repaired": float(valid),
+        "prompt_validity": float(valid and not row["parse"]["auto_closed"]),
+        "invalid": float(not valid),
+        "holdout_validity": float(held),
+    }
+    if held:
+        found["holdout_gap"] = holdout[evaluator]["gap_norm"]
+    if valid:
+        gap = prompt["exact"]["gap_norm" if evaluator == "released" else "gap_norm_exact_opt"]
+        found |= {
+            "gap": gap,
+            "gref": prompt["exact"]["gref_norm"],
+            "beats_reference": float(prompt["exact"]["gref_sum"] < 0),
+            "ast_size": row["parse"]["ast_size"],
+            "holdout_validity_given_prompt": float(held),
+        }
+        if held:
+            found["delta_gap"] = found["holdout_gap"] - gap
+    return found
+
+
+def test_every_golden_row_has_the_metrics_that_it_records(counted):
+    evaluator, rows = counted
+    assert len(rows) == 1342
+    wrong = []
+    for row, record in rows:
+        found = abd.values(record)
+        for name, value in expected(row, evaluator).items():
+            same = (
+                found[name] is None if value is None
+                else found[name] is not None and math.isclose(found[name], value, abs_tol=1e-9)
+            )  # fmt: skip
+            if not same:
+                wrong.append((row["id"], name, value, found[name]))
+    assert not wrong, wrong[:10]
+
+
+def test_released_totals_are_those_recorded_where_they_are_determined(counted):
+    evaluator, rows = counted
+    if evaluator == "exact":
+        return
+    for row, record in rows:
+        if record.valid and row["scenario"] != "ABD_PARTIAL":
+            assert record.gap == pytest.approx(row["prompt"]["released"]["gap_norm"])
+            assert record.gref == pytest.approx(row["prompt"]["released"]["gref_norm"])
+
+
+def test_the_means_of_each_class_are_those_of_its_rows(counted):
+    evaluator, rows = counted
+    names = sorted({row["cls"] for row, _ in rows})
+    assert len(names) == CLASSES
+    for name in names:
+        some = [(row, record) for row, record in rows if row["cls"] == name]
+        by_hand = [expected(row, evaluator) for row, _ in some]
+        found = abd.intervals([record for _, record in some])
+        for metric in abd.NAMES:
+            kept = [one[metric] for one in by_hand if one[metric] is not None]
+            assert found[metric]["n"] == len(kept), (name, metric)
+            if kept:
+                assert found[metric]["mean"] == pytest.approx(fmean(kept)), (name, metric)
+
+
+def test_prompt_valid_rules_that_hold_on_the_holdouts_are_those_of_the_notes(counted):
+    evaluator, rows = counted
+    if evaluator == "exact":  # rows with names of objects are no rules there
+        return
+    valid = [(row, record) for row, record in rows if record.valid]
+    survivors = {
+        scenario: sum(one.survives for row, one in valid if row["scenario"] == scenario)
+        for scenario in ("ABD_FULL", "ABD_PARTIAL", "ABD_SKEPTICAL")
+    }
+    assert survivors == {"ABD_FULL": 200, "ABD_PARTIAL": 189, "ABD_SKEPTICAL": 162}
