@@ -1,0 +1,165 @@
+"""`peirce import` of ABD's prediction records and `peirce eval abd`, on small worlds of our own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+
+import peirce
+import pytest
+from peirce.agents.prediction_records import SCHEMA
+from peirce.cli import app
+from peirce.records import UsageError
+from peirce.reports import abd
+from typer.testing import CliRunner
+
+
+def world(**atoms):
+    return {"domain": ["a0", "b0", "c0"], "true": {}, **atoms}
+
+
+# T6: P(x) and not Ab(x) implies that x has an R.
+OPEN = {
+    "id": "open", "regime": "partial", "theory": "T6", "reference": "(P x)",
+    "worlds": [world(true={"P": ["a0", "b0"], "Q": ["a0"]}, unknown={"R": [["b0", "c0"]]})],
+    "holdouts": [world(true={"P": ["a0"]}, unknown={"R": [["a0", "a0"]]})],
+}  # fmt: skip
+FULL = {
+    "id": "full", "regime": "full", "theory": "TH3", "reference": "(P x)",
+    "worlds": [world(true={"P": ["a0", "b0"], "Q": ["a0"], "R": [["b0", "a0"]]})],
+    "holdouts": [world(true={"P": ["a0", "c0"], "Q": ["a0"], "R": [["c0", "c0"]]})],
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    data: str
+    predictions: str
+    store: str
+    folder: object
+
+    def imported(self, model):
+        return peirce.import_recorded(
+            self.predictions, data=self.data, of_model=model, store=self.store
+        )
+
+
+@pytest.fixture
+def setting(tmp_path):
+    data = tmp_path / "abd.jsonl"
+    data.write_text("".join(json.dumps(one) + "\n" for one in (OPEN, FULL)))
+    said = {"small": {"open": "(Q x)", "full": "(Q x)"},
+            "large": {"open": "(P x)", "full": "(and (P x) (P x)"},
+            "silent": {"open": "", "full": "(R x x)"}}  # fmt: skip
+    rows = [
+        {"schemaVersion": SCHEMA, "instanceId": name, "model": model, "extractedFormula": formula}
+        for model, formulas in said.items()
+        for name, formula in formulas.items()
+    ]
+    rows.append({**rows[0], "instanceId": "of another file"})
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Setting(str(data), str(predictions), str(tmp_path / "store.duckdb"), tmp_path)
+
+
+def test_imported_predictions_are_judged_on_prompt_worlds_and_by_eval_on_holdouts(setting):
+    session = setting.imported("small")
+    assert (session.method, session.model, session.problems) == ("imported", "recorded:small", 2)
+    assert session.evaluation == "abd" and session.metrics["prompt_validity"]["mean"] == 1.0
+    assert session.metrics["holdout_validity"]["n"] == 0  # `eval` opens them
+    result = peirce.evaluate(store=setting.store, by_problem=True)
+    (one,) = result["sessions"]
+    assert result["evaluator"] == one["evaluator"] == "exact"
+    assert result["bootstrap"]["seed"] == 0 and result["bootstrap"]["strata"] == "regime"
+    metrics = one["metrics"]
+    # Open: R(b0, c0) repairs b0, R(a0, a0) the holdout; full: a0 alone breaks the default.
+    assert metrics["prompt_validity"]["mean"] == 1.0 and metrics["holdout_validity"]["mean"] == 1.0
+    assert metrics["gap"]["mean"] == 0.0 and metrics["gref"]["mean"] == -1.0
+    assert metrics["beats_reference"]["mean"] == 1.0 and metrics["ast_size"]["mean"] == 2.0
+    assert set(one["by_regime"]) == {"full", "partial"} and set(one["by_theory"]) == {"T6 / TH3"}
+    assert one["failures"]["success"] == 2
+    rows = {row["problem"]: row for row in one["by_problem"]}
+    assert rows["open"]["formula"] == "(Q x)" and rows["open"]["prompt_cost"] == 1
+    assert [name for name in abd.NAMES if name not in rows["full"]] == []
+
+
+def test_the_released_evaluator_reads_holdouts_as_closed(setting):
+    setting.imported("small")
+    (one,) = peirce.evaluate(store=setting.store, evaluator="released")["sessions"]
+    assert one["by_regime"]["partial"]["holdout_validity"]["mean"] == 0.0
+    assert one["by_regime"]["full"]["holdout_validity"]["mean"] == 1.0
+    assert one["failures"]["brittle"] == 1
+
+
+def test_z3_and_the_fast_path_give_the_same_scores(setting):
+    setting.imported("large")
+    fast, z3 = (peirce.evaluate(store=setting.store, solver=name) for name in ("fast", "z3"))
+    assert fast == z3
+    (one,) = fast["sessions"]
+    assert one["metrics"]["prompt_validity"]["mean"] == 0.5  # one was repaired
+    assert one["metrics"]["prompt_validity_repaired"]["mean"] == 1.0
+
+
+def test_sessions_are_compared_and_written_with_every_table(setting):
+    ids = [setting.imported(model).session for model in ("small", "large", "silent")]
+    out = setting.folder / "tables"
+    result = peirce.evaluate(*ids, name="abd", store=setting.store, out=out)
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    assert all("by_problem" not in one for one in result["sessions"])
+    assert {"table1a", "table2", "table6", "tableF1", "tableG4", "tableH2"} <= set(result["tables"])
+    missing = {row["session"]: row["missing"] for row in result["tables"]["tableH1"]}
+    assert missing["recorded:silent"] == 0.5 and missing["recorded:small"] == 0.0
+    written = {path.name for path in out.iterdir()}
+    assert {"abd.md", "abd.csv", "table2.csv", "table2.md", f"abd-{ids[0]}.csv"} <= written
+    assert "Evaluator: exact." in (out / "table2.md").read_text()
+    whole = out / "one.md"
+    assert peirce.evaluate(ids[0], store=setting.store, out=whole)["files"] == [str(whole)]
+
+
+def test_a_file_of_several_models_is_an_error_that_names_them(setting):
+    with pytest.raises(UsageError, match=r"3 models: .*\(small, large, silent\)"):
+        setting.imported(None)
+
+
+def test_what_cannot_be_is_said_before_anything_is_judged(setting):
+    session = setting.imported("small").session
+    with pytest.raises(UsageError, match="no evaluator 'published'; valid: exact, released"):
+        peirce.evaluate(session, store=setting.store, evaluator="published")
+    with pytest.raises(UsageError, match="no solver 'cvc5'"):
+        peirce.evaluate(session, store=setting.store, solver="cvc5")
+    with pytest.raises(UsageError, match="evaluation gear knows no evaluator 'released': abd does"):
+        peirce.evaluate(session, name="gear", store=setting.store, evaluator="released")
+    assert peirce.evaluate(session, name="gear", store=setting.store)["sessions"]
+
+
+def test_the_command_names_the_evaluator_and_prints_the_same_object_as_json(setting):
+    runner = CliRunner()
+    brought = runner.invoke(
+        app, ["import", setting.predictions, "--data", setting.data, "--of-model", "small",
+              "--store", setting.store, "--quiet"]
+    )  # fmt: skip
+    assert brought.exit_code == 0, brought.output
+    assert "prompt worlds alone" in brought.stdout
+    given = ["eval", "abd", "--store", setting.store, "--evaluator", "released"]
+    told = runner.invoke(app, [*given, "--json"])
+    assert json.loads(told.stdout) == peirce.evaluate(store=setting.store, evaluator="released")
+    shown = runner.invoke(app, given).stdout
+    assert "evaluator released; intervals: 2,000 resamples" in shown and "1 brittle" in shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a Unix tool")
+def test_eval_does_not_import_what_a_model_needs(setting):
+    """The scores come from the store and the solver."""
+    session = setting.imported("small").session
+    code = (
+        "import sys, peirce; peirce.evaluate(sys.argv[1], store=sys.argv[2]);"
+        "print([n for n in ('langchain_openai', 'openai', 'torch') if n in sys.modules])"
+    )
+    import subprocess
+
+    told = subprocess.run(
+        [sys.executable, "-c", code, session, setting.store],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout.strip() == "[]"
