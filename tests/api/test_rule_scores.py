@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -12,6 +14,7 @@ from peirce.agents.prediction_records import SCHEMA
 from peirce.cli import app
 from peirce.records import UsageError
 from peirce.reports import abd
+from peirce.tools.solve import Solver
 from typer.testing import CliRunner
 
 
@@ -117,6 +120,60 @@ def test_sessions_are_compared_and_written_with_every_table(setting):
     assert peirce.evaluate(ids[0], store=setting.store, out=whole)["files"] == [str(whole)]
 
 
+def test_a_session_of_several_answers_is_scored_alike_at_its_end_and_by_eval(setting):
+    def said(formula):
+        return json.dumps({"formula": formula, "description": ""})
+
+    script = setting.folder / "script.json"
+    full = [said(one) for one in ("(= x x)", "(not (P x))", "(P x)", "(and (P x) (Q x)")]
+    script.write_text(json.dumps({"full": full, "open": ["no rule at all", said("(S y)")]}))
+    session = peirce.run(
+        "abd", data=setting.data, model=f"scripted:{script}", store=setting.store, workers=1
+    )
+    (one,) = peirce.evaluate(store=setting.store, by_problem=True)["sessions"]
+    of_holdouts = {name for name in abd.NAMES if "holdout" in name or name == "delta_gap"}
+    for name in set(abd.NAMES) - of_holdouts - {"gref", "beats_reference"}:
+        assert session.metrics[name] == one["metrics"][name], name
+    rows = {row["problem"]: row for row in one["by_problem"]}
+    assert rows["full"]["formula"] == "(and (P x) (Q x))" and rows["full"]["prompt_cost"] == 1
+    assert (rows["open"]["failure"], rows["open"]["answers"]) == ("parse_error", 2)
+    assert one["malformed"] == {"no_formula": 1, "unbound_variable": 1}
+    assert session.metrics["gref"]["n"] == 0  # the planted rule's cost is not recorded: `eval` asks
+    assert one["metrics"]["gref"]["mean"] == -1.0
+
+
+def test_a_theory_of_ones_own_is_scored_and_a_limit_of_the_solver_counted_apart(
+    setting, monkeypatch
+):
+    birds = {
+        "id": "birds", "regime": "partial", "reference": "(Polar x)",
+        "theory": {
+            "names": ["birds fly"], "allowed": ["Polar", "Child"],
+            "axioms": ["(forall x (implies (Bird x) (or (Flies x) (Ab x))))"],
+            "signature": {"Bird": 1, "Flies": 1, "Polar": 1, "Child": 2},
+        },
+        "worlds": [{"domain": ["tux", "pip"], "true": {"Bird": ["tux", "pip"], "Polar": ["tux"]},
+                    "unknown": {"Flies": ["pip"], "Child": [["pip", "tux"], ["tux", "pip"]]}}],
+    }  # fmt: skip
+    data = setting.folder / "birds.json"
+    data.write_text(json.dumps(birds))
+    row = {"schemaVersion": SCHEMA, "instanceId": "birds",
+           "extractedFormula": "(or (Polar x) (exists y (Child x y)))"}  # fmt: skip
+    answers = setting.folder / "birds.jsonl"
+    answers.write_text(json.dumps(row))
+    peirce.import_recorded(str(answers), data=str(data), store=setting.store)
+    (one,) = peirce.evaluate(store=setting.store)["sessions"]
+    assert one["by_theory"].keys() == {"birds fly"} and one["failures"]["no_holdouts"] == 1
+    assert one["metrics"]["gref"]["mean"] == 0.0 and one["metrics"]["gap"]["mean"] == 0.0
+    assert one["metrics"]["holdout_validity"]["n"] == 0
+    limited = functools.partial(Solver, resources=1)
+    monkeypatch.setattr("peirce.verbs.opening.Solver", limited)
+    (one,) = peirce.evaluate(store=setting.store)["sessions"]
+    assert one["failures"]["limit"] == 1 and one["metrics"]["limited"]["mean"] == 1.0
+    for name in ("prompt_validity", "invalid", "gap", "gref"):
+        assert one["metrics"][name]["n"] == 0, name
+
+
 def test_a_file_of_several_models_is_an_error_that_names_them(setting):
     with pytest.raises(UsageError, match=r"3 models: .*\(small, large, silent\)"):
         setting.imported(None)
@@ -156,8 +213,6 @@ def test_eval_does_not_import_what_a_model_needs(setting):
         "import sys, peirce; peirce.evaluate(sys.argv[1], store=sys.argv[2]);"
         "print([n for n in ('langchain_openai', 'openai', 'torch') if n in sys.modules])"
     )
-    import subprocess
-
     told = subprocess.run(
         [sys.executable, "-c", code, session, setting.store],
         capture_output=True, text=True, check=True,

@@ -242,8 +242,10 @@ def test_the_help_of_every_verb_has_an_example_to_copy(peirce, monkeypatch):
 
 def test_the_first_word_of_eval_is_a_session_or_an_evaluation(peirce):
     peirce(*RUN, "--quiet")
+    code, out, err = peirce("eval", "hypo")
+    assert (code, out) == (1, "") and "neither an evaluation nor a session 'hypo'" in err
     code, out, err = peirce("eval", "abd")
-    assert (code, out) == (1, "") and "neither an evaluation nor a session 'abd'" in err
+    assert (code, out) == (2, "") and "does not score the family 'programs': gear, t3 would" in err
 
 
 def test_the_banner_names_the_files(peirce):
