@@ -16,6 +16,7 @@ from peirce.reports.statistics import (
     bootstrap,
     mean_of_means,
     rank_correlation,
+    stratified_mean,
     summary,
 )
 
@@ -155,3 +156,35 @@ def test_draws_of_a_rank_correlation_are_correlations_of_what_is_drawn():
             assert np.isnan(found)
         else:
             assert found == pytest.approx(expected)
+
+
+# --- in strata ------------------------------------------------------------------
+
+
+def test_one_stratum_in_which_all_have_a_value_is_the_plain_bootstrap():
+    values = [0.0, 1.0, 4.0, 2.0]
+    assert stratified_mean(values, ["a"] * 4, seed=3) == bootstrap(values, seed=3)
+
+
+def test_problems_are_drawn_within_their_stratum():
+    found = stratified_mean([0.0] * 5 + [1.0] * 5, ["a"] * 5 + ["b"] * 5)
+    assert found == {"mean": 0.5, "low": 0.5, "high": 0.5, "n": 10}
+    assert stratified_mean([None], ["a"])["mean"] is None
+
+
+def test_problems_without_a_value_are_drawn_and_do_not_count_in_the_mean():
+    values = [1.0, 3.0, None, None]
+    found = stratified_mean(values, ["a"] * 4, seed=1)
+    assert (found["mean"], found["n"]) == (2.0, 2)
+    rng_free = bootstrap([1.0, 3.0], seed=1)
+    assert (found["low"], found["high"]) == (1.0, 3.0) == (rng_free["low"], rng_free["high"])
+
+
+def test_the_interval_of_a_stratified_mean_covers_the_truth_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    held = 0
+    for trial in range(100):
+        drawn = np.concatenate([rng.normal(0, 1, 40), rng.normal(10, 1, 60)])
+        found = stratified_mean(drawn.tolist(), ["a"] * 40 + ["b"] * 60, seed=trial, resamples=200)
+        held += found["low"] <= 6.0 <= found["high"]
+    assert 87 <= held <= 100
