@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from .cell_helpers import CELL_HELPERS
 from .object_helpers import OBJECT_HELPERS
+from .room_helpers import ROOM_HELPERS
+from .stroke_helpers import STROKE_HELPERS
 from .whole_grids import WHOLE
 
 HELPERS: dict[str, str] = {
@@ -44,4 +46,6 @@ def box(cells):
     **OBJECT_HELPERS,
     **WHOLE,
     **CELL_HELPERS,
+    **STROKE_HELPERS,
+    **ROOM_HELPERS,
 }

@@ -24,7 +24,9 @@ from . import (
     objects,
     operations,
     patterns,
+    rooms,
     shrinking,
+    strokes,
 )
 from .goal import Goal, Key, State, key
 from .grammar import Grids, Program, Step, apply
@@ -42,6 +44,8 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *copying.FINDERS,
     *shrinking.FINDERS,
     *chains.FINDERS,
+    *strokes.FINDERS,
+    *rooms.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
