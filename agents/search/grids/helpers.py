@@ -6,6 +6,7 @@ Each is one def over builtins that changes none of its arguments. A helper may c
 from __future__ import annotations
 
 from .cell_helpers import CELL_HELPERS
+from .cleaning_helpers import CLEANING_HELPERS
 from .object_helpers import OBJECT_HELPERS
 from .room_helpers import ROOM_HELPERS
 from .stroke_helpers import STROKE_HELPERS
@@ -47,5 +48,6 @@ def box(cells):
     **WHOLE,
     **CELL_HELPERS,
     **STROKE_HELPERS,
+    **CLEANING_HELPERS,
     **ROOM_HELPERS,
 }

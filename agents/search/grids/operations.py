@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import (
+    cleaning,
     colouring,
     completing,
     cropping,
@@ -23,7 +24,7 @@ from .goal import Goal, State
 from .grammar import Step
 
 CONCEPTS = (
-    colouring, turning, cropping, growing, panels, shifting, rows, tallying, completing, masking, drawing,
+    colouring, turning, cropping, growing, panels, shifting, rows, tallying, completing, masking, drawing, cleaning,
 )  # fmt: skip
 
 

@@ -34,6 +34,16 @@ def equal_boxes(g, down, across):
     a, b = len(g) // down, len(g[0]) // across
     return [(i * a, j * b, i * a + a, j * b + b) for i in range(down) for j in range(across)]
 """,
+    # The colours of the rings, from the outside inwards, in the opposite order, or each moved inwards.
+    "nested": """\
+def nested(p, opposite):
+    height, width = len(p), len(p[0])
+    cells = sorted((min(i, j, height - 1 - i, width - 1 - j), i, j)
+                   for i in range(height) for j in range(width))
+    order = list(dict.fromkeys(p[i][j] for _, i, j in cells))
+    other = order[::-1] if opposite else order[-1:] + order[:-1]
+    return [[dict(zip(order, other))[v] for v in row] for row in p]
+""",
     # Where there are two colours, each becomes the other.
     "turned_over": """\
 def turned_over(p):

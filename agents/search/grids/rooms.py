@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import Budget
+from .cell_text import wrapped
 from .colours import named
 from .goal import Goal, State
-from .grammar import FAILURES, Grid, Grids, Step, apply
+from .grammar import FAILURES, Grids, Step, apply
 from .object_features import compiled
 
 MOST = 60  # rooms of a grid
@@ -42,10 +43,11 @@ class Made(NamedTuple):
 
 
 KINDS = (
-    Kind("rooms(g)", "panel between lines", 0.0),
-    Kind("insides(g)", "inside of a frame", 0.3),
-    Kind("[box(o) for o in objects(g, False, False)]", "box of an object", 0.5),
-    Kind("[box(o) for o in objects(g, False, True)]", "box of an object", 0.6),
+    Kind("rooms(g)", "every panel between lines", 0.0),
+    Kind("insides(g)", "the inside of every frame", 0.3),
+    Kind("[box(o) for o in objects(g, False, False)]", "the box of every object", 0.5),
+    Kind("[box(o) for o in objects(g, False, True)]", "the box of every object", 0.6),
+    Kind("[(0, 0, len(g), len(g[0]))]", "the grid", 0.6),
 )
 _SHARES = ((1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (3, 3), (4, 4), (5, 5))
 
@@ -70,6 +72,8 @@ _TURNED = (
     ("[sorted(row) for row in p]", "sorted in its rows", 1.0),
     ("[[v if p[0][0] == 0 else 0 for v in row] for row in p]", "kept where its first cell is empty", 1.8),
     ("turned_over(p)", "with its two colours swapped", 0.8),
+    ("nested(p, True)", "with the colours of its rings in the opposite order", 0.8),
+    ("nested(p, False)", "with the colours of its rings moved inwards, the last to the outside", 0.9),
 )  # fmt: skip
 _TESTS = (
     ("any(map(any, p))", "that is not empty", 0.4),
@@ -91,6 +95,11 @@ _TESTS = (
 
 
 def _fillings(goal: Goal) -> Iterator[Made]:
+    inks = [(str(k), named(k), 0.0) for k in goal.made_colours if k]
+    inks += [
+        ("most(g)", "the grid's main colour", 0.2),
+        ("least(g)", "the grid's rarest colour", 0.3),
+    ]
     yield Made("p", "stays as it is", 0.0)
     yield Made("[[0] * len(row) for row in p]", "is cleared", 0.3)
     yield Made("[[most(p)] * len(row) for row in p]", "is filled with its main colour", 0.3)
@@ -103,11 +112,13 @@ def _fillings(goal: Goal) -> Iterator[Made]:
         yield Made(text, f"becomes {says}", cost)
         filled = f"[[v or w for v, w in zip(*rows)] for rows in zip(p, {text})]"
         yield Made(filled, f"is laid over {says}", cost + 0.4)
-    for k in goal.made_colours:
-        if k:
-            yield Made(f"[[{k}] * len(row) for row in p]", f"is filled with {named(k)}", 0.5)
-            yield Made(f"[[v or {k} for v in row] for row in p]", f"gets {named(k)} in its empty cells", 0.6)  # fmt: skip
-            yield Made(f"[[v and {k} for v in row] for row in p]", f"becomes {named(k)} where it is coloured", 0.6)  # fmt: skip
+        for k, name, more in inks:
+            rest = f"[[v or w and {k} for v, w in zip(*rows)] for rows in zip(p, {text})]"
+            yield Made(rest, f"gets {name} where it is empty but not {says}", cost + 0.9 + more)
+    for k, name, more in inks:
+        yield Made(f"[[{k}] * len(row) for row in p]", f"is filled with {name}", 0.5 + more)
+        yield Made(f"[[v or {k} for v in row] for row in p]", f"gets {name} in its empty cells", 0.6 + more)  # fmt: skip
+        yield Made(f"[[v and {k} for v in row] for row in p]", f"becomes {name} where it is coloured", 0.6 + more)  # fmt: skip
 
 
 def _tests(colours: list[int]) -> Iterator[Made]:
@@ -136,7 +147,7 @@ def _kinds(state: State, goal: Goal) -> Iterator[Kind]:
     yield from KINDS
     for m, n in _SHARES:
         if all(len(g) % m == 0 and len(g[0]) % n == 0 for g in state.grids):
-            yield Kind(f"equal_boxes(g, {m}, {n})", f"of the {m} by {n} equal parts", 0.5)
+            yield Kind(f"equal_boxes(g, {m}, {n})", f"each of the {m} by {n} equal parts", 0.5)
 
 
 class _Seen:
@@ -153,9 +164,13 @@ class _Seen:
         self.count = sum(map(len, self.boxes))
 
     def values(self, text: str) -> list[Any] | None:
-        made = compiled(text, "p, all_parts")
+        made = compiled(text, "p, all_parts, g")
         try:
-            return [made(p, parts) for parts in self.parts for p in parts]
+            return [
+                made(p, parts, g)
+                for g, parts in zip(self.grids, self.parts, strict=True)
+                for p in parts
+            ]
         except FAILURES:
             return None
 
@@ -180,7 +195,8 @@ def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
             seen = _Seen(kind, state.grids)
         except FAILURES:
             continue
-        if all(2 <= len(b) <= MOST for b in seen.boxes) and seen.boxes not in known:
+        fewest = 1 if kind.says == "the grid" else 2
+        if all(fewest <= len(b) <= MOST for b in seen.boxes) and seen.boxes not in known:
             known.append(seen.boxes)
             yield seen
 
@@ -198,7 +214,9 @@ def each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             for a, b, c, d in boxes
         ]
         made = seen.all_values(_fillings(goal), budget)
-        right = np.array([[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made])
+        right = np.array(
+            [[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made]
+        )
         things = [one for one, _ in made]
         for cost, text, says in _rules(seen, things, right, goal, budget)[:GIVEN]:
             step = _every(seen.kind, cost, text, says)
@@ -223,7 +241,11 @@ def _rules(
 ) -> list[tuple[float, str, str]]:
     """(price, expression, what it says), cheapest first."""
     found = [
-        (ONE + seen.kind.cost + things[k].cost, things[k].text, f"every {seen.kind.says} {things[k].says}")
+        (
+            ONE + seen.kind.cost + things[k].cost,
+            things[k].text,
+            f"{seen.kind.says} {things[k].says}",
+        )
         for k in np.flatnonzero(right.all(1))
     ]
     told = seen.all_values(_tests(goal.colours), budget)
@@ -237,16 +259,13 @@ def _rules(
                     lone = 1.0 * (int((~right[y]).sum()) <= 1) + 1.0 * (int((~right[x]).sum()) <= 1)
                     cost = TWO + seen.kind.cost + test.cost + things[x].cost + things[y].cost + lone
                     text = f"{things[x].text} if {test.text} else {things[y].text}"
-                    says = f"every {seen.kind.says} {test.says} {things[x].says}, any other {things[y].says}"
+                    says = f"{seen.kind.says} {things[x].says} if it is one {test.says}, else {things[y].says}"
                     found.append((cost, text, says))
     return sorted(found)
 
 
 def _every(kind: Kind, cost: float, text: str, says: str) -> Step:
-    lines = f"    part = {text}"
-    if len(lines) > 96:
-        lines = f"    part = (\n        {text.replace(' if ', chr(10) + '        if ', 1) if ' else ' in text else text}\n    )"
-        lines = lines.replace(" else ", "\n        else ", 1) if " if " in text else lines
+    lines = "\n".join(wrapped(f"    part = {text}"))
     code = (
         "r = [row[:] for row in g]\n"
         f"boxes = {kind.text}\n"
@@ -265,17 +284,24 @@ def summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     if goal.has_shapes(state.grids):
         return
     for seen in _looks(state, goal, budget):
-        rows = [[sum(a == top for a, *_ in boxes) for top in sorted({b[0] for b in boxes})] for boxes in seen.boxes]
+        rows = [
+            [sum(a == top for a, *_ in boxes) for top in sorted({b[0] for b in boxes})]
+            for boxes in seen.boxes
+        ]
         if any(len(set(r)) != 1 for r in rows) or [(len(r), r[0]) for r in rows] != goal.shapes:
             continue
         wanted = [v for out in goal.outputs for row in out for v in row]
         made = seen.all_values(_cells(goal), budget)
-        right = np.array([[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made])
+        right = np.array(
+            [[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made]
+        )
         for cost, text, says in _rules(seen, [one for one, _ in made], right, goal, budget)[:GIVEN]:
             code = (
                 f"boxes = {seen.kind.text}\n"
                 "all_parts = [[row[b:d] for row in g[a:c]] for a, b, c, d in boxes]\n"
-                f"cells = [{text} for p in all_parts]\n"
+                "cells = []\nfor p in all_parts:\n"
+                + "\n".join(wrapped(f"    colour = {text}"))
+                + "\n    cells.append(colour)\n"
                 "wide = sum(top == boxes[0][0] for top, *_ in boxes)\n"
                 "g = [cells[k : k + wide] for k in range(0, len(cells), wide)]"
             )

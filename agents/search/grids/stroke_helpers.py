@@ -30,9 +30,21 @@ def line_ends(g, c):
     # From cells of `c` along the ways in which colour `w` lies somewhere.
     "facing": """\
 def facing(g, c, w, ways):
+    seen = set()
+    for i, j in places(g, w):
+        for a, b in ways:
+            for k in range(1, 30):
+                y, x = i - a * k, j - b * k
+                if not (0 <= y < len(g) and 0 <= x < len(g[0])) or (y, x, a, b) in seen:
+                    break
+                seen.add((y, x, a, b))
     return [(i, j, a, b) for i, j, a, b in aimed(g, c, ways)
-            if g[i][j] != w and any(0 <= i + a * k < len(g) and 0 <= j + b * k < len(g[0])
-                                    and g[i + a * k][j + b * k] == w for k in range(1, 30))]
+            if g[i][j] != w and (i, j, a, b) in seen]
+""",
+    # From cells of `c` away from where colour `w` lies in a straight line.
+    "leaving": """\
+def leaving(g, c, w, ways):
+    return [(i, j, -a, -b) for i, j, a, b in facing(g, c, w, ways)]
 """,
     # From cells of `c` away from cells of `w` that they touch.
     "pushed": """\
@@ -42,13 +54,32 @@ def pushed(g, c, w, ways):
 """,
     # From the corners of every object's box, diagonally outwards.
     "outwards": """\
-def outwards(g, c):
+def outwards(g, c, ways):
     starts = []
     for o in objects(g, True, True):
         if c in (0, g[o[0][0]][o[0][1]]):
             top, left, bottom, right = box(o)
-            starts += [(i, j, a, b) for i, a in ((top, -1), (bottom - 1, 1))
-                       for j, b in ((left, -1), (right - 1, 1)) if g[i][j]]
+            corners = [(bottom - 1 if a > 0 else top, right - 1 if b > 0 else left, a, b)
+                       for a, b in ways]
+            starts += [start for start in corners if g[start[0]][start[1]]]
+    return starts
+""",
+    # Out of the only gap in an object's box, in its edge or corner; the object's colour with each.
+    "openings": """\
+def openings(g, back):
+    starts = []
+    for o in objects(g, True, True):
+        top, left, bottom, right = box(o)
+        edge = [(i, j) for i in range(top, bottom) for j in range(left, right)
+                if (i in (top, bottom - 1) or j in (left, right - 1)) and (i, j) not in o]
+        if len(edge) == 1 and bottom - top > 1 and right - left > 1:
+            i, j = edge[0]
+            a, b = (i == bottom - 1) - (i == top), (j == right - 1) - (j == left)
+            if back:
+                i, j = (bottom - 1 if a < 0 else top if a > 0 else i,
+                        right - 1 if b < 0 else left if b > 0 else j)
+                a, b = -a, -b
+            starts.append((i, j, a, b, g[o[0][0]][o[0][1]]))
     return starts
 """,
     # From the cells whose colour is the rarest in an object of several, away from its middle.
@@ -80,15 +111,16 @@ def away(g, c, same):
     return starts
 """,
     # What starts pass on their way over empty cells. At what they meet they stop, turn to the right or
-    # to the left, bounce (off the border too), or step aside; "through" passes behind, "over" in front.
+    # to the left, bounce (off the border too), or step aside; "through" passes behind, "over" in front;
+    # "dotted" stops and leaves out the first, the third and so on. A start may name its colour.
     "walks": """\
 def walks(g, starts, mode):
     def at(y, x):
         return g[y][x] if 0 <= y < len(g) and 0 <= x < len(g[0]) else -1
     found = []
-    for i, j, a, b in starts:
-        v = g[i][j]
-        for _ in range(3 * (len(g) + len(g[0]))):
+    for i, j, a, b, *tint in starts:
+        v = tint[0] if tint else g[i][j]
+        for k in range(3 * (len(g) + len(g[0]))):
             met = at(i + a, j + b)
             y, x = i + a, j + b
             if met and mode == "bounce":
@@ -105,9 +137,32 @@ def walks(g, starts, mode):
             if met < 0 or met and mode not in ("through", "over"):
                 break
             i, j = y, x
-            if not met or mode == "over":
+            if (not met or mode == "over") and (mode != "dotted" or k % 2):
                 found.append((i, j, v))
     return found
+""",
+    # Like water from cells of `c`: ahead where it is free, else to both sides of what is met.
+    "flows": """\
+def flows(g, c, a, b):
+    def at(y, x):
+        return g[y][x] if 0 <= y < len(g) and 0 <= x < len(g[0]) else -1
+    cells = [(i, j, g[i][j]) for i, j, _, _ in aimed(g, c, [(a, b)])]
+    seen, found = set(), []
+    for i, j, v in cells:
+        ahead = at(i + a, j + b)
+        sides = [(i + b, j + a), (i - b, j - a)] if ahead > 0 and not g[i][j] else []
+        for y, x in [(i + a, j + b)] if not ahead else sides:
+            if at(y, x) == 0 and (y, x) not in seen:
+                seen.add((y, x))
+                cells.append((y, x, v))
+                found.append((y, x, v))
+    return found
+""",
+    # Empty cells with a cell of `c` somewhere in their row and one of `w` in their column.
+    "crossings": """\
+def crossings(g, c, w):
+    return [(i, j, c) for i, row in enumerate(g) for j, v in enumerate(row)
+            if not v and c in row and w in [line[j] for line in g]]
 """,
     # The way from each cell of `c` to the nearest of `w`, over two legs; in `w`'s order where c == w.
     "joins": """\
@@ -141,9 +196,8 @@ def blocks(g, c, high, wide):
     found = set()
     for i in range(len(g) - high + 1):
         for j in range(len(g[0]) - wide + 1):
-            cells = [(y, x) for y in range(i, i + high) for x in range(j, j + wide)]
-            if all(g[y][x] == c for y, x in cells):
-                found.update(cells)
+            if all(row[j:j + wide] == [c] * wide for row in g[i:i + high]):
+                found |= {(y, x) for y in range(i, i + high) for x in range(j, j + wide)}
     return [(i, j, c) for i, j in sorted(found)]
 """,
     # The largest rectangles of `c` that are at least `least` high and wide.
@@ -224,8 +278,14 @@ def spiral(g, below, right, turned):
         seen.add((i, j))
     return [(i, j, 0) for i, j in sorted(seen)]
 """,
-    "tinted": """\
-def tinted(g, c):
-    return [(i, j, v) for i, row in enumerate(g) for j, v in enumerate(row) if v and c in (0, v)]
+    # The box of all cells of `c`: every cell, or the outer ones alone.
+    "spans": """\
+def spans(g, c, full):
+    cells = places(g, c)
+    if not cells:
+        return []
+    top, left, bottom, right = box(cells)
+    return [(i, j, c) for i in range(top, bottom) for j in range(left, right)
+            if not g[i][j] and (full or i in (top, bottom - 1) or j in (left, right - 1))]
 """,
 }

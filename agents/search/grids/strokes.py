@@ -7,7 +7,7 @@ nothing that a later one does not paint over. What they paint between them is al
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .colours import named
 from .goal import Goal, State
-from .grammar import FAILURES, Grid, Grids, Step, apply
+from .grammar import Grids, Step, apply
 from .object_features import compiled
 from .pairing import flat
 from .stroke_kinds import Stroke, strokes
@@ -23,6 +23,7 @@ from .stroke_kinds import Stroke, strokes
 MOST = 3  # strokes of a drawing
 BRANCH = 10  # strokes that are tried in one place
 GIVEN = 12  # drawings
+STARTS = 200  # of lines of one kind in a grid, at most
 SHARE = 25_000  # expansions for the strokes of one state, at most
 BASE = 0.9
 EACH = 0.4  # dearer for each stroke but the first
@@ -62,9 +63,7 @@ def draw(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 return
 
 
-def _useful(
-    grids: Grids, goal: Goal, before: Cells, wanted: Cells, budget: Budget
-) -> list[Drawn]:
+def _useful(grids: Grids, goal: Goal, before: Cells, wanted: Cells, budget: Budget) -> list[Drawn]:
     """Strokes that paint something right, and more than they paint wrong; those of equal cells are
     one, the cheapest, but for the next of another text."""
     made: list[Drawn] = []
@@ -74,15 +73,15 @@ def _useful(
     ends = np.cumsum(sizes).tolist()
     order = sorted(range(len(grids)), key=lambda k: sizes[k])  # what fails, fails on a small one
     limit = budget.left - SHARE
+    starts = _Starts(grids)
     for stroke in strokes(grids, goal):
-        look = compiled(stroke.text, "g")
         painted = np.full(len(before), -1, dtype=np.int8)
         for k in order:
             here = slice(ends[k] - sizes[k], ends[k])
-            work = _paint(look, grids[k], painted[here])
+            works, work = starts.paint(stroke, k, painted[here])
             if not budget.charge(sizes[k] / 2 / Budget.CELLS + work) or budget.left < limit:
                 return made
-            if not work or not _promising(painted[here], before[here], wanted[here]):
+            if not works or not _promising(painted[here], before[here], wanted[here]):
                 break
         else:
             touched = painted >= 0
@@ -99,15 +98,29 @@ def _useful(
     return made
 
 
-def _paint(look, g: Grid, part: Cells) -> float:  # type: ignore[no-untyped-def]
-    """Paints, and says what the work was; 0 where the stroke fails."""
-    try:
-        found = look(g)
+class _Starts:
+    """What strokes find in some grids. Where lines start is found once for all that they may do."""
+
+    def __init__(self, grids: Grids) -> None:
+        self.grids = grids
+        self.known: dict[tuple[str, int], list[Any]] = {}
+        self.walks = compiled("walks(g, starts, mode)", "g, starts, mode")
+
+    def paint(self, stroke: Stroke, k: int, part: Cells) -> tuple[bool, float]:
+        """Paints in grid k; whether that makes sense, and what the work was."""
+        g = self.grids[k]
+        if not stroke.starts:
+            found = compiled(stroke.text, "g")(g)
+        else:
+            at = (stroke.starts, k)
+            if at not in self.known:
+                self.known[at] = compiled(stroke.starts, "g")(g)
+            if len(self.known[at]) > STARTS:
+                return False, 0.1
+            found = self.walks(g, self.known[at], stroke.mode)
         for i, j, v in found:
             part[i * len(g[0]) + j] = v
-    except FAILURES:
-        return 0.0
-    return 0.3 + 0.05 * len(found)
+        return True, 0.3 + 0.05 * len(found)
 
 
 def _promising(part: Cells, before: Cells, wanted: Cells) -> bool:
@@ -173,7 +186,10 @@ def _loop(name: str, text: str, ink: str) -> list[str]:
     head = [line]
     if len(line) > 92:  # the starts on a line of their own
         inner = text[len("walks(g, ") : text.rindex(", ")]
-        head = [f"starts = {inner}", f"for i, j, {name} in walks(g, starts, {text[text.rindex(', ') + 2 :]}:"]
+        head = [
+            f"starts = {inner}",
+            f"for i, j, {name} in walks(g, starts, {text[text.rindex(', ') + 2 :]}:",
+        ]
     return [*head, f"    r[i][j] = {ink}"]
 
 
