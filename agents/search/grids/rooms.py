@@ -4,6 +4,7 @@ another one, by what it shows; or it becomes one cell of a smaller grid."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -51,14 +52,24 @@ KINDS = (
 )
 _SHARES = ((1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (3, 3), (4, 4), (5, 5))
 
-_MOST = "max(all_parts, key=filled)"
-_LEAST = "min(all_parts, key=filled)"
+# What all rooms of a grid give together, by the name that texts have for it.
+_NAMES = {
+    "whole": "overlaid(all_parts)",
+    "usual": "max(all_parts, key=all_parts.count)",
+    "odd": "min(all_parts, key=all_parts.count)",
+    "fullest": "max(all_parts, key=filled)",
+    "emptiest": "min(all_parts, key=filled)",
+    "richest": "max(all_parts, key=lambda x: len(set(sum(x, []))))",
+    "poorest": "min(all_parts, key=lambda x: len(set(sum(x, []))))",
+    "largest": "max(all_parts, key=lambda x: len(x) * len(x[0]))",
+    "smallest": "min(all_parts, key=lambda x: len(x) * len(x[0]))",
+}
 _OTHERS = (
-    ("overlaid(all_parts)", "what all of them show, one over the other", 0.7),
-    ("max(all_parts, key=all_parts.count)", "the commonest one", 0.6),
-    ("min(all_parts, key=all_parts.count)", "the one unlike the others", 0.8),
-    (_MOST, "the fullest one", 0.6),
-    ("max(all_parts, key=lambda x: len(set(sum(x, []))))", "the one of most colours", 0.8),
+    ("whole", "what all of them show, one over the other", 0.7),
+    ("usual", "the commonest one", 0.6),
+    ("odd", "the one unlike the others", 0.8),
+    ("fullest", "the fullest one", 0.6),
+    ("richest", "the one of most colours", 0.8),
     ("all_parts[0]", "the first one", 0.7),
     ("all_parts[-1]", "the last one", 0.8),
 )
@@ -78,16 +89,16 @@ _TURNED = (
 _TESTS = (
     ("any(map(any, p))", "that is not empty", 0.4),
     ("all(map(all, p))", "without an empty cell", 0.5),
-    (f"filled(p) == filled({_MOST})", "with most filled cells", 0.6),
-    (f"filled(p) == filled({_LEAST})", "with fewest filled cells", 0.7),
-    ("len(p) * len(p[0]) == max(len(x) * len(x[0]) for x in all_parts)", "of the largest area", 0.6),
-    ("len(p) * len(p[0]) == min(len(x) * len(x[0]) for x in all_parts)", "of the smallest area", 0.6),
+    ("filled(p) == filled(fullest)", "with most filled cells", 0.6),
+    ("filled(p) == filled(emptiest)", "with fewest filled cells", 0.7),
+    ("len(p) * len(p[0]) == len(largest) * len(largest[0])", "of the largest area", 0.6),
+    ("len(p) * len(p[0]) == len(smallest) * len(smallest[0])", "of the smallest area", 0.6),
     ("all_parts.count(p) == 1", "that does not occur again", 0.8),
     ("p == [row[::-1] for row in p]", "that is symmetric from left to right", 0.8),
     ("p == p[::-1]", "that is symmetric from top to bottom", 0.8),
     ("len(set(sum(p, []))) == 1", "of one colour", 0.8),
-    ("len(set(sum(p, []))) == max(len(set(sum(x, []))) for x in all_parts)", "of most colours", 0.9),
-    ("len(set(sum(p, []))) == min(len(set(sum(x, []))) for x in all_parts)", "of fewest colours", 0.9),
+    ("len(set(sum(p, []))) == len(set(sum(richest, [])))", "of most colours", 0.9),
+    ("len(set(sum(p, []))) == len(set(sum(poorest, [])))", "of fewest colours", 0.9),
     ("len(p) == len(p[0])", "as high as wide", 0.9),
     ("len(p) > len(p[0])", "higher than wide", 1.0),
     ("p[len(p) // 2][len(p[0]) // 2] > 0", "with a coloured middle", 1.0),
@@ -153,22 +164,22 @@ def _kinds(state: State, goal: Goal) -> Iterator[Kind]:
 class _Seen:
     """The rooms of all grids in one row. right: (things, rooms); holds: (tests, rooms)."""
 
-    def __init__(self, kind: Kind, grids: Grids) -> None:
-        look = compiled(kind.text, "g")
-        self.kind, self.grids = kind, grids
-        self.boxes: list[Boxes] = [look(g) for g in grids]
+    def __init__(self, kind: Kind, grids: Grids, boxes: list[Boxes]) -> None:
+        self.kind, self.grids, self.boxes = kind, grids, boxes
         self.parts = [
             [[row[b:d] for row in g[a:c]] for a, b, c, d in boxes]
             for g, boxes in zip(grids, self.boxes, strict=True)
         ]
         self.count = sum(map(len, self.boxes))
+        named_ones = [compiled(text, "all_parts") for text in _NAMES.values()]
+        self.known = [[one(parts) for one in named_ones] for parts in self.parts]
 
     def values(self, text: str) -> list[Any] | None:
-        made = compiled(text, "p, all_parts, g")
+        made = compiled(text, "p, all_parts, g, " + ", ".join(_NAMES))
         try:
             return [
-                made(p, parts, g)
-                for g, parts in zip(self.grids, self.parts, strict=True)
+                made(p, parts, g, *known)
+                for g, parts, known in zip(self.grids, self.parts, self.known, strict=True)
                 for p in parts
             ]
         except FAILURES:
@@ -178,7 +189,7 @@ class _Seen:
         found = []
         cells = sum(len(p) * len(p[0]) for parts in self.parts for p in parts)
         for one in told:
-            if not budget.charge(cells / 100 + self.count / 20):
+            if not budget.charge(cells / 40 + self.count / 20):
                 break
             values = self.values(one.text)
             if values is not None:
@@ -192,13 +203,13 @@ def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
         if not budget.charge(2.0 + goal.cells / 32):
             return
         try:
-            seen = _Seen(kind, state.grids)
+            boxes = [compiled(kind.text, "g")(g) for g in state.grids]
+            fewest = 1 if kind.says == "the grid" else 2
+            if all(fewest <= len(b) <= MOST for b in boxes) and boxes not in known:
+                known.append(boxes)
+                yield _Seen(kind, state.grids, boxes)
         except FAILURES:
             continue
-        fewest = 1 if kind.says == "the grid" else 2
-        if all(fewest <= len(b) <= MOST for b in seen.boxes) and seen.boxes not in known:
-            known.append(seen.boxes)
-            yield seen
 
 
 def each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
@@ -214,6 +225,8 @@ def each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             for a, b, c, d in boxes
         ]
         made = seen.all_values(_fillings(goal), budget)
+        if not made:
+            return
         right = np.array(
             [[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made]
         )
@@ -264,12 +277,21 @@ def _rules(
     return sorted(found)
 
 
+def _parts(kind: Kind, text: str) -> str:
+    """The lines that a rule's text needs."""
+    lines = [
+        f"boxes = {kind.text}",
+        "all_parts = [[row[b:d] for row in g[a:c]] for a, b, c, d in boxes]",
+    ]
+    lines += [f"{name} = {one}" for name, one in _NAMES.items() if re.search(rf"\b{name}\b", text)]
+    return "\n".join(lines)
+
+
 def _every(kind: Kind, cost: float, text: str, says: str) -> Step:
     lines = "\n".join(wrapped(f"    part = {text}"))
     code = (
         "r = [row[:] for row in g]\n"
-        f"boxes = {kind.text}\n"
-        "all_parts = [[row[b:d] for row in g[a:c]] for a, b, c, d in boxes]\n"
+        f"{_parts(kind, text)}\n"
         "for (a, b, c, d), p in zip(boxes, all_parts):\n"
         f"{lines}\n"
         "    for i, row in enumerate(part[: c - a]):\n"
@@ -292,13 +314,14 @@ def summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             continue
         wanted = [v for out in goal.outputs for row in out for v in row]
         made = seen.all_values(_cells(goal), budget)
+        if not made:
+            return
         right = np.array(
             [[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made]
         )
         for cost, text, says in _rules(seen, [one for one, _ in made], right, goal, budget)[:GIVEN]:
             code = (
-                f"boxes = {seen.kind.text}\n"
-                "all_parts = [[row[b:d] for row in g[a:c]] for a, b, c, d in boxes]\n"
+                f"{_parts(seen.kind, text)}\n"
                 "cells = []\nfor p in all_parts:\n"
                 + "\n".join(wrapped(f"    colour = {text}"))
                 + "\n    cells.append(colour)\n"
