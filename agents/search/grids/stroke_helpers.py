@@ -272,7 +272,8 @@ def spiral(g, below, right, turned):
             if not (0 <= y < height and 0 <= x < width) or ahead in seen:
                 a, b = turn(a, b)
         y, x = i + a, j + b
-        if not (0 <= y < height and 0 <= x < width) or (y + a, x + b) in seen or (y, x) in seen:
+        inside = 0 <= y < height and 0 <= x < width
+        if not inside or (y + a, x + b) in seen or (y, x) in seen:
             break
         i, j = y, x
         seen.add((i, j))

@@ -24,7 +24,7 @@ MOST = 3  # strokes of a drawing
 BRANCH = 10  # strokes that are tried in one place
 GIVEN = 12  # drawings
 STARTS = 200  # of lines of one kind in a grid, at most
-SHARE = 25_000  # expansions for the strokes of one state, at most
+SHARE = 0.16  # of all expansions, for the strokes of one state, at most
 BASE = 0.9
 EACH = 0.4  # dearer for each stroke but the first
 PATCH = 1.5  # dearer where a stroke is needed for one cell, or for cells of one pair
@@ -72,7 +72,7 @@ def _useful(grids: Grids, goal: Goal, before: Cells, wanted: Cells, budget: Budg
     sizes = [len(g) * len(g[0]) for g in grids]
     ends = np.cumsum(sizes).tolist()
     order = sorted(range(len(grids)), key=lambda k: sizes[k])  # what fails, fails on a small one
-    limit = budget.left - SHARE
+    limit = budget.left - SHARE * budget.limit
     starts = _Starts(grids)
     for stroke in strokes(grids, goal):
         painted = np.full(len(before), -1, dtype=np.int8)
@@ -193,4 +193,4 @@ def _loop(name: str, text: str, ink: str) -> list[str]:
     return [*head, f"    r[i][j] = {ink}"]
 
 
-FINDERS = ((2.2, draw),)
+FINDERS = ((3.1, draw),)
