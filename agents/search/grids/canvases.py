@@ -62,7 +62,9 @@ def steps(facts: Facts) -> Iterator[Step]:
     if height is None or width is None:
         return
     for place, where, says, price in _PLACES:
-        if all(_stands(g, out, where) for g, out in zip(facts.grids, facts.goal.outputs, strict=True)):
+        if all(
+            _stands(g, out, where) for g, out in zip(facts.grids, facts.goal.outputs, strict=True)
+        ):
             code = (
                 f"high, wide = {height[0]}, {width[0]}\n"
                 f"a, b = {place}\n"
