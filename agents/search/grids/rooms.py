@@ -5,7 +5,7 @@ another one, by what it shows; or it becomes one cell of a smaller grid."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +20,11 @@ from .object_features import compiled
 
 MOST = 60  # rooms of a grid
 GIVEN = 10  # steps of one kind of room
+SHARE = 0.1  # of all expansions, for the rooms of one state, at most
 ONE = 2.2  # price of one thing for all rooms
 TWO = 3.2  # of one thing or another
 
+Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 Boxes = list[tuple[int, int, int, int]]
 Bools = NDArray[np.bool_]
 
@@ -214,8 +216,24 @@ def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
 
 def each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Every room becomes something, or one of two things by a test."""
+    if goal.has_shapes(state.grids):
+        yield from _within_share(_each, state, goal, budget)
+
+
+def summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """One cell for each room, in rows as the rooms stand."""
     if not goal.has_shapes(state.grids):
-        return
+        yield from _within_share(_summary, state, goal, budget)
+
+
+def _within_share(finder: Finder, state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    own = Budget(min(budget.left, SHARE * budget.limit))
+    steps = list(finder(state, goal, own))
+    budget.charge(own.spent)
+    yield from steps
+
+
+def _each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     for seen in _looks(state, goal, budget):
         if not _only_inside(seen, goal):
             continue
@@ -301,10 +319,7 @@ def _every(kind: Kind, cost: float, text: str, says: str) -> Step:
     return Step(code, says, cost)
 
 
-def summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """One cell for each room, in rows as the rooms stand."""
-    if goal.has_shapes(state.grids):
-        return
+def _summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     for seen in _looks(state, goal, budget):
         rows = [
             [sum(a == top for a, *_ in boxes) for top in sorted({b[0] for b in boxes})]
