@@ -50,7 +50,7 @@ KINDS = (
     Kind("insides(g)", "the inside of every frame", 0.3),
     Kind("[box(o) for o in objects(g, False, False)]", "the box of every object", 0.5),
     Kind("[box(o) for o in objects(g, False, True)]", "the box of every object", 0.6),
-    Kind("[(0, 0, len(g), len(g[0]))]", "the grid", 0.6),
+    Kind("[(0, 0, len(g), len(g[0]))]", "the grid", 0.2),
 )
 _SHARES = ((1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (3, 3), (4, 4), (5, 5))
 
@@ -96,8 +96,8 @@ _TESTS = (
     ("len(p) * len(p[0]) == len(largest) * len(largest[0])", "of the largest area", 0.6),
     ("len(p) * len(p[0]) == len(smallest) * len(smallest[0])", "of the smallest area", 0.6),
     ("all_parts.count(p) == 1", "that does not occur again", 0.8),
-    ("p == [row[::-1] for row in p]", "that is symmetric from left to right", 0.8),
-    ("p == p[::-1]", "that is symmetric from top to bottom", 0.8),
+    ("p == [row[::-1] for row in p]", "that is symmetric from left to right", 0.5),
+    ("p == p[::-1]", "that is symmetric from top to bottom", 0.5),
     ("len(set(sum(p, []))) == 1", "of one colour", 0.8),
     ("len(set(sum(p, []))) == len(set(sum(richest, [])))", "of most colours", 0.9),
     ("len(set(sum(p, []))) == len(set(sum(poorest, [])))", "of fewest colours", 0.9),
@@ -343,7 +343,8 @@ def _summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 "wide = sum(top == boxes[0][0] for top, *_ in boxes)\n"
                 "g = [cells[k : k + wide] for k in range(0, len(cells), wide)]"
             )
-            step = Step(code, f"make one cell of each: {says}", cost)
+            told = says.removeprefix(f"{seen.kind.says} ")
+            step = Step(code, f"make one cell of {seen.kind.says}: {told}", cost)
             budget.charge(goal.cells / Budget.CELLS)
             if apply(step, state.grids) == goal.outputs:
                 yield step
