@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .cell_helpers import CELL_HELPERS
 from .object_helpers import OBJECT_HELPERS
+from .part_helpers import PART_HELPERS
 from .whole_grids import WHOLE
 
 HELPERS: dict[str, str] = {
@@ -44,4 +45,5 @@ def box(cells):
     **OBJECT_HELPERS,
     **WHOLE,
     **CELL_HELPERS,
+    **PART_HELPERS,
 }

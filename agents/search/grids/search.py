@@ -20,11 +20,13 @@ from . import (
     copying,
     counting,
     extraction,
+    inside,
     moving,
     objects,
     operations,
     patterns,
     shrinking,
+    stamping,
 )
 from .goal import Goal, Key, State, key
 from .grammar import Grids, Program, Step, apply
@@ -42,6 +44,8 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *copying.FINDERS,
     *shrinking.FINDERS,
     *chains.FINDERS,
+    *inside.FINDERS,
+    *stamping.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
