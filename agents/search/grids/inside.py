@@ -43,7 +43,7 @@ def inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             continue
         for condition, chosen in _chosen(look, boxes, state.grids, goal):
             given = 0
-            for step in _answers(*chosen, budget):
+            for step in answers(*chosen, budget):
                 whole = written(view, condition, step)
                 if whole.code in told or not budget.charge(30.0 + goal.cells / Budget.CELLS):
                     continue
@@ -115,7 +115,7 @@ def _problem(pairs: list[tuple[Grid, Grid]], which: np.ndarray) -> tuple[Grids, 
     return tuple(before for before, _ in few), tuple(after for _, after in few)
 
 
-def _answers(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
+def answers(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
     """Single steps that solve a small problem."""
     goal, state = Goal(inputs, outputs), State(inputs, Program())
     first, wanted = inputs[:1], outputs[:1]
@@ -132,13 +132,18 @@ def _answers(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
     budget.charge(within.spent)
 
 
-def written(view: View, condition: Condition, step: Step) -> Step:
+def nested(step: Step) -> str:
+    """A step as a function `changed` of a grid, to be called in another step."""
     lines = step.code.splitlines()
     if lines[-1].startswith("g = "):
         lines[-1] = "return " + lines[-1].removeprefix("g = ")
     else:
         lines.append("return g")
-    head = ["def changed(g):", *("    " + line for line in lines), "r = [row[:] for row in g]"]
+    return "\n".join(["def changed(g):", *("    " + line for line in lines)])
+
+
+def written(view: View, condition: Condition, step: Step) -> Step:
+    head = [nested(step), "r = [row[:] for row in g]"]
     chosen, pad = view.text, "    "
     if "many" in condition.text:
         head.append(f"many = {view.text}")

@@ -43,6 +43,12 @@ VALUES = (
     Value("tint(g, o)", "its own colour", 0.5),
     Value("within(g, o)[0]", "the other colour in its box", 0.9),
     Value("twin(g, o, many)", "the colour of another object of its shape", 1.2),
+    Value("peer(g, o, many, pose)", "the colour of another object of its shape, however turned", 1.4),
+    Value("peer(g, o, many, len)", "the colour of another object of its size", 1.5),
+    Value("peer(g, o, many, lambda x: len(holes(x)))", "the colour of another object with as many holes", 1.6),
+    Value("peer(g, o, many, lambda x: (height(x), width(x)))", "the colour of another object as high and wide", 1.7),
+    Value("max(beside(g, o) - {0})", "the colour that it touches", 1.2),
+    Value("tint(g, halo(g, o))", "the colour that is most around it", 1.3),
     Value("nearest(g, o, many)", "the colour of the nearest object of another colour", 1.4),
     Value("tint(g, max(many, key=len))", "the colour of the largest object", 1.3),
     Value("tint(g, min(many, key=len))", "the colour of the smallest object", 1.3),
@@ -56,7 +62,7 @@ VALUES = (
     Value("g[0][o[0][1]]", "the first colour of its column", 1.4),
     Value("g[o[0][0]][-1]", "the last colour of its row", 1.6),
     Value("g[-1][o[0][1]]", "the last colour of its column", 1.6),
-)
+)  # fmt: skip
 PLAIN = (*VALUES[:3], *(value for value in VALUES if "ranked" in value.text))
 RANKS = (
     ("sorted({len(x) for x in many})[::-1].index(len(o))", "its rank by size (0: the largest)"),

@@ -55,4 +55,84 @@ def dressed(o, shapes):
             return [(i, j, known[p]) for (i, j), p in zip(o, drawn)]
     return []
 """,
+    "cells": """\
+def cells(g):
+    return [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v]
+""",
+    # What an object lacks to be symmetric about the centre that fits it best, where that shows
+    # colour c.
+    "balanced": """\
+def balanced(g, o, c, images):
+    top, left, bottom, right = box(o)
+    best = None
+    for p in range(2 * top, 2 * bottom - 1):
+        for q in range(2 * left, 2 * right - 1):
+            made, same = {}, 0
+            for i, j in o:
+                for y, x in images(2 * i - p, 2 * j - q):
+                    m, n = divmod(p + y, 2), divmod(q + x, 2)
+                    if m[1] or n[1]:
+                        break
+                    m, n, v = m[0], n[0], g[i][j]
+                    if 0 <= m < len(g) and 0 <= n < len(g[0]):
+                        if g[m][n] not in (c, v) or made.get((m, n), v) != v:
+                            break
+                        same += g[m][n] == v
+                        made[m, n] = v
+                else:
+                    continue
+                break
+            else:
+                rank = same, -abs(p - top - bottom + 1) - abs(q - left - right + 1)
+                if best is None or rank > best[0]:
+                    best = rank, made
+    return [(i, j, v) for (i, j), v in best[1].items() if g[i][j] == c] if best else []
+""",
+    # The colour whose cells fill their box, the largest such.
+    "veil": """\
+def veil(g):
+    full = [x for x in layers(g) if not gaps(x)]
+    return tint(g, max(full, key=len))
+""",
+    # Pairs of colours that stand side by side in small full blocks, with the cells of each pair:
+    # objects of two cells, or also larger ones two cells wide (or high, where upright).
+    "keys": """\
+def keys(g, upright, larger):
+    found = []
+    for o in objects(g, False, False):
+        a, b, c, d = box(o)
+        if len(o) != (c - a) * (d - b) or len(o) < 2 or len(o) > 2 and not larger:
+            continue
+        if len(o) == 2 or (c - a if upright else d - b) == 2:
+            o = sorted(o, key=lambda p: p[::-1]) if upright else sorted(o)
+            pairs = [(p, q) for p, q in zip(o[::2], o[1::2])]
+            if all(g[i][j] != g[x][y] for (i, j), (x, y) in pairs):
+                found += [(g[i][j], g[x][y], [(i, j), (x, y)]) for (i, j), (x, y) in pairs]
+    return found
+""",
+    # The colour of another-coloured object for which `of` is the same, or its own.
+    "peer": """\
+def peer(g, o, many, of):
+    own, wanted = tint(g, o), of(o)
+    return next((tint(g, x) for x in many if tint(g, x) != own and of(x) == wanted), own)
+""",
+    # The form of an object, however it is turned or mirrored.
+    "pose": """\
+def pose(o):
+    found = []
+    for _ in range(4):
+        o = [(j, -i) for i, j in o]
+        found += [form(o), form([(i, -j) for i, j in o])]
+    return min(found)
+""",
+    # The squares of one colour that a grid is made of, as large as they can be.
+    "blocks": """\
+def blocks(g):
+    h, w = len(g), len(g[0])
+    for k in range(min(h, w), 0, -1):
+        if h % k == w % k == 0:
+            if all(g[i][j] == g[i - i % k][j - j % k] for i in range(h) for j in range(w)):
+                corners = [(a, b) for a in range(0, h, k) for b in range(0, w, k)]
+                return [[(a + i, b + j) for i in range(k) for j in range(k)] for a, b in corners]
+""",
 }

@@ -15,12 +15,15 @@ from collections.abc import Callable, Iterator
 
 from ..budget import Budget
 from . import (
+    balancing,
     cells,
     chains,
+    coarse,
     copying,
     counting,
     extraction,
     inside,
+    legends,
     moving,
     objects,
     operations,
@@ -45,6 +48,9 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *shrinking.FINDERS,
     *chains.FINDERS,
     *inside.FINDERS,
+    *coarse.FINDERS,
+    *legends.FINDERS,
+    *balancing.FINDERS,
     *stamping.FINDERS,
 )
 

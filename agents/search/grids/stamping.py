@@ -94,7 +94,7 @@ def dress(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             "            r[i][j] = v\n"
             "g = r"
         )
-        says = f"paint every object that has the shape of an {known[1]} like it, whatever their sizes"
+        says = f"paint every object that has the shape of some {known[1]} like it, whatever their sizes"
         if gone:
             says += ", which goes"
         price = 3.0 + dear + known[2] + poses[2] + 0.2 * gone
