@@ -59,15 +59,15 @@ def dressed(o, shapes):
 def cells(g):
     return [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v]
 """,
-    # What an object lacks to be symmetric about the centre that fits it best, where that shows
-    # colour c.
+    # What an object lacks to be symmetric about the centre that fits it best, where the grid shows
+    # colour c. Best is where most cells are of colours that are symmetric already.
     "balanced": """\
 def balanced(g, o, c, images):
     top, left, bottom, right = box(o)
     best = None
     for p in range(2 * top, 2 * bottom - 1):
         for q in range(2 * left, 2 * right - 1):
-            made, same = {}, 0
+            made, same, broken = {}, 0, set()
             for i, j in o:
                 for y, x in images(2 * i - p, 2 * j - q):
                     m, n = divmod(p + y, 2), divmod(q + x, 2)
@@ -78,12 +78,14 @@ def balanced(g, o, c, images):
                         if g[m][n] not in (c, v) or made.get((m, n), v) != v:
                             break
                         same += g[m][n] == v
+                        broken |= {v} - {g[m][n]}
                         made[m, n] = v
                 else:
                     continue
                 break
             else:
-                rank = same, -abs(p - top - bottom + 1) - abs(q - left - right + 1)
+                whole = sum(g[i][j] not in broken for i, j in o)
+                rank = whole, same, -abs(p - top - bottom + 1) - abs(q - left - right + 1)
                 if best is None or rank > best[0]:
                     best = rank, made
     return [(i, j, v) for (i, j), v in best[1].items() if g[i][j] == c] if best else []
@@ -134,5 +136,13 @@ def blocks(g):
             if all(g[i][j] == g[i - i % k][j - j % k] for i in range(h) for j in range(w)):
                 corners = [(a, b) for a in range(0, h, k) for b in range(0, w, k)]
                 return [[(a + i, b + j) for i in range(k) for j in range(k)] for a, b in corners]
+""",
+    # A shape as cells with colours, in four sizes.
+    "sizes": """\
+def sizes(g, o):
+    return [
+        [(i * k + a, j * k + b, g[i][j]) for i, j in o for a in range(k) for b in range(k)]
+        for k in range(1, 5)
+    ]
 """,
 }

@@ -37,6 +37,7 @@ _RESTS = (
 _POSES = (
     ("[[(i, j, g[i][j]) for i, j in o]]", "", 0.0),
     ("turns(g, o)", ", turned or mirrored as it fits", 0.5),
+    ("sizes(g, o)", ", magnified as it fits", 0.5),
 )
 
 
@@ -79,7 +80,7 @@ def dress(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Objects of the shape of a template, perhaps larger, get its colours."""
     if not _has_templates(state, goal, budget):
         return
-    for (many, dear), known, poses, gone in product(_VIEWS, _KNOWN, _POSES, (False, True)):
+    for (many, dear), known, poses, gone in product(_VIEWS, _KNOWN, _POSES[:2], (False, True)):
         turned = bool(poses[1])
         wipe = "for o in known:\n    for i, j in o:\n        r[i][j] = 0\n" if gone else ""
         code = (
