@@ -137,12 +137,12 @@ def blocks(g):
                 corners = [(a, b) for a in range(0, h, k) for b in range(0, w, k)]
                 return [[(a + i, b + j) for i in range(k) for j in range(k)] for a, b in corners]
 """,
-    # A shape as cells with colours, in four sizes.
+    # A shape as cells with colours, in four sizes, the largest first.
     "sizes": """\
 def sizes(g, o):
     return [
         [(i * k + a, j * k + b, g[i][j]) for i, j in o for a in range(k) for b in range(k)]
-        for k in range(1, 5)
+        for k in range(4, 0, -1)
     ]
 """,
 }

@@ -60,6 +60,7 @@ def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             f"    for cells in {poses[0]}:\n"
             f"        marks = [(i, j, v) for i, j, v in cells if {marks[0]}]\n"
             "        for a, b in fits(g, marks, own):\n"
+            "            own |= {(i + a, j + b) for i, j, _ in marks}\n"
             "            for i, j, v in cells:\n"
             "                if 0 <= i + a < len(g) and 0 <= j + b < len(g[0]):\n"
             "                    r[i + a][j + b] = v\n"
