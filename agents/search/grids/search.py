@@ -28,6 +28,7 @@ from . import (
     objects,
     operations,
     patterns,
+    pointing,
     shrinking,
     stamping,
 )
@@ -48,6 +49,7 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *shrinking.FINDERS,
     *chains.FINDERS,
     *inside.FINDERS,
+    *pointing.FINDERS,
     *coarse.FINDERS,
     *legends.FINDERS,
     *balancing.FINDERS,
