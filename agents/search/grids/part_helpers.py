@@ -145,4 +145,15 @@ def sizes(g, o):
         for k in range(4, 0, -1)
     ]
 """,
+    # Connected empty cells in the boxes of objects.
+    "pockets": """\
+def pockets(g):
+    found = []
+    for o in objects(g, True, True):
+        free = [[0] * len(row) for row in g]
+        for i, j in gaps(o):
+            free[i][j] = int(not g[i][j])
+        found += objects(free, True, False)
+    return found
+""",
 }
