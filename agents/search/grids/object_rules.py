@@ -42,6 +42,7 @@ class Rule(NamedTuple):
 VALUES = (
     Value("tint(g, o)", "its own colour", 0.5),
     Value("within(g, o)[0]", "the other colour in its box", 0.9),
+    Value("inner(g, o)", "the most frequent other colour in its box", 1.1),
     Value("twin(g, o, many)", "the colour of another object of its shape", 1.2),
     Value("peer(g, o, many, pose)", "the colour of another object of its shape, however turned", 1.4),
     Value("peer(g, o, many, len)", "the colour of another object of its size", 1.5),
@@ -63,7 +64,7 @@ VALUES = (
     Value("g[o[0][0]][-1]", "the last colour of its row", 1.6),
     Value("g[-1][o[0][1]]", "the last colour of its column", 1.6),
 )  # fmt: skip
-PLAIN = (*VALUES[:3], *(value for value in VALUES if "ranked" in value.text))
+PLAIN = (*VALUES[:4], *(value for value in VALUES if "ranked" in value.text))
 RANKS = (
     ("sorted({len(x) for x in many})[::-1].index(len(o))", "its rank by size (0: the largest)"),
     ("sorted({height(x) for x in many})[::-1].index(height(o))", "its rank by height (0: the highest)"),

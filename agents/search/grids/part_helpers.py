@@ -156,4 +156,24 @@ def pockets(g):
         found += objects(free, True, False)
     return found
 """,
+    # Rows of grids as one grid, with empty cells where they differ in size, and some apart.
+    "joined": """\
+def joined(rows, apart):
+    h = max(len(p) for row in rows for p in row)
+    w = max(len(p[0]) for row in rows for p in row)
+    n = max(map(len, rows))
+    r = [[0] * (n * (w + apart) - apart) for _ in range(len(rows) * (h + apart) - apart)]
+    for k, row in enumerate(rows):
+        for m, p in enumerate(row):
+            for i, line in enumerate(p):
+                for j, v in enumerate(line):
+                    r[k * (h + apart) + i][m * (w + apart) + j] = v
+    return r
+""",
+    # The colour but its own that is most frequent in the box of an object.
+    "inner": """\
+def inner(g, o):
+    seen = [v for row in crop(g, o) for v in row if v not in (0, tint(g, o))]
+    return max(sorted(set(seen)), key=seen.count)
+""",
 }
