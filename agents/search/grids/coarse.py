@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..budget import Budget
 from .goal import Goal, State
 from .grammar import FAILURES, Grid, Grids, Step, apply
-from .inside import answers, nested
+from .inside import answers, fits_the_page, nested
 from .object_features import compiled
 
 GIVEN = 4  # steps of one kind of block
@@ -41,7 +41,7 @@ def coarse(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             for step in answers(before, after, budget):
                 whole = _written(blocks, noun, colour, told, step, PRICE + dear + more)
                 budget.charge(10.0 + goal.cells / 4)
-                if apply(whole, state.grids) == goal.outputs:
+                if fits_the_page(whole) and apply(whole, state.grids) == goal.outputs:
                     yield whole
                     given += 1
                 if given == GIVEN or not budget.left:

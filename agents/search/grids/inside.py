@@ -48,7 +48,7 @@ def inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 if whole.code in told or not budget.charge(30.0 + goal.cells / Budget.CELLS):
                     continue
                 told.add(whole.code)
-                if apply(whole, state.grids) == goal.outputs:
+                if fits_the_page(whole) and apply(whole, state.grids) == goal.outputs:
                     yield whole
                     given += 1
                 if given == GIVEN or not budget.left:
@@ -140,6 +140,11 @@ def nested(step: Step) -> str:
     else:
         lines.append("return g")
     return "\n".join(["def changed(g):", *("    " + line for line in lines)])
+
+
+def fits_the_page(step: Step) -> bool:
+    """Whether no line of a step that holds another one is too long for an answer."""
+    return max(map(len, step.code.splitlines())) <= 96
 
 
 def written(view: View, condition: Condition, step: Step) -> Step:

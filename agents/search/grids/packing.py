@@ -29,17 +29,17 @@ _WIDE = (
 )
 _MARKED = (
     ("max(many, key=len)", "the largest object", 0.0),
-    ("max(many, key=lambda o: len({g[i][j] for i, j in o}))", "the object of most colours", 0.3),
+    ("max(many, key=lambda o: hues(g, o))", "the object of most colours", 0.3),
 )
 _COLOURED = (
-    ("alone(g, one)", "", 0.0),
-    ("[[tint(g, o) if v else 0 for v in row] for row in alone(g, one)]", ", in its colour", 0.2),
+    ("p", "", 0.0),
+    ("[[v and tint(g, o) for v in row] for row in p]", ", in its colour", 0.2),
 )
 _RUNS = (
-    ("[[{} for o in marks]]", "side by side", 0.1),
-    ("[[{}] for o in marks]", "below each other", 0.1),
+    ("[[p for _, p in tiles]]", "side by side", 0.1),
+    ("[[p] for _, p in tiles]", "below each other", 0.1),
     (
-        "[[{} for o in marks if box(o)[0] == i] for i in sorted({{box(o)[0] for o in marks}})]",
+        "[[p for k, p in tiles if k == i] for i in sorted({k for k, _ in tiles})]",
         "side by side or below each other, as these stand",
         0.2,
     ),
@@ -88,9 +88,9 @@ def _repeated(view: str) -> Iterator[tuple[str, str, float]]:
         code = (
             f"many = {view}\n"
             f"one = {one[0]}\n"
-            "marks = [o for o in many if o != one]\n"
-            f"rows = {run[0].format(colour[0])}\n"
-            f"g = joined(rows, {gap})"
+            "p = alone(g, one)\n"
+            f"tiles = [(box(o)[0], {colour[0]}) for o in many if o != one]\n"
+            f"g = joined({run[0]}, {gap})"
         )
         apart = ", one cell apart" if gap else ""
         says = f"for every other object put {one[1]}{colour[1]}, {run[1]}{apart}"

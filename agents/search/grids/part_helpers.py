@@ -13,7 +13,10 @@ def panes(g):
         high = [i for i in range(len(g)) if i not in across]
         wide = [j for j in range(len(g[0])) if j not in down]
         if (across or down) and all(g[i][j] != wall for i in high for j in wide):
-            free = [[int(i in high and j in wide) for j in range(len(g[0]))] for i in range(len(g))]
+            free = [[0] * len(row) for row in g]
+            for i in high:
+                for j in wide:
+                    free[i][j] = 1
             return objects(free, True, False)
     return [[(i, j) for i, row in enumerate(g) for j, _ in enumerate(row)]]
 """,
@@ -23,9 +26,10 @@ def insides(g):
     found = []
     for o in objects(g, True, False):
         a, b, c, d = box(o)
-        edge = [(i, j) for i in range(a, c) for j in range(b, d) if i in (a, c - 1) or j in (b, d - 1)]
-        if c - a > 2 and d - b > 2 and set(edge) <= set(o):
-            found.append([(i, j) for i in range(a + 1, c - 1) for j in range(b + 1, d - 1)])
+        core = [(i, j) for i in range(a + 1, c - 1) for j in range(b + 1, d - 1)]
+        edge = {(i, j) for i in range(a, c) for j in range(b, d)} - set(core)
+        if core and edge <= set(o):
+            found.append(core)
     return found
 """,
     # Moves after which all marks of a template lie on their colours, outside of `own`.
@@ -175,5 +179,10 @@ def joined(rows, apart):
 def inner(g, o):
     seen = [v for row in crop(g, o) for v in row if v not in (0, tint(g, o))]
     return max(sorted(set(seen)), key=seen.count)
+""",
+    # How many colours an object has.
+    "hues": """\
+def hues(g, o):
+    return len({g[i][j] for i, j in o})
 """,
 }

@@ -22,7 +22,7 @@ _VIEWS = (
 _CHOSEN = (
     ("max(many, key=len)", "the largest object", 0.0),
     (
-        "max(many, key=lambda o: len({g[i][j] for i, j in o}))",
+        "max(many, key=lambda o: hues(g, o))",
         "the object of most colours",
         0.2,
     ),

@@ -16,12 +16,8 @@ CELLS = 150  # of the objects of several colours of one grid, at most
 
 _VIEWS = (("objects(g, False, True)", 0.0), ("objects(g, False, False)", 0.3))
 _KNOWN = (
-    ("len({g[i][j] for i, j in o}) > 1", "object of several colours", 0.0),
-    (
-        "len({g[i][j] for i, j in o}) == max(len({g[i][j] for i, j in x}) for x in many)",
-        "object of most colours",
-        0.2,
-    ),
+    ("hues(g, o) > 1", "object of several colours", 0.0),
+    ("hues(g, o) == max(hues(g, x) for x in many)", "object of most colours", 0.2),
     ("len(o) == max(map(len, many))", "largest object", 0.2),
 )
 _MARKS = (
@@ -48,7 +44,7 @@ def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     for (many, dear), known, marks, poses, (begin, wipe, rest, more) in product(
         _VIEWS, _KNOWN, _MARKS, _POSES, _RESTS
     ):
-        elsewhere = "elsewhere = {v for i, row in enumerate(g) for j, v in enumerate(row) if (i, j) not in own}\n"
+        elsewhere = "elsewhere = {g[i][j] for i, j in cells(g) if (i, j) not in own}\n"
         code = (
             f"many = {many}\n"
             f"known = [o for o in many if {known[0]}]\n"
@@ -57,11 +53,11 @@ def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             f"r = {begin}\n"
             "for o in known:\n"
             f"{wipe}"
-            f"    for cells in {poses[0]}:\n"
-            f"        marks = [(i, j, v) for i, j, v in cells if {marks[0]}]\n"
+            f"    for shape in {poses[0]}:\n"
+            f"        marks = [(i, j, v) for i, j, v in shape if {marks[0]}]\n"
             "        for a, b in fits(g, marks, own):\n"
             "            own |= {(i + a, j + b) for i, j, _ in marks}\n"
-            "            for i, j, v in cells:\n"
+            "            for i, j, v in shape:\n"
             "                if 0 <= i + a < len(g) and 0 <= j + b < len(g[0]):\n"
             "                    r[i + a][j + b] = v\n"
             "g = r"
@@ -89,7 +85,7 @@ def dress(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             f"known = [o for o in many if {known[0]}]\n"
             "r = [row[:] for row in g]\n"
             f"{wipe}"
-            f"shapes = [cells for o in known for cells in {poses[0]}]\n"
+            f"shapes = [shape for o in known for shape in {poses[0]}]\n"
             "for o in many:\n"
             "    if o not in known:\n"
             "        for i, j, v in dressed(o, shapes):\n"
