@@ -12,6 +12,7 @@ from .inside import answers, fits_the_page, nested
 from .object_features import compiled
 
 GIVEN = 4  # steps of one kind of block
+SHARE = 0.15  # of what is left
 PRICE = 1.4
 
 _BLOCKS = (
@@ -29,6 +30,12 @@ def coarse(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """A finder (search.py), asked of inputs alone."""
     if state.program.steps or not goal.has_shapes(state.grids):
         return
+    within = Budget(SHARE * budget.left)
+    yield from _coarse(state, goal, within)
+    budget.charge(within.spent)
+
+
+def _coarse(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     for blocks, noun, dear in _BLOCKS:
         for colour, told, more in _COLOURS:
             if not budget.charge(5.0 + goal.cells / 4):

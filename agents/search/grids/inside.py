@@ -18,7 +18,8 @@ PARTS = 80  # of all grids together, at most
 SHOWN = 12  # pairs of the smaller problem
 LEAST = 2  # parts that change, each its own way
 GIVEN = 3  # steps of one kind of part
-SHARE = 0.04  # of what is left, for the rules of cells of one kind of part
+SHARE = 0.2  # of what is left
+RULES = 0.15  # of that, for the rules of cells of one kind of part
 PRICE = 1.6  # of doing something everywhere
 
 WITHIN = (
@@ -33,6 +34,12 @@ def inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """A finder (search.py), asked of inputs alone."""
     if state.program.steps or not goal.has_shapes(state.grids):
         return
+    within = Budget(SHARE * budget.left)
+    yield from _inside(state, goal, within)
+    budget.charge(within.spent)
+
+
+def _inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     told: set[str] = set()
     for view in WITHIN:
         look = seen(view, state.grids)
@@ -127,7 +134,7 @@ def answers(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
             yield step
     for _, finder in FURTHER:
         yield from finder(state, goal, budget)
-    within = Budget(SHARE * budget.left)
+    within = Budget(RULES * budget.left)
     yield from cells.found(state, goal, within)
     budget.charge(within.spent)
 

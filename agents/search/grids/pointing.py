@@ -13,6 +13,7 @@ from .goal import Goal, State
 from .grammar import Grid, Grids, Program, Step, apply
 from .object_features import VIEWS, Condition, Seen, View, compiled, every, seen
 
+SHARE = 0.2  # of what is left
 GIVEN = 4  # steps of one view and cut
 PICKS = 12  # different choices of an object, cheapest first, that are changed by a step more
 DEAREST = 3.4  # condition of such a choice
@@ -29,6 +30,12 @@ def point(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """A finder (search.py), asked of inputs alone."""
     if state.program.steps or goal.has_shapes(state.grids):
         return
+    within = Budget(SHARE * budget.left)
+    yield from _pointed(state, goal, within)
+    budget.charge(within.spent)
+
+
+def _pointed(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     for view in VIEWS:
         if view.text.startswith(("regions", "row", "column", "pixels")):
             continue
