@@ -4,11 +4,12 @@ found on the small grid that has one cell for each block, and painted onto the b
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from ..budget import Budget
 from .goal import Goal, State
 from .grammar import FAILURES, Grid, Grids, Step, apply
-from .inside import answers, fits_the_page, nested
+from .inside import fits_the_page, further, nested, plain
 from .object_features import compiled
 
 GIVEN = 4  # steps of one kind of block
@@ -45,7 +46,7 @@ def _coarse(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             if before is None or after is None or before == after:
                 continue
             given = 0
-            for step in answers(before, after, budget):
+            for step in chain(plain(before, after, budget), further(before, after, budget)):
                 whole = _written(blocks, noun, colour, told, step, PRICE + dear + more)
                 budget.charge(10.0 + goal.cells / 4)
                 if fits_the_page(whole) and apply(whole, state.grids) == goal.outputs:

@@ -5,6 +5,7 @@ after, are pairs of a smaller problem, which the catalogue and other finders are
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,6 @@ WITHIN = (
     View("insides(g)", "inside of a frame", "insides of frames", 0.2),
     *(view for view in VIEWS if view.text.startswith(("objects", "row_", "column_"))),
 )
-FURTHER = (*patterns.FINDERS, *objects.FINDERS[:1], *moving.FINDERS, *copying.FINDERS)
 
 
 def inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
@@ -40,18 +40,14 @@ def inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def _inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """What is quickly tried for all kinds of parts, then the rest for those without an answer."""
+    problems = list(_problems(state, goal, budget))
     told: set[str] = set()
-    for view in WITHIN:
-        look = seen(view, state.grids)
-        if not budget.charge(3.0 + goal.cells / 20) or look is None or len(look.flat) > PARTS:
-            continue
-        boxes = [_box(o) for o in look.flat]
-        if not _covers(look, boxes, state.grids, goal):
-            continue
-        for condition, chosen in _chosen(look, boxes, state.grids, goal):
+    for ask in (plain, further):
+        for problem in problems[:]:
             given = 0
-            for step in answers(*chosen, budget):
-                whole = written(view, condition, step)
+            for step in ask(problem.inputs, problem.outputs, budget):
+                whole = written(problem.view, problem.condition, step)
                 if whole.code in told or not budget.charge(30.0 + goal.cells / Budget.CELLS):
                     continue
                 told.add(whole.code)
@@ -61,7 +57,27 @@ def _inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 if given == GIVEN or not budget.left:
                     break
             if given:
-                break
+                problems = [one for one in problems if one.view != problem.view]
+
+
+class Problem(NamedTuple):
+    """Parts that may change by one step: those of a view that meet a condition, before and after."""
+
+    view: View
+    condition: Condition
+    inputs: Grids
+    outputs: Grids
+
+
+def _problems(state: State, goal: Goal, budget: Budget) -> Iterator[Problem]:
+    for view in WITHIN:
+        look = seen(view, state.grids)
+        if not budget.charge(3.0 + goal.cells / 20) or look is None or len(look.flat) > PARTS:
+            continue
+        boxes = [_box(o) for o in look.flat]
+        if _covers(look, boxes, state.grids, goal):
+            for condition, (before, after) in _chosen(look, boxes, state.grids, goal):
+                yield Problem(view, condition, before, after)
 
 
 Box = tuple[int, int, int, int]
@@ -122,8 +138,8 @@ def _problem(pairs: list[tuple[Grid, Grid]], which: np.ndarray) -> tuple[Grids, 
     return tuple(before for before, _ in few), tuple(after for _, after in few)
 
 
-def answers(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
-    """Single steps that solve a small problem."""
+def plain(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
+    """Steps of the catalogue, and regularities, that solve a small problem."""
     goal, state = Goal(inputs, outputs), State(inputs, Program())
     first, wanted = inputs[:1], outputs[:1]
     charge = goal.cells / len(inputs) / Budget.CELLS
@@ -132,7 +148,14 @@ def answers(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
             return
         if apply(step, first) == wanted and apply(step, inputs) == outputs:
             yield step
-    for _, finder in FURTHER:
+    for _, finder in patterns.FINDERS:
+        yield from finder(state, goal, budget)
+
+
+def further(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
+    """Rules of objects and of cells that solve a small problem."""
+    goal, state = Goal(inputs, outputs), State(inputs, Program())
+    for _, finder in (*objects.FINDERS[:1], *moving.FINDERS, *copying.FINDERS):
         yield from finder(state, goal, budget)
     within = Budget(RULES * budget.left)
     yield from cells.found(state, goal, within)

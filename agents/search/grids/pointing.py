@@ -115,14 +115,9 @@ def _changed(
 
 
 def _written(view: View, condition: Condition, cut: str, says: str, dear: float) -> Step:
-    uses_many = "many" in condition.text
-    many = "many" if uses_many else view.text
-    lines = [f"many = {view.text}"] if uses_many else []
-    if condition.text:
-        lines.append(f"o = [o for o in {many} if {condition.text}][0]")
-    else:
-        lines.append(f"o = {many}[0]")
-    lines.append(f"g = {cut}")
+    lines = [f"many = {view.text}", "o = many[0]", f"g = {cut}"]
+    if condition.text:  # where none meets it, the first of all is taken
+        lines[1] = f"o = ([o for o in many if {condition.text}] or many)[0]"
     noun = every(view, condition).removeprefix("every ")
     price = 1.8 + view.cost + condition.cost + dear
     return Step("\n".join(lines), f"take the first {noun}{says}", price)
