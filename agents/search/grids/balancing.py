@@ -141,4 +141,4 @@ def _written(
     return Step(code, said, price + cover.cost)
 
 
-FINDERS = ((3.0, balance),)
+FINDERS = ((3.1, balance),)

@@ -80,4 +80,4 @@ def _deeds(noun: str, hole: str, new: list[int]) -> Iterator[tuple[str, str, flo
         yield mark, f"make every {noun} that fits into a {hole} {named(colour)}", 1.0
 
 
-FINDERS = ((2.8, fit),)
+FINDERS = ((3.2, fit),)

@@ -85,7 +85,7 @@ def translate(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 f"{done}{end}"
             )
             says = f"read {noun} as a key: {told}{where}{last}"
-            if not budget.charge(6.0 + goal.cells / 16):
+            if not budget.charge(4.0 + goal.cells / 64):
                 return
             step = Step(code, says, 3.0 + dear + more + extra + cost)
             if apply(step, state.grids[:1]) != goal.outputs[:1]:
@@ -95,4 +95,4 @@ def translate(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 yield step
 
 
-FINDERS = ((2.6, translate),)
+FINDERS = ((3.05, translate),)

@@ -48,6 +48,8 @@ VALUES = (
     Value("peer(g, o, many, len)", "the colour of another object of its size", 1.5),
     Value("peer(g, o, many, lambda x: len(holes(x)))", "the colour of another object with as many holes", 1.6),
     Value("peer(g, o, many, lambda x: (height(x), width(x)))", "the colour of another object as high and wide", 1.7),
+    Value("aligned(g, o, many, 0)", "the colour of another object in its rows", 1.5),
+    Value("aligned(g, o, many, 1)", "the colour of another object in its columns", 1.5),
     Value("max(beside(g, o) - {0})", "the colour that it touches", 1.2),
     Value("tint(g, halo(g, o))", "the colour that is most around it", 1.3),
     Value("nearest(g, o, many)", "the colour of the nearest object of another colour", 1.4),

@@ -138,8 +138,9 @@ def blocks(g):
     for k in range(min(h, w), 0, -1):
         if h % k == w % k == 0:
             if all(g[i][j] == g[i - i % k][j - j % k] for i in range(h) for j in range(w)):
-                corners = [(a, b) for a in range(0, h, k) for b in range(0, w, k)]
-                return [[(a + i, b + j) for i in range(k) for j in range(k)] for a, b in corners]
+                corners = [(i, j) for i in range(0, h, k) for j in range(0, w, k)]
+                own = [(i, j) for i in range(k) for j in range(k)]
+                return [[(i + a, j + b) for a, b in own] for i, j in corners]
 """,
     # A shape as cells with colours, in four sizes, the largest first.
     "sizes": """\
@@ -184,5 +185,12 @@ def inner(g, o):
     "hues": """\
 def hues(g, o):
     return len({g[i][j] for i, j in o})
+""",
+    # The colour of an object of another colour that stands in the same rows (k: 0) or columns (1).
+    "aligned": """\
+def aligned(g, o, many, k):
+    own, lines = tint(g, o), {p[k] for p in o}
+    others = (x for x in many if tint(g, x) != own)
+    return next((tint(g, x) for x in others if any(p[k] in lines for p in x)), own)
 """,
 }

@@ -10,6 +10,7 @@ from ..budget import Budget
 from .goal import Goal, State
 from .grammar import Step, apply
 from .object_features import compiled
+from .stamping import loses
 
 MOST = 30  # objects of a grid
 CELLS = 150  # of the object that is copied, at most
@@ -59,6 +60,7 @@ def paste(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """A finder (search.py)."""
     if len(state.program.steps) > 1 or not goal.has_shapes(state.grids):
         return
+    rests = _RESTS if loses(state, goal) else _RESTS[:1]
     for (view, dear), chosen in product(_VIEWS, _CHOSEN):
         found = [compiled(view, "g")(g) for g in state.grids]
         if not budget.charge(3.0 + goal.cells / 16):
@@ -67,7 +69,7 @@ def paste(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             continue
         if any(not 1 < max(map(len, many)) <= CELLS for many in found):
             continue
-        for marks, anchor, rest, colour in product(_MARKS, _ANCHORS, _RESTS, _COLOURS):
+        for marks, anchor, rest, colour in product(_MARKS, _ANCHORS, rests, _COLOURS):
             code = (
                 f"many = {view}\n"
                 f"o = {chosen[0]}\n"
@@ -94,4 +96,4 @@ def paste(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 yield step
 
 
-FINDERS = ((2.8, paste),)
+FINDERS = ((3.2, paste),)

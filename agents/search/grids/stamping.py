@@ -27,7 +27,12 @@ _MARKS = (
 # What becomes of the rest: how `r` begins, what is done to a template, what is said.
 _RESTS = (
     ("[row[:] for row in g]", "", "", 0.0),
-    ("[row[:] for row in g]", "    for i, j in o:\n        r[i][j] = 0\n", ", and wipe it out", 0.2),
+    (
+        "[row[:] for row in g]",
+        "    for i, j in o:\n        r[i][j] = 0\n",
+        ", and wipe it out",
+        0.2,
+    ),
     ("[[0] * len(row) for row in g]", "", ", and wipe out all else", 0.3),
 )
 _POSES = (
@@ -41,8 +46,9 @@ def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Where the marks of a template stand elsewhere, the whole of it."""
     if not _has_templates(state, goal, budget):
         return
+    rests = _RESTS if loses(state, goal) else _RESTS[:1]
     for (many, dear), known, marks, poses, (begin, wipe, rest, more) in product(
-        _VIEWS, _KNOWN, _MARKS, _POSES, _RESTS
+        _VIEWS, _KNOWN, _MARKS, _POSES, rests
     ):
         elsewhere = "elsewhere = {g[i][j] for i, j in cells(g) if (i, j) not in own}\n"
         code = (
@@ -65,7 +71,7 @@ def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         says = f"copy every {known[1]} to where its cells of {marks[1]} stand{poses[1]}{rest}"
         price = 3.0 + dear + known[2] + marks[2] + poses[2] + more
         step = Step(code, says, price)
-        if not budget.charge(10.0 + goal.cells / 16 + 30.0 * bool(poses[1])):
+        if not budget.charge(4.0 + goal.cells / 64 + 6.0 * bool(poses[1])):
             return
         if apply(step, state.grids[:1]) == goal.outputs[:1]:
             budget.charge(10.0 + goal.cells / 4)
@@ -97,10 +103,20 @@ def dress(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             says += ", which goes"
         price = 3.0 + dear + known[2] + poses[2] + 0.2 * gone
         step = Step(code, says + ", turned or mirrored as it fits" * turned, price)
-        if not budget.charge(10.0 + goal.cells / 16 + 20.0 * turned):
+        if not budget.charge(4.0 + goal.cells / 64 + 6.0 * turned):
             return
         if apply(step, state.grids[:1]) == goal.outputs[:1] and apply(step, state.grids) == goal.outputs:  # fmt: skip
             yield step
+
+
+def loses(state: State, goal: Goal) -> bool:
+    """Whether a coloured cell becomes empty."""
+    return any(
+        v and not w
+        for g, out in zip(state.grids, goal.outputs, strict=True)
+        for row, made in zip(g, out, strict=True)
+        for v, w in zip(row, made, strict=True)
+    )
 
 
 def _has_templates(state: State, goal: Goal, budget: Budget) -> bool:
@@ -117,4 +133,4 @@ def _has_templates(state: State, goal: Goal, budget: Budget) -> bool:
     return bool(budget.left)
 
 
-FINDERS = ((2.6, complete), (2.8, dress))
+FINDERS = ((3.05, complete), (3.1, dress))
