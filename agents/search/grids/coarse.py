@@ -94,4 +94,4 @@ def _written(blocks: str, noun: str, colour: str, told: str, step: Step, price: 
     return Step(code, says, price + step.cost)
 
 
-FINDERS = ((3.05, coarse),)
+FINDERS = ((2.75, coarse),)

@@ -200,4 +200,4 @@ def written(view: View, condition: Condition, step: Step) -> Step:
     return Step("\n".join([*head, *body]), says, price)
 
 
-FINDERS = ((3.1, inside),)
+FINDERS = ((2.8, inside),)

@@ -133,4 +133,4 @@ def _has_templates(state: State, goal: Goal, budget: Budget) -> bool:
     return bool(budget.left)
 
 
-FINDERS = ((3.05, complete), (3.1, dress))
+FINDERS = ((2.7, complete), (2.75, dress))
