@@ -175,11 +175,11 @@ def joined(rows, apart):
                     r[k * (h + apart) + i][m * (w + apart) + j] = v
     return r
 """,
-    # The colour but its own that is most frequent in the box of an object.
+    # The colour but its own that is most frequent in the box of an object, or its own.
     "inner": """\
 def inner(g, o):
     seen = [v for row in crop(g, o) for v in row if v not in (0, tint(g, o))]
-    return max(sorted(set(seen)), key=seen.count)
+    return max(sorted(set(seen)), key=seen.count, default=tint(g, o))
 """,
     # How many colours an object has.
     "hues": """\
