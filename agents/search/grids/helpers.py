@@ -8,6 +8,7 @@ from __future__ import annotations
 from .cell_helpers import CELL_HELPERS
 from .cleaning_helpers import CLEANING_HELPERS
 from .object_helpers import OBJECT_HELPERS
+from .part_helpers import PART_HELPERS
 from .room_helpers import ROOM_HELPERS
 from .stroke_helpers import STROKE_HELPERS
 from .whole_grids import WHOLE
@@ -50,4 +51,5 @@ def box(cells):
     **STROKE_HELPERS,
     **CLEANING_HELPERS,
     **ROOM_HELPERS,
+    **PART_HELPERS,
 }

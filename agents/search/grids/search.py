@@ -15,17 +15,26 @@ from collections.abc import Callable, Iterator
 
 from ..budget import Budget
 from . import (
+    balancing,
     cells,
     chains,
+    coarse,
     copying,
     counting,
     extraction,
+    fitting,
+    inside,
+    legends,
     moving,
     objects,
     operations,
+    packing,
+    pasting,
     patterns,
+    pointing,
     rooms,
     shrinking,
+    stamping,
     strokes,
 )
 from .goal import Goal, Key, State, key
@@ -46,6 +55,15 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *chains.FINDERS,
     *strokes.FINDERS,
     *rooms.FINDERS,
+    *inside.FINDERS,
+    *packing.FINDERS,
+    *pasting.FINDERS,
+    *fitting.FINDERS,
+    *pointing.FINDERS,
+    *coarse.FINDERS,
+    *legends.FINDERS,
+    *balancing.FINDERS,
+    *stamping.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
