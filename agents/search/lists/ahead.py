@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from .batches import KERNELS
 from .entries import Lists, Slot
 from .fingerprints import Block, Codes, Truths, Whole, fingerprint, mixers
-from .grammar import LONGEST_VALUE, OPERATIONS, REPEATING, Node, modest, operations
 from .grammar import _GROWING as GROWING
 from .grammar import _MULTIPLYING as MULTIPLYING
+from .grammar import LONGEST_VALUE, OPERATIONS, REPEATING, Node, modest, operations
 
 NARROW = 16  # elements: lists up to here go in one block, longer ones in another
 WIDEST = 400  # lists with more run by the texts
@@ -30,9 +30,7 @@ class Plan:
 
     def __init__(self, slots: list[Slot]) -> None:
         self.slots = slots
-        prices = [
-            [OPERATIONS[op].cost, *(n.cost for _, n in operands)] for op, operands in slots
-        ]
+        prices = [[OPERATIONS[op].cost, *(n.cost for _, n in operands)] for op, operands in slots]
         most = max(map(len, prices))
         self.prices = np.array([p + [0.0] * (most - len(p)) for p in prices]).T
         parts = [[o for _, n in operands for o in operations(n)] for _, operands in slots]
@@ -53,7 +51,6 @@ class Plan:
             parts = parts + more
         return (self.prices[0] + parts).tolist()  # type: ignore[no-any-return]
 
-
     def apt(self, program: Node) -> list[bool]:
         """Which programs over this one are modest (grammar.py)."""
         inner = operations(program)
@@ -70,12 +67,12 @@ class Plan:
 
 class Outcome(NamedTuple):
     """What the programs of a plan make of one list: fingerprints of their values, which of them are
-    there, and which are right on some shown pair."""
+    there, and which of these are right on some shown pairs (a mask)."""
 
     plan: Plan
     codes: list[int]
     there: list[int]
-    right: list[int]
+    right: list[tuple[int, int]]
 
 
 class Blocks:
@@ -130,9 +127,14 @@ class Blocks:
 
     def _cut(self, plan: Plan, codes: NDArray[np.uint64], fine: Truths) -> list[Outcome]:
         there = fine.all(axis=2).T
-        right = there & (codes == self.goal).any(axis=2).T
+        equal = (codes == self.goal).transpose(1, 0, 2)
+        some = there & equal.any(axis=2)
+        masks = np.packbits(equal[some], axis=1, bitorder="little")
+        right: list[list[tuple[int, int]]] = [[] for _ in there]
+        for of, slot, mask in zip(*(axis.tolist() for axis in some.nonzero()), masks, strict=True):
+            right[of].append((slot, int.from_bytes(mask.tobytes(), "little")))
         whole = (codes @ self.mixers).T.tolist()
         return [
-            Outcome(plan, some, np.flatnonzero(t).tolist(), np.flatnonzero(r).tolist())
-            for some, t, r in zip(whole, there, right, strict=True)
+            Outcome(plan, made, np.flatnonzero(t).tolist(), r)
+            for made, t, r in zip(whole, there, right, strict=True)
         ]

@@ -52,6 +52,7 @@ class Bank:
         self.ints: dict[Ints, Node] = {}
         self.blocks = Blocks(goal, self.evaluate)
         self.plans: dict[tuple[int, int], tuple[Numbers, Plan]] = {}
+        self.tests: tuple[object, dict[int, list[Node]]] | None = None  # conditionals.py's
         self._sorted: tuple[int, list[tuple[Lists, Node]]] = (0, [])
         self._sorted_ints: tuple[int, list[tuple[Ints, Node]]] = (0, [])
 
@@ -85,6 +86,11 @@ class Bank:
         if self._sorted[0] != len(self.entries):
             self._sorted = (len(self.entries), self.entries.cheapest(CHEAPEST))
         return self._sorted[1][:count]
+
+    @property
+    def known_ints(self) -> object:
+        """The same object for as long as `cheapest_ints` says the same."""
+        return self._sorted_ints[1]
 
     def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:
         if self._sorted_ints[0] != len(self.ints):
@@ -169,9 +175,11 @@ class Bank:
         there, right = outcome.there, outcome.right
         if any(plan.repeating):
             apt = plan.apt(program)
-            there, right = [k for k in there if apt[k]], [k for k in right if apt[k]]
-        for k in right:
-            self._look(popped, k, costs[k])
+            there, right = [k for k in there if apt[k]], [item for item in right if apt[item[0]]]
+        for k, mask in right:
+            best = self.partial.get(mask)
+            if mask == self.full or best is None or costs[k] < best.cost:
+                self._look(popped, k)
         codes, places, prices, made = outcome.codes, entries.places, entries.costs, entries.made
         heap, ticket = self.heap, self.ticket
         for k in there:
@@ -188,8 +196,8 @@ class Bank:
                 entries.replace(known, cost, popped, k)
         self.ticket = ticket
 
-    def _look(self, popped: Popped, slot: int, cost: float) -> None:
-        """A program that is right on some of the shown pairs."""
+    def _look(self, popped: Popped, slot: int) -> None:
+        """A program that is right on some of the shown pairs, by its text."""
         op, operands = popped.slots[slot]
         values = self.evaluate(op, (popped.lists, popped.program), *operands)
         if values is not None:

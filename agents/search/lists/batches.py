@@ -17,7 +17,6 @@ from .fingerprints import (
     ONE,
     PAIRS,
     POWERS,
-    RAMPS,
     SHIFT,
     SUMS,
     Block,
@@ -57,7 +56,9 @@ def _repeating(b: Block, part: Part) -> Part:
     return Part(part.codes, part.lengths, _modest(b))
 
 
-def _around_max(b: Block, first: bool, place: Callable[[Whole, Whole], tuple[Whole, Whole]]) -> Part:
+def _around_max(
+    b: Block, first: bool, place: Callable[[Whole, Whole], tuple[Whole, Whole]]
+) -> Part:
     at, _ = b.index_of(b.greatest if first else b.least)
     low, high = place(at, b.lengths)
     return b.between(np.minimum(low, b.lengths), np.minimum(high, b.lengths))
@@ -356,7 +357,9 @@ def _after(b: Block, value: Whole) -> Part:
 
 def _flip_head(b: Block, k: Whole) -> Part:
     at = b.bound(k)
-    return b.backwards.between(b.lengths - at, np.broadcast_to(b.lengths, at.shape)) + b.slice(k, None)
+    return b.backwards.between(b.lengths - at, np.broadcast_to(b.lengths, at.shape)) + b.slice(
+        k, None
+    )
 
 
 def _flip_tail(b: Block, k: Whole) -> Part:

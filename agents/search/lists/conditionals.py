@@ -3,81 +3,121 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .bank import Bank, Ints
-from .grammar import Node, constant, node
+from .grammar import Node, X, constant, node
 
 _IF = 4.0
 _ORDERS = ("reverse", "sort", "sort_down", "unique")  # to be in order, to read alike both ways
+_EDGES = {"gt": 0.5, "lt": -0.5}  # between the constant and the next value
 Guards = dict[int, list[Node]]
 
 
 def guards(bank: Bank) -> Guards:
     """mask of the inputs a test holds on -> its cheapest tests."""
+    known = bank.cheapest_ints(2000)
+    if bank.tests is None or bank.tests[0] is not bank.known_ints:
+        bank.tests = bank.known_ints, _cheapest_three(_of_integers(bank, known))
+    found = {mask: [*tests] for mask, tests in bank.tests[1].items()}
+    for reached, program in bank.cheapest(30):
+        if program.op != "x":
+            same = [a == b for a, b in zip(reached, bank.inputs, strict=True)]
+            extra = 0.0 if program.op in _ORDERS else 2.0
+            for op, holds in (("same", same), ("differs", [not s for s in same])):
+                mask = _mask(holds)
+                if mask not in (0, bank.full):
+                    test = node(op, X, program)
+                    found.setdefault(mask, []).append(test._replace(cost=test.cost + extra))
+    return _cheapest_three(found)
+
+
+def _cheapest_three(found: Guards) -> Guards:
+    for tests in found.values():
+        tests.sort(key=lambda n: n.cost)
+        del tests[3:]
+    return found
+
+
+def _mask(holds: Iterable[bool]) -> int:
+    return sum(1 << k for k, v in enumerate(holds) if v)
+
+
+class _Ranked:
+    """The values of an integer in order, to say at once on which inputs they pass a threshold."""
+
+    def __init__(self, values: Ints) -> None:
+        there = sorted((v, k) for k, v in enumerate(values) if v is not None)
+        self.values = [v for v, _ in there]
+        self.first = [0, *itertools.accumulate(1 << k for _, k in there)]  # masks of the least ones
+
+    def masks(self, cut: int) -> dict[str, int]:
+        below, upto = (self.first[find(self.values, cut)] for find in (bisect_left, bisect_right))
+        there = self.first[-1]
+        return {"gt": there ^ upto, "lt": below, "eq": upto ^ below, "ne": there ^ upto ^ below}
+
+    def off(self, edge: float) -> float:
+        """A threshold goes where the gap between the values seen has its middle, all else alike."""
+        at = bisect_left(self.values, edge)
+        if not 0 < at < len(self.values):
+            return 0.3
+        low, high = self.values[at - 1], self.values[at]
+        return 0.6 * abs(2 * edge - low - high) / (high - low)
+
+
+def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
+    """Tests of known integers and of what the input holds."""
     found: dict[int, list[Node]] = {}
-    full = bank.full
+    trivial = (0, bank.full)
 
     def add(values: list[bool], test: Node) -> None:
-        mask = sum(1 << k for k, v in enumerate(values) if v)
-        if mask not in (0, full):
+        mask = _mask(values)
+        if mask not in trivial:
             found.setdefault(mask, []).append(test)
 
-    items = bank.cheapest_ints(2000)
     plain = [
         item for item in items if item[1].op not in ("countif", "sumif") and not _picked(item[1])
     ][:60]
     counted = [item for item in items if item[1].op == "countif"][:60]
     for values, program in plain + counted:
+        ranked, counting = _Ranked(values), program.op == "countif"
+        usual = 1.0 if program.op == "len" else 0.0
         for cut in _thresholds(values):
-            if program.op == "countif" and cut > 3:
+            if counting and cut > 3:
                 continue
             c = constant(cut)
-            less, more = c, c
-            if program.op != "countif":
-                usual = 1.0 if program.op == "len" else 0.0
-                less = c._replace(cost=c.cost + _off(cut - 0.5, values) - usual)
-                more = c._replace(cost=c.cost + _off(cut + 0.5, values) - usual)
-            add([v is not None and v > cut for v in values], node("gt", program, more))
-            add([v is not None and v < cut for v in values], node("lt", program, less))
-            add([v is not None and v == cut for v in values], node("eq", program, c))
-            add([v is not None and v != cut for v in values], node("ne", program, c))
-        if program.op == "countif":
+            for op, mask in ranked.masks(cut).items():
+                if mask in trivial:
+                    continue
+                bound = c
+                if op in _EDGES and not counting:
+                    bound = c._replace(cost=c.cost + ranked.off(cut + _EDGES[op]) - usual)
+                found.setdefault(mask, []).append(node(op, program, bound))
+        if counting:
             continue
         add([v is not None and v % 2 == 1 for v in values], _dear(node("odd", program)))
         add([v is not None and v % 2 == 0 for v in values], _dear(node("even", program)))
     for k, (a, first) in enumerate(plain[:18]):
         for b, second in plain[k + 1 : 18]:
             for op in ("gt", "lt", "eq", "ne"):
-                add(
-                    [_compare(op, p, q) for p, q in zip(a, b, strict=True)],
-                    _mixed(node(op, first, second)),
-                )
-    x = Node("x", (), 0.0)
+                mask = _mask(_compare(op, p, q) for p, q in zip(a, b, strict=True))
+                if mask not in trivial:
+                    found.setdefault(mask, []).append(_mixed(node(op, first, second)))
     for value in _held(bank):
         c = constant(value)
         c = c._replace(cost=min(c.cost, 3.0) + 1.0)
-        add([value in v for v in bank.inputs], node("has", x, c))
-        add([value not in v for v in bank.inputs], node("lacks", x, c))
+        add([value in v for v in bank.inputs], node("has", X, c))
+        add([value not in v for v in bank.inputs], node("lacks", X, c))
     for values, program in plain[:10]:
         if None not in values and program.op in ("head", "end", "at"):
-            rest = node("tail", x) if program.op == "head" else x
+            rest = node("tail", X) if program.op == "head" else X
             lists = [v[1:] if program.op == "head" else v for v in bank.inputs]
             if program.op == "head":
                 add(
                     [p in v for p, v in zip(values, lists, strict=True)], node("has", rest, program)
                 )
-    for reached, program in bank.cheapest(30):
-        if program.op != "x":
-            same = [a == b for a, b in zip(reached, bank.inputs, strict=True)]
-            extra = 0.0 if program.op in _ORDERS else 2.0
-            for op, holds in (("same", same), ("differs", [not s for s in same])):
-                test = node(op, x, program)
-                add(holds, test._replace(cost=test.cost + extra))
-    for tests in found.values():
-        tests.sort(key=lambda n: n.cost)
-        del tests[3:]
     return found
 
 
@@ -86,16 +126,6 @@ def _held(bank: Bank) -> list[int]:
     times = Counter(value for v in bank.inputs for value in set(v))
     often = sorted(v for v, count in times.items() if count > 1 and not 0 <= v <= 10)
     return [*range(11), *often]
-
-
-def _off(edge: float, values: Ints) -> float:
-    """A threshold goes where the gap between the values seen has its middle, all else alike."""
-    below = [v for v in values if v is not None and v < edge]
-    above = [v for v in values if v is not None and v > edge]
-    if not below or not above:
-        return 0.3
-    low, high = max(below), min(above)
-    return 0.6 * abs(2 * edge - low - high) / (high - low)
 
 
 def _picked(program: Node) -> bool:

@@ -310,25 +310,30 @@ def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
         terms = elements.terms(padded)
         misses = (terms.rows != padded).astype(np.float32) @ elements.segments
         right = ((misses == 0) & same) @ bits
-        for k in np.flatnonzero(right):
+        for k in _first_of_each(right):
             best.setdefault(int(right[k]), _over("map", MAP, elements, terms.recipes[k]))
     masks = elements.masks()
     kept = masks.rows.astype(np.float32) @ elements.segments
     fits = kept == lengths
-    for j in range(len(goal)):
+    for j, out in enumerate(goal):
         part = slice(elements.starts[j], elements.starts[j + 1])
-        values = elements.flat[part]
-        for k in np.flatnonzero(fits[:, j]):
-            if not np.array_equal(values[masks.rows[k, part]], goal[j]):
-                fits[k, j] = False
+        able = np.flatnonzero(fits[:, j])
+        places = masks.rows[able, part].nonzero()[1].reshape(len(able), len(out))
+        fits[able, j] = (elements.flat[part][places] == np.array(out, dtype=np.int64)).all(axis=1)
     right = fits @ bits
     elements.budget.charge(len(masks) / Budget.VECTOR)
-    for k in np.flatnonzero(right):
+    for k in _first_of_each(right):
         program = _over("filter", FILTER, elements, masks.recipes[k])
         old = best.get(int(right[k]))
         if old is None or program.cost < old.cost:
             best[int(right[k])] = program
     yield from best.items()
+
+
+def _first_of_each(right: NDArray[np.int64]) -> list[int]:
+    """Where each number but 0 comes first, in order: tables begin with what is cheapest."""
+    numbers, first = np.unique(right, return_index=True)
+    return sorted(first[numbers != 0].tolist())
 
 
 def mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:

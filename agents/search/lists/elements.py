@@ -7,7 +7,9 @@ a price and a recipe that becomes a `Node` only when it is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +20,50 @@ from .features import FEATURES, OUTER, PREDICATES, TERMS, rows_of
 from .grammar import Node, constant, constant_cost
 
 Rows = NDArray[np.int64]
+Places = NDArray[np.int64]
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError)
 
 MANY_TERMS = 4000
 MANY_MASKS = 7000
 ALIKE = 12
 _SCALARS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1)
+
+
+class Recipes(Sequence[Node]):
+    """Nodes that are made when they are wanted."""
+
+    def __init__(self, count: int, made: Callable[[int], Node]) -> None:
+        self._nodes: list[Node | None] = [None] * count
+        self._made = made
+
+    def __getitem__(self, k: Any) -> Any:
+        node = self._nodes[k]
+        if node is None:
+            node = self._nodes[k] = self._made(int(k))
+        return node
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+
+class Sources:
+    """Which operation of which two recipes each of many rows is, block after block."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[str, Sequence[Node], Sequence[Node], Places, Places]] = []
+        self._ends: list[int] = []
+
+    def add(
+        self, op: str, left: Sequence[Node], right: Sequence[Node], a: Places, b: Places
+    ) -> None:
+        self._blocks.append((op, left, right, a, b))
+        self._ends.append((self._ends[-1] if self._ends else 0) + len(a))
+
+    def __getitem__(self, k: int) -> tuple[str, Node, Node]:
+        at = bisect_right(self._ends, k)
+        op, left, right, a, b = self._blocks[at]
+        k -= self._ends[at - 1] if at else 0
+        return op, left[a[k]], right[b[k]]
 
 
 class Table:
@@ -33,7 +73,7 @@ class Table:
         self,
         rows: Rows,
         costs: NDArray[np.float64],
-        recipes: list[Node],
+        recipes: Sequence[Node],
         others: Callable[[int], list[Node]] | None = None,
     ) -> None:
         self.rows = rows
@@ -140,11 +180,7 @@ class Elements:
             return self._terms
         single = self.with_constants(self.scalars(goal))
         blocks, costs = [single.rows], [single.costs]
-        sources: list[list[tuple[str | None, int, int]]] = [
-            [(None, k, 0) for k in range(len(single))]
-        ]
-        count = len(single)
-        left, right = single.rows[:, None, :], single.rows[None, :, :]
+        sources, count = Sources(), len(single)
         upper = np.triu(np.ones((count, count), dtype=bool), 1)
         pair_costs = single.costs[:, None] + single.costs[None, :]
         for op, (_, price, _) in TERMS.items():
@@ -159,19 +195,18 @@ class Elements:
                 break
             blocks.append(_apply(op, single.rows[a], single.rows[b]))
             costs.append(pair_costs[a, b] + price)
-            sources.append([(op, int(i), int(j)) for i, j in zip(a, b, strict=True)])
-        del left, right
+            sources.add(op, single.recipes, single.recipes, a, b)
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
-        flat_sources = [s for block in sources for s in block]
         keys = _keys(rows)
         keep = _distinct(keys, prices, MANY_TERMS)
 
         def recipe(k: int) -> Node:
-            op_name, i, j = flat_sources[k]
-            first, second = single.recipes[i], single.recipes[j]
-            return first if op_name is None else Node(op_name, (first, second), float(prices[k]))
+            if k < count:
+                return single.recipes[k]
+            op, first, second = sources[k - count]
+            return Node(op, (first, second), float(prices[k]))
 
-        made = [recipe(int(k)) for k in keep]
+        made = Recipes(len(keep), lambda k: recipe(int(keep[k])))
         others = _same_rows(keys, prices, keep, recipe)
         self._terms = Table(rows[keep], prices[keep], made, others)
         return self._terms
@@ -186,7 +221,7 @@ class Elements:
         single = self.with_constants(())
         blocks: list[NDArray[np.bool_]] = []
         costs: list[NDArray[np.float64]] = []
-        recipes: list[tuple[str, Node, Node]] = []
+        sources = Sources()
 
         def compare(left: Table, right: Table, ops: tuple[str, ...], most: float) -> None:
             for op in ops:
@@ -197,9 +232,7 @@ class Elements:
                     return
                 blocks.append(_compare(op, left.rows[a], right.rows[b]))
                 costs.append(total[a, b])
-                recipes.extend(
-                    (op, left.recipes[i], right.recipes[j]) for i, j in zip(a, b, strict=True)
-                )
+                sources.add(op, left.recipes, right.recipes, a, b)
 
         small = _constants_table((*_SCALARS,), self.size)
         fine = _constants_table(tuple(dict.fromkeys((*_SCALARS, *tens, 100, *values))), self.size)
@@ -223,10 +256,10 @@ class Elements:
         keep = _distinct(keys, prices, MANY_MASKS)
 
         def recipe(k: int) -> Node:
-            op, a, b = recipes[k]
+            op, a, b = sources[k]
             return Node(op, (a, b), float(prices[k]))
 
-        made = [recipe(int(k)) for k in keep]
+        made = Recipes(len(keep), lambda k: recipe(int(keep[k])))
         others = _same_rows(keys, prices, keep, recipe)
         self._masks = Table(rows[keep], prices[keep], made, others)  # type: ignore[arg-type]
         return self._masks

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..budget import Budget
 from .bank import Bank, Ints
-from .elements import Elements
+from .elements import Elements, _keys
 from .grammar import LARGEST_INTEGER, OPERATIONS, Node, constant, node
 
 _COUNT, _SUM = 2.2, 2.6
@@ -28,14 +28,12 @@ def counts(bank: Bank, elements: Elements) -> None:
         ("sumif", _SUM, elements.segments * elements.flat[:, None].astype(np.float32)),
     ):
         table = (rows @ weights).astype(np.int64)
-        seen: set[bytes] = set()
-        for k in range(len(masks)):
-            key = table[k].tobytes()
-            if key not in seen:
-                seen.add(key)
-                program = Node(op, (elements.base, masks.recipes[k]),
-                               price + elements.base.cost + masks.recipes[k].cost)  # fmt: skip
-                bank.add_int(tuple(table[k].tolist()), program)
+        _, first = np.unique(_keys(table), return_index=True)
+        first.sort()
+        for k, values in zip(first.tolist(), table[first].tolist(), strict=True):
+            program = Node(op, (elements.base, masks.recipes[k]),
+                           price + elements.base.cost + masks.recipes[k].cost)  # fmt: skip
+            bank.add_int(tuple(values), program)
 
 
 def picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
