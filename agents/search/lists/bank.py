@@ -13,7 +13,7 @@ from typing import Any
 
 from ..budget import Budget
 from .ahead import Blocks, Outcome, Plan
-from .entries import Entries, Lists, Popped, program_of
+from .entries import Entries, Integers, Ints, Lists, Popped, program_of
 from .fingerprints import value_code
 from .grammar import (
     LARGEST_COUNT,
@@ -29,7 +29,6 @@ from .grammar import (
 )
 
 Due = tuple[float, int, int, int]  # price at which it comes, ticket, place of the entry, tier
-Ints = tuple[int | None, ...]  # None: not there on that input
 
 Numbers = list[tuple[tuple[int, ...], Node]]
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError, OverflowError, MemoryError)
@@ -49,7 +48,7 @@ class Bank:
         self.heap: list[Due] = []
         self.ahead: list[tuple[Due, Outcome]] = []  # evaluated, earliest first
         self.ticket = 0
-        self.ints: dict[Ints, Node] = {}
+        self.ints = Integers()
         self.blocks = Blocks(goal, self.evaluate)
         self.plans: dict[tuple[int, int], tuple[Numbers, Plan]] = {}
         self.tests: tuple[object, dict[int, list[Node]]] | None = None  # conditionals.py's
@@ -94,16 +93,13 @@ class Bank:
 
     def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:
         if self._sorted_ints[0] != len(self.ints):
-            items = sorted(self.ints.items(), key=lambda item: item[1].cost)
-            self._sorted_ints = (len(items), items[:CHEAPEST])
+            self._sorted_ints = (len(self.ints), self.ints.cheapest(CHEAPEST))
         return self._sorted_ints[1][:count]
 
     # --- integers
 
     def add_int(self, values: Ints, program: Node) -> None:
-        old = self.ints.get(values)
-        if old is None or program.cost < old.cost:
-            self.ints[values] = program
+        self.ints.enter(values, program.cost, program)
 
     def int_of(self, op: str, *operands: tuple[Any, Node]) -> None:
         function = run(op)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from .bank import Bank, Ints
-from .grammar import Node, X, constant, node
+from .grammar import OPERATIONS, Node, X, constant, node
 
 _IF = 4.0
 _ORDERS = ("reverse", "sort", "sort_down", "unique")  # to be in order, to read alike both ways
@@ -20,7 +20,7 @@ def guards(bank: Bank) -> Guards:
     """mask of the inputs a test holds on -> its cheapest tests."""
     known = bank.cheapest_ints(2000)
     if bank.tests is None or bank.tests[0] is not bank.known_ints:
-        bank.tests = bank.known_ints, _cheapest_three(_of_integers(bank, known))
+        bank.tests = bank.known_ints, _of_integers(bank, known)
     found = {mask: [*tests] for mask, tests in bank.tests[1].items()}
     for reached, program in bank.cheapest(30):
         if program.op != "x":
@@ -67,16 +67,26 @@ class _Ranked:
         return 0.6 * abs(2 * edge - low - high) / (high - low)
 
 
+class _Tests:
+    """The three cheapest tests of each mask, of one price the earliest first."""
+
+    def __init__(self, full: int) -> None:
+        self.found: Guards = {}
+        self._trivial = (0, full)
+
+    def offer(self, mask: int, op: str, cost: float, *parts: Node) -> None:
+        if mask in self._trivial:
+            return
+        tests = self.found.setdefault(mask, [])
+        if len(tests) < 3 or cost < tests[2].cost:
+            tests.append(Node(op, parts, cost))
+            tests.sort(key=lambda n: n.cost)
+            del tests[3:]
+
+
 def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
     """Tests of known integers and of what the input holds."""
-    found: dict[int, list[Node]] = {}
-    trivial = (0, bank.full)
-
-    def add(values: list[bool], test: Node) -> None:
-        mask = _mask(values)
-        if mask not in trivial:
-            found.setdefault(mask, []).append(test)
-
+    tests = _Tests(bank.full)
     plain = [
         item for item in items if item[1].op not in ("countif", "sumif") and not _picked(item[1])
     ][:60]
@@ -89,36 +99,43 @@ def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
                 continue
             c = constant(cut)
             for op, mask in ranked.masks(cut).items():
-                if mask in trivial:
+                if mask in (0, bank.full):
                     continue
                 bound = c
                 if op in _EDGES and not counting:
                     bound = c._replace(cost=c.cost + ranked.off(cut + _EDGES[op]) - usual)
-                found.setdefault(mask, []).append(node(op, program, bound))
+                cost = OPERATIONS[op].cost + (program.cost + bound.cost)
+                tests.offer(mask, op, cost, program, bound)
         if counting:
             continue
-        add([v is not None and v % 2 == 1 for v in values], _dear(node("odd", program)))
-        add([v is not None and v % 2 == 0 for v in values], _dear(node("even", program)))
+        for op, rest in (("odd", 1), ("even", 0)):
+            mask = _mask(v is not None and v % 2 == rest for v in values)
+            tests.offer(mask, op, _dear(node(op, program)).cost, program)
     for k, (a, first) in enumerate(plain[:18]):
         for b, second in plain[k + 1 : 18]:
-            for op in ("gt", "lt", "eq", "ne"):
-                mask = _mask(_compare(op, p, q) for p, q in zip(a, b, strict=True))
-                if mask not in trivial:
-                    found.setdefault(mask, []).append(_mixed(node(op, first, second)))
+            for op, mask in _compared(a, b):
+                tests.offer(mask, op, _mixed(node(op, first, second)).cost, first, second)
     for value in _held(bank):
         c = constant(value)
         c = c._replace(cost=min(c.cost, 3.0) + 1.0)
-        add([value in v for v in bank.inputs], node("has", X, c))
-        add([value not in v for v in bank.inputs], node("lacks", X, c))
+        held = _mask(value in v for v in bank.inputs)
+        tests.offer(held, "has", node("has", X, c).cost, X, c)
+        tests.offer(bank.full ^ held, "lacks", node("lacks", X, c).cost, X, c)
     for values, program in plain[:10]:
-        if None not in values and program.op in ("head", "end", "at"):
-            rest = node("tail", X) if program.op == "head" else X
-            lists = [v[1:] if program.op == "head" else v for v in bank.inputs]
-            if program.op == "head":
-                add(
-                    [p in v for p, v in zip(values, lists, strict=True)], node("has", rest, program)
-                )
-    return found
+        if None not in values and program.op == "head":
+            rest_of = node("tail", X)
+            holds = (p in v[1:] for p, v in zip(values, bank.inputs, strict=True))
+            tests.offer(_mask(holds), "has", node("has", rest_of, program).cost, rest_of, program)
+    return tests.found
+
+
+def _compared(a: Ints, b: Ints) -> Iterator[tuple[str, int]]:
+    """Masks of the inputs on which both are there and the first is greater, less, equal, another."""
+    pairs = list(enumerate(zip(a, b, strict=True)))
+    there = sum(1 << k for k, (p, q) in pairs if p is not None and q is not None)
+    more = sum(1 << k for k, (p, q) in pairs if p is not None and q is not None and p > q)
+    same = sum(1 << k for k, (p, q) in pairs if p is not None and p == q)
+    yield from (("gt", more), ("lt", there ^ more ^ same), ("eq", same), ("ne", there ^ same))
 
 
 def _held(bank: Bank) -> list[int]:
@@ -156,12 +173,6 @@ def _thresholds(values: Ints) -> list[int]:
                  if high - low < 1000 else low)  # fmt: skip
     cuts |= set(seen[:12])
     return sorted(cuts)
-
-
-def _compare(op: str, a: int | None, b: int | None) -> bool:
-    if a is None or b is None:
-        return False
-    return {"gt": a > b, "lt": a < b, "eq": a == b, "ne": a != b}[op]
 
 
 def supersets(partial: dict[int, Node], count: int) -> dict[int, Node]:

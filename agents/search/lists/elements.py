@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -91,9 +92,12 @@ class Table:
 
 def _keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
     """A random integer combination of each row: equal rows have equal keys."""
-    weights = np.random.default_rng(5).integers(1, 2**62, rows.shape[1], dtype=np.int64)
-    with np.errstate(over="ignore"):
-        return (rows.astype(np.int64) * weights).sum(axis=1)  # type: ignore[no-any-return]
+    return rows.astype(np.int64, copy=False) @ _weights(rows.shape[1])  # type: ignore[no-any-return]
+
+
+@cache
+def _weights(size: int) -> NDArray[np.int64]:
+    return np.random.default_rng(5).integers(1, 2**62, size, dtype=np.int64)
 
 
 def _distinct(keys: NDArray[np.int64], costs: NDArray[np.float64], most: int) -> NDArray[np.int64]:

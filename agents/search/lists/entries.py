@@ -7,7 +7,7 @@ from. Its value is made again, by the Python text of its operation, when it is a
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from .fingerprints import value_code
 from .grammar import Node, node, run
 
 Lists = tuple[tuple[int, ...], ...]
+Ints = tuple[int | None, ...]  # None: not there on that input
 Slot = tuple[str, tuple[tuple[Any, Node], ...]]  # an operation and its operands after the list
 
 
@@ -87,12 +88,7 @@ class Entries:
 
     def cheapest(self, most: int) -> list[tuple[Lists, Node]]:
         """The cheapest programs with their values; of one price the earliest first."""
-        costs = np.array(self.costs)
-        among = np.arange(len(costs))
-        if len(costs) > most:
-            among = np.flatnonzero(costs <= np.partition(costs, most)[most])
-        order = among[np.argsort(costs[among], kind="stable")][:most]
-        return [(self.values(k), self.node(k)) for k in order.tolist()]
+        return [(self.values(k), self.node(k)) for k in cheapest_places(self.costs, most)]
 
     def get(self, values: Lists) -> Node | None:
         place = self.places.get(value_code(values))
@@ -106,6 +102,58 @@ class Entries:
 
     def items(self) -> Iterator[tuple[Lists, Node]]:
         return ((self.values(k), self.node(k)) for k in range(len(self)))
+
+
+class Integers:
+    """The same for computed integers, whose values are small: a node is made when it is wanted."""
+
+    def __init__(self) -> None:
+        self._places: dict[Ints, int] = {}
+        self._costs = array("d")
+        self._made: list[Node | tuple[Callable[[int], Node], int]] = []
+        self._values: list[Ints] = []
+
+    def enter(
+        self, values: Ints, cost: float, made: Node | tuple[Callable[[int], Node], int]
+    ) -> None:
+        """made: the program, or what makes it and of which number. The cheaper program stays."""
+        place = self._places.get(values)
+        if place is None:
+            self._places[values] = len(self._costs)
+            self._costs.append(cost)
+            self._made.append(made)
+            self._values.append(values)
+        elif cost < self._costs[place]:
+            self._costs[place] = cost
+            self._made[place] = made
+
+    def _node(self, place: int) -> Node:
+        made = self._made[place]
+        if not isinstance(made, Node):
+            made = self._made[place] = made[0](made[1])
+        return made
+
+    def cheapest(self, most: int) -> list[tuple[Ints, Node]]:
+        return [(self._values[k], self._node(k)) for k in cheapest_places(self._costs, most)]
+
+    def get(self, values: Ints) -> Node | None:
+        place = self._places.get(values)
+        return None if place is None else self._node(place)
+
+    def __len__(self) -> int:
+        return len(self._costs)
+
+    def items(self) -> Iterator[tuple[Ints, Node]]:
+        return ((values, self._node(k)) for k, values in enumerate(self._values))
+
+
+def cheapest_places(prices: array[float], most: int) -> list[int]:
+    """Where the least prices are, in order; of equal ones the earliest first."""
+    costs = np.array(prices)
+    among = np.arange(len(costs))
+    if len(costs) > most:
+        among = np.flatnonzero(costs <= np.partition(costs, most)[most])
+    return among[np.argsort(costs[among], kind="stable")][:most].tolist()  # type: ignore[no-any-return]
 
 
 def program_of(popped: Popped, slot: int) -> Node:

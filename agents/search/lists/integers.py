@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import Budget
 from .bank import Bank, Ints
-from .elements import Elements, _keys
+from .elements import Elements, Table, _keys
 from .grammar import LARGEST_INTEGER, OPERATIONS, Node, constant, node
 
 _COUNT, _SUM = 2.2, 2.6
@@ -28,12 +28,25 @@ def counts(bank: Bank, elements: Elements) -> None:
         ("sumif", _SUM, elements.segments * elements.flat[:, None].astype(np.float32)),
     ):
         table = (rows @ weights).astype(np.int64)
-        _, first = np.unique(_keys(table), return_index=True)
-        first.sort()
-        for k, values in zip(first.tolist(), table[first].tolist(), strict=True):
-            program = Node(op, (elements.base, masks.recipes[k]),
-                           price + elements.base.cost + masks.recipes[k].cost)  # fmt: skip
-            bank.add_int(tuple(values), program)
+        costs = (price + elements.base.cost) + masks.costs
+        made_of = _counting(op, price, elements, masks)
+        for k, values in _distinct_rows(table):
+            bank.ints.enter(values, float(costs[k]), (made_of, k))
+
+
+def _counting(op: str, price: float, elements: Elements, masks: Table) -> Callable[[int], Node]:
+    def made(k: int) -> Node:
+        test = masks.recipes[k]
+        return Node(op, (elements.base, test), price + elements.base.cost + test.cost)
+
+    return made
+
+
+def _distinct_rows(table: NDArray[np.int64]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Each row that is not like an earlier one, with its place."""
+    _, first = np.unique(_keys(table), return_index=True)
+    first.sort()
+    return zip(first.tolist(), map(tuple, table[first].tolist()), strict=True)
 
 
 def picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
@@ -64,16 +77,22 @@ def picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
         else:
             fine = there.any(axis=1)
             table = np.where(there, table, _ABSENT)
-        seen: set[bytes] = set()
-        for k in np.flatnonzero(fine).tolist():
-            key = table[k].tobytes()
-            if key in seen:
-                continue
-            seen.add(key)
-            test = masks.recipes[k]
-            kept = Node("filter", (elements.base, test), 1.8 + elements.base.cost + test.cost)
-            values_of = tuple(None if v == _ABSENT else v for v in table[k].tolist())
-            bank.add_int(values_of, node(op, kept))
+        there_at = np.flatnonzero(fine)
+        costs = OPERATIONS[op].cost + ((1.8 + elements.base.cost) + masks.costs)
+        made_of = _picking(op, elements, masks)
+        for k, values in _distinct_rows(table[there_at]):
+            place = int(there_at[k])
+            values_of = tuple(None if v == _ABSENT else v for v in values)
+            bank.ints.enter(values_of, float(costs[place]), (made_of, place))
+
+
+def _picking(op: str, elements: Elements, masks: Table) -> Callable[[int], Node]:
+    def made(k: int) -> Node:
+        test = masks.recipes[k]
+        cost = 1.8 + elements.base.cost + test.cost
+        return node(op, Node("filter", (elements.base, test), cost))
+
+    return made
 
 
 def _product(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from operator import eq
 
 from ..budget import Budget
 from . import conditionals as conditionals
@@ -40,6 +41,7 @@ class Search:
         self.found: dict[Node, None] = {}
         self.elements: dict[Lists, Elements] = {}
         self.memo: dict[Lists, list[Node]] = {}
+        self.right_integers: tuple[object, list[tuple[int, Node]]] = (None, [])
         self.phases = self._phases()
         self.done = False
 
@@ -276,6 +278,21 @@ class Search:
                     self.found.setdefault(Node("if", (test, best[mask], program), cost))
             yield False
 
+    def _right_integers(self) -> list[tuple[int, Node]]:
+        """Known integers that are the only element of an output, with the mask of these."""
+        known = self.bank.cheapest_ints(2500)
+        if self.right_integers[0] is not self.bank.known_ints:
+            wanted = [out[0] if len(out) == 1 else None if not out else () for out in self.goal]
+            found = []
+            for values, program in known:
+                if any(map(eq, values, wanted)):
+                    right = zip(values, wanted, strict=True)
+                    found.append(
+                        (sum(1 << k for k, (v, out) in enumerate(right) if v == out), program)
+                    )
+            self.right_integers = self.bank.known_ints, found
+        return self.right_integers[1]
+
     def _conditionals(self) -> None:
         partial = dict(self.bank.partial)
         sources = [(X, self.inputs)]
@@ -285,14 +302,9 @@ class Search:
                 old = partial.get(mask)
                 if old is None or program.cost < old.cost:
                     partial[mask] = program
-        for reached, program in self.bank.cheapest_ints(2500):
-            mask = sum(
-                1 << k
-                for k, (v, out) in enumerate(zip(reached, self.goal, strict=True))
-                if out == ((v,) if v is not None else ())
-            )
+        for mask, program in self._right_integers():
             cost = program.cost + 0.8
-            if mask and (mask not in partial or partial[mask].cost > cost):
+            if mask not in partial or partial[mask].cost > cost:
                 partial[mask] = Node("single", (program,), cost)
         self.partial = partial
         for program in self.found:
