@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .batches import KERNELS
 from .entries import Lists, Slot
-from .fingerprints import Block, Codes, Truths, Whole, fingerprint, mixers
+from .fingerprints import Block, Codes, Truths, Whole, fingerprint, in_all, mixers
 from .grammar import _GROWING as GROWING
 from .grammar import _MULTIPLYING as MULTIPLYING
 from .grammar import LONGEST_VALUE, OPERATIONS, REPEATING, Node, modest, operations
@@ -126,9 +126,9 @@ class Blocks:
                 codes[part] = [fingerprint(v) for v in made]
 
     def _cut(self, plan: Plan, codes: NDArray[np.uint64], fine: Truths) -> list[Outcome]:
-        there = fine.all(axis=2).T
+        there = in_all(fine).T
         equal = (codes == self.goal).transpose(1, 0, 2)
-        some = there & equal.any(axis=2)
+        some = there & np.logical_or.reduce(equal, axis=2)
         masks = np.packbits(equal[some], axis=1, bitorder="little")
         right: list[list[tuple[int, int]]] = [[] for _ in there]
         for of, slot, mask in zip(*(axis.tolist() for axis in some.nonzero()), masks, strict=True):

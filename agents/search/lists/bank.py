@@ -13,7 +13,9 @@ from typing import Any
 
 from ..budget import Budget
 from .ahead import Blocks, Outcome, Plan
-from .entries import Entries, Integers, Ints, Lists, Popped, program_of
+from .entries import Entries, Integers, Popped, program_of
+from .entries import Ints as Ints
+from .entries import Lists as Lists
 from .fingerprints import value_code
 from .grammar import (
     LARGEST_COUNT,

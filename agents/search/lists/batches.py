@@ -24,6 +24,7 @@ from .fingerprints import (
     Part,
     Truths,
     Whole,
+    in_all,
     power,
     ramp,
     unsigned,
@@ -37,7 +38,7 @@ def _fresh(values: Whole, lengths: Whole) -> Part:
     """New lists, which are there only if their elements are not too large."""
     there = np.arange(values.shape[1]) < lengths[:, None]
     values = np.where(there, values, 0)
-    fine = (np.abs(values) <= LARGEST_INTEGER).all(axis=1)
+    fine = in_all(np.abs(values) <= LARGEST_INTEGER)
     part = Block(values, lengths).all
     return Part(part.codes, lengths, fine)
 
@@ -49,7 +50,7 @@ def _neighbours(b: Block, made: Whole) -> Part:
 
 
 def _modest(b: Block) -> Truths:
-    return (np.abs(b.values) <= LARGEST_COUNT).all(axis=1)  # type: ignore[no-any-return]
+    return in_all(np.abs(b.values) <= LARGEST_COUNT)
 
 
 def _repeating(b: Block, part: Part) -> Part:
@@ -248,7 +249,7 @@ def _running_product(b: Block) -> Part:
     exact = np.cumprod(np.where(b.there, b.values, 1), axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         about = np.cumprod(np.where(b.there, b.values, 1).astype(np.float64), axis=1)
-        fine = (np.abs(about) <= LARGEST_INTEGER).all(axis=1)
+        fine = in_all(np.abs(about) <= LARGEST_INTEGER)
     part = _fresh(exact, b.lengths)
     return Part(part.codes, part.lengths, fine)
 

@@ -37,7 +37,7 @@ class Recipes(Sequence[Node]):
         self._nodes: list[Node | None] = [None] * count
         self._made = made
 
-    def __getitem__(self, k: Any) -> Any:
+    def __getitem__(self, k: Any) -> Any:  # places come as numpy's integers too
         node = self._nodes[k]
         if node is None:
             node = self._nodes[k] = self._made(int(k))
@@ -74,7 +74,7 @@ class Table:
         self,
         rows: Rows,
         costs: NDArray[np.float64],
-        recipes: Sequence[Node],
+        recipes: list[Node] | Recipes,
         others: Callable[[int], list[Node]] | None = None,
     ) -> None:
         self.rows = rows
@@ -92,7 +92,7 @@ class Table:
 
 def _keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
     """A random integer combination of each row: equal rows have equal keys."""
-    return rows.astype(np.int64, copy=False) @ _weights(rows.shape[1])  # type: ignore[no-any-return]
+    return rows.astype(np.int64, copy=False) @ _weights(rows.shape[1])
 
 
 @cache

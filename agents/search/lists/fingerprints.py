@@ -96,7 +96,7 @@ class Block:
 
     @cached_property
     def there(self) -> Truths:
-        return self.places < self.lengths[:, None]  # type: ignore[no-any-return]
+        return self.places < self.lengths[:, None]
 
     @cached_property
     def all(self) -> Part:
@@ -155,11 +155,11 @@ class Block:
 
     @cached_property
     def greatest(self) -> Whole:
-        return np.where(self.there, self.values, -(1 << 40)).max(axis=1)
+        return np.maximum.reduce(np.where(self.there, self.values, -(1 << 40)), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
     def least(self) -> Whole:
-        return np.where(self.there, self.values, 1 << 40).min(axis=1)
+        return np.minimum.reduce(np.where(self.there, self.values, 1 << 40), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
     def _alike(self) -> tuple[Whole, Truths]:
@@ -199,7 +199,7 @@ class Block:
 
     def kept(self, keep: Truths, values: Whole | None = None) -> Part:
         """The elements that pass, or other values in their places."""
-        places = np.cumsum(keep, axis=1)
+        places = np.cumsum(keep, axis=1, dtype=np.int64)
         weights = _BEHIND[places] * keep
         lengths = places[:, -1]
         codes = _dots(unsigned(self.values if values is None else values), weights)
@@ -223,6 +223,11 @@ class Block:
 
 
 _BEHIND = np.concatenate([POWERS[:1], POWERS[:-1]])  # power of the place before the k-th
+
+
+def in_all(truths: Truths) -> Truths:
+    """(rows, ...) -> which rows hold throughout the last axis."""
+    return np.logical_and.reduce(truths, axis=-1)  # type: ignore[no-any-return]
 
 
 def _dots(a: Codes, b: Codes) -> Codes:

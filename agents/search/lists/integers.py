@@ -80,9 +80,9 @@ def picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
         there_at = np.flatnonzero(fine)
         costs = OPERATIONS[op].cost + ((1.8 + elements.base.cost) + masks.costs)
         made_of = _picking(op, elements, masks)
-        for k, values in _distinct_rows(table[there_at]):
+        for k, row in _distinct_rows(table[there_at]):
             place = int(there_at[k])
-            values_of = tuple(None if v == _ABSENT else v for v in values)
+            values_of = tuple(None if v == _ABSENT else v for v in row)
             bank.ints.enter(values_of, float(costs[place]), (made_of, place))
 
 
