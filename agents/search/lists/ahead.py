@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .batches import KERNELS
+from .batches import ALONE
+from .batches_numbered import NUMBERED
 from .entries import Lists, Slot
 from .fingerprints import Block, Codes, Truths, Whole, fingerprint, in_all, mixers
 from .grammar import _GROWING as GROWING
 from .grammar import _MULTIPLYING as MULTIPLYING
 from .grammar import LONGEST_VALUE, OPERATIONS, REPEATING, Node, modest, operations
 
+KERNELS = {**ALONE, **NUMBERED}
 NARROW = 16  # elements: lists up to here go in one block, longer ones in another
 WIDEST = 400  # lists with more run by the texts
 Evaluate = Callable[..., Lists | None]

@@ -1,9 +1,8 @@
 """Operations of the bank on whole blocks of lists at once, by fingerprint.
 
-An operation here is the one of the same name in grammar.py, on a block and on arrays of numbers (many,
-rows): what comes of each row, without that lists are made where slices and sums will do. An operation
-that is not here, or that says None to its numbers, runs by its Python text; a test holds all of these
-against the texts.
+An operation here, or with numbers in batches_numbered.py, is the one of the same name in grammar.py, on
+a block: what comes of each row, without that lists are made where slices and sums will do. An operation
+that has none runs by its Python text; a test holds all of these against the texts.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ import numpy as np
 
 from .fingerprints import (
     LONGEST,
-    ONE,
-    PAIRS,
     POWERS,
     SHIFT,
     SUMS,
@@ -25,7 +22,6 @@ from .fingerprints import (
     Truths,
     Whole,
     in_all,
-    power,
     ramp,
     unsigned,
 )
@@ -34,7 +30,7 @@ from .grammar import LARGEST_COUNT, LARGEST_INTEGER
 Kernel = Callable[..., Part | None]
 
 
-def _fresh(values: Whole, lengths: Whole) -> Part:
+def fresh(values: Whole, lengths: Whole) -> Part:
     """New lists, which are there only if their elements are not too large."""
     there = np.arange(values.shape[1]) < lengths[:, None]
     values = np.where(there, values, 0)
@@ -46,15 +42,16 @@ def _fresh(values: Whole, lengths: Whole) -> Part:
 def _neighbours(b: Block, made: Whole) -> Part:
     if b.width == 1:
         return b.slice(0, 0)
-    return _fresh(made, np.maximum(b.lengths - 1, 0))
+    return fresh(made, np.maximum(b.lengths - 1, 0))
 
 
-def _modest(b: Block) -> Truths:
+def few_repeats(b: Block) -> Truths:
+    """Which lists may be repeated by their elements, or at all: see LARGEST_COUNT."""
     return in_all(np.abs(b.values) <= LARGEST_COUNT)
 
 
 def _repeating(b: Block, part: Part) -> Part:
-    return Part(part.codes, part.lengths, _modest(b))
+    return Part(part.codes, part.lengths, few_repeats(b))
 
 
 def _around_max(
@@ -65,7 +62,7 @@ def _around_max(
     return b.between(np.minimum(low, b.lengths), np.minimum(high, b.lengths))
 
 
-def _without_first(b: Block, wanted: Whole) -> Part:
+def without_first(b: Block, wanted: Whole) -> Part:
     at, found = b.index_of(wanted)
     low = np.where(found, at, b.lengths)
     return b.between(np.zeros_like(low), low) + b.between(np.minimum(low + 1, b.lengths), b.lengths)
@@ -147,7 +144,7 @@ def _weave_ends(b: Block) -> Part:
 
 
 def _extremes(b: Block) -> Part:
-    return _fresh(_inwards(b.width, b.lengths), b.lengths)
+    return fresh(_inwards(b.width, b.lengths), b.lengths)
 
 
 def _swap_pairs(b: Block) -> Part:
@@ -169,7 +166,7 @@ def _digit_sums(b: Block) -> Whole:
     return b.values // 10 + b.values % 10
 
 
-UNARY: dict[str, Kernel] = {
+ALONE: dict[str, Kernel] = {
     "reverse": lambda b: b.backwards.all,
     "sort": lambda b: b.ascending.all,
     "sort_down": lambda b: b.ascending.backwards.all,
@@ -185,14 +182,14 @@ UNARY: dict[str, Kernel] = {
     "mirror": _mirror,
     "mirror_left": lambda b: b.backwards.all + b.all,
     "stutter": lambda b: _interleaved(b, b.doubled, b.doubled),
-    "by_itself": lambda b: _each_times(b, b.values),
+    "by_itself": lambda b: each_times(b, b.values),
     "rotate_left": lambda b: b.slice(1, None) + b.slice(0, 1),
     "rotate_right": lambda b: b.slice(-1, None) + b.slice(0, -1),
     "swap_ends": _swap_ends,
-    "running_sum": lambda b: _fresh(np.cumsum(b.values, axis=1), b.lengths),
+    "running_sum": lambda b: fresh(np.cumsum(b.values, axis=1), b.lengths),
     "running_product": lambda b: _running_product(b),
-    "running_max": lambda b: _fresh(np.maximum.accumulate(b.values, axis=1), b.lengths),
-    "running_min": lambda b: _fresh(np.minimum.accumulate(b.values, axis=1), b.lengths),
+    "running_max": lambda b: fresh(np.maximum.accumulate(b.values, axis=1), b.lengths),
+    "running_min": lambda b: fresh(np.minimum.accumulate(b.values, axis=1), b.lengths),
     "differences": lambda b: _neighbours(b, b.values[:, 1:] - b.values[:, :-1]),
     "gaps": lambda b: _neighbours(b, np.abs(b.values[:, 1:] - b.values[:, :-1])),
     "pair_sums": lambda b: _neighbours(b, b.values[:, 1:] + b.values[:, :-1]),
@@ -200,7 +197,7 @@ UNARY: dict[str, Kernel] = {
     "pair_min": lambda b: _neighbours(b, np.minimum(b.values[:, 1:], b.values[:, :-1])),
     "squeeze": lambda b: b.kept(_starts(b)),
     "run_ends": _run_ends,
-    "steps": lambda b: _fresh(np.diff(b.values, axis=1, prepend=0), b.lengths),
+    "steps": lambda b: fresh(np.diff(b.values, axis=1, prepend=0), b.lengths),
     "indices": lambda b: Part(ramp(np.zeros_like(b.lengths), b.lengths, 1), b.lengths),
     "ordinals": lambda b: Part(ramp(np.ones_like(b.lengths), b.lengths, 1), b.lengths),
     "span": _span,
@@ -223,8 +220,8 @@ UNARY: dict[str, Kernel] = {
     "second_half_up": lambda b: b.slice((b.lengths + 1) // 2, None),
     "no_max": lambda b: b.kept(b.there & (b.values != b.greatest[:, None])),
     "no_min": lambda b: b.kept(b.there & (b.values != b.least[:, None])),
-    "drop_max": lambda b: _without_first(b, b.greatest),
-    "drop_min": lambda b: _without_first(b, b.least),
+    "drop_max": lambda b: without_first(b, b.greatest),
+    "drop_min": lambda b: without_first(b, b.least),
     "after_max": lambda b: _around_max(b, True, lambda at, n: (at + 1, n)),
     "before_max": lambda b: _around_max(b, True, lambda at, n: (np.zeros_like(at), at)),
     "after_min": lambda b: _around_max(b, False, lambda at, n: (at + 1, n)),
@@ -250,196 +247,11 @@ def _running_product(b: Block) -> Part:
     with np.errstate(over="ignore", invalid="ignore"):
         about = np.cumprod(np.where(b.there, b.values, 1).astype(np.float64), axis=1)
         fine = in_all(np.abs(about) <= LARGEST_INTEGER)
-    part = _fresh(exact, b.lengths)
+    part = fresh(exact, b.lengths)
     return Part(part.codes, part.lengths, fine)
 
 
-def _each_times(b: Block, counts: Whole) -> Part:
+def each_times(b: Block, counts: Whole) -> Part:
     counts = np.clip(counts, 0, LONGEST - 1)
     codes = (unsigned(b.values) + SHIFT) * SUMS[counts]
     return _repeating(b, b.spread(codes, counts))
-
-
-# --- with numbers, each (many, rows)
-
-
-def _single(numbers: Whole) -> Part:
-    return Part(unsigned(numbers) + SHIFT, np.ones_like(numbers))
-
-
-def _one_by_one(kernel: Callable[[Block, Whole], Part]) -> Kernel:
-    """A kernel of one row of numbers (rows,) for several."""
-
-    def made(b: Block, numbers: Whole) -> Part:
-        parts = [kernel(b, some) for some in numbers]
-        everywhere = np.ones(b.rows, dtype=bool)
-        fine = [everywhere if p.fine is None else p.fine for p in parts]
-        return Part(
-            np.stack([p.codes for p in parts]),
-            np.stack([p.lengths for p in parts]),
-            np.stack(fine),
-        )
-
-    return made
-
-
-def _fixed(kernel: Callable[[Block, int], Part]) -> Kernel:
-    """A kernel of one positive number that is the same on all rows, for several."""
-
-    def made(b: Block, numbers: Whole) -> Part | None:
-        if (numbers != numbers[:, :1]).any() or (numbers < 1).any():
-            return None
-        return _one_by_one(lambda b, k: kernel(b, int(k[0])))(b, numbers)
-
-    return made
-
-
-def _times(b: Block, count: Whole) -> Part:
-    """The sum of the first `count` powers of the list's own, by the bits of `count`."""
-    fine = _modest(b) & (np.abs(count) <= LARGEST_COUNT)
-    lengths = b.lengths * np.maximum(count, 0)
-    count = np.where(lengths > 0, np.minimum(count, LONGEST), 0)
-    own = power(b.lengths)
-    total, reach = np.zeros(count.shape, np.uint64), np.ones(count.shape, np.uint64)
-    for bit in reversed(range(11)):
-        total, reach = total * (ONE + reach), reach * reach
-        odd = (count >> bit & 1).astype(bool)
-        total = np.where(odd, total + reach, total)
-        reach = np.where(odd, reach * own, reach)
-    return Part(b.all.codes * total, lengths, fine)
-
-
-def _step(b: Block, first: int, k: int) -> Part:
-    if b.width <= first:
-        return b.slice(0, 0)
-    return Block(b.values[:, first::k], np.maximum(b.lengths - first + k - 1, 0) // k).all
-
-
-def _chunks(b: Block, k: int) -> Part:
-    many = -(-b.width // k)
-    padded = np.zeros((b.rows, many * k), dtype=np.int64)
-    padded[:, : b.width] = b.values
-    return _fresh(padded.reshape(b.rows, many, k).sum(axis=2), -(-b.lengths // k))
-
-
-def _chunk_flip(b: Block, k: int) -> Part:
-    start = b.places // k * k
-    last = np.minimum(start + k, b.lengths[:, None]) - 1
-    return b.taken(np.where(b.there, last - (b.places - start), 0)).all
-
-
-def _lag(b: Block, k: int) -> Part:
-    if b.width <= k:
-        return b.slice(0, 0)
-    return _fresh(b.values[:, k:] - b.values[:, :-k], np.maximum(b.lengths - k, 0))
-
-
-def _sorted_head(b: Block, k: int) -> Part:
-    return b.sorted_from(np.zeros_like(b.lengths), np.minimum(b.lengths, k)).all
-
-
-def _sorted_tail(b: Block, k: int) -> Part:
-    return b.sorted_from(np.minimum(b.lengths, k), b.lengths).all
-
-
-def _remove(b: Block, value: Whole) -> Part:
-    return _without_first(b, value)
-
-
-def _before(b: Block, value: Whole) -> Part:
-    at, found = b.index_of(value)
-    return b.between(np.zeros_like(at), np.where(found, at, b.lengths))
-
-
-def _after(b: Block, value: Whole) -> Part:
-    at, found = b.index_of(value)
-    return b.between(np.where(found, at + 1, b.lengths), b.lengths)
-
-
-def _flip_head(b: Block, k: Whole) -> Part:
-    at = b.bound(k)
-    return b.backwards.between(b.lengths - at, np.broadcast_to(b.lengths, at.shape)) + b.slice(
-        k, None
-    )
-
-
-def _flip_tail(b: Block, k: Whole) -> Part:
-    at = b.bound(k)
-    return b.slice(0, k) + b.backwards.between(np.zeros_like(at), b.lengths - at)
-
-
-def _join(b: Block, value: Whole) -> Part:
-    inner = np.maximum(b.lengths - 1, 0)
-    odd = (unsigned(value) + SHIFT) * PAIRS[inner]
-    return Part(b.doubled + POWERS[1] * odd, np.broadcast_to(b.lengths + inner, value.shape))
-
-
-def _each_then(b: Block, value: Whole) -> Part:
-    odd = (unsigned(value) + SHIFT) * PAIRS[b.lengths]
-    return Part(b.doubled + POWERS[1] * odd, np.broadcast_to(2 * b.lengths, value.shape))
-
-
-def _replace(b: Block, old: Whole, new: Whole) -> Part:
-    known: dict[bytes, Codes] = {}
-    codes = np.empty(old.shape, dtype=np.uint64)
-    weights = POWERS[: b.width]
-    for k, wanted in enumerate(old):
-        key = wanted.tobytes()
-        if key not in known:
-            same = (b.values == wanted[:, None]) & b.there
-            known[key] = same.astype(np.uint64) @ weights
-        codes[k] = known[key]
-    made = b.all.codes + unsigned(new - old) * codes
-    return Part(made, np.broadcast_to(b.lengths, made.shape))
-
-
-def _swap(b: Block, p: Whole, q: Whole) -> Part:
-    made = b.slice(0, p) + b.slice(q, q + 1) + b.slice(p + 1, q)
-    return made + b.slice(p, p + 1) + b.slice(q + 1, None)
-
-
-NUMBERED: dict[str, Kernel] = {
-    "take": lambda b, k: b.slice(0, k),
-    "drop": lambda b, k: b.slice(k, None),
-    "take_last": lambda b, k: b.slice(-k, None),
-    "drop_last": lambda b, k: b.slice(0, -k),
-    "step": _fixed(lambda b, k: _step(b, 0, k)),
-    "step_from": _fixed(lambda b, k: _step(b, k - 1, k)),
-    "nth": lambda b, k: b.slice(k, k + 1),
-    "omit": lambda b, k: b.slice(0, k) + b.slice(k + 1, None),
-    "without": _one_by_one(lambda b, k: b.kept(b.there & (b.values != k[:, None]))),
-    "remove": _one_by_one(_remove),
-    "append": lambda b, k: b.all + _single(k),
-    "prepend": lambda b, k: _single(k) + b.all,
-    "rotate": lambda b, k: b.slice(k, None) + b.slice(0, k),
-    "rotate_back": lambda b, k: b.slice(-k, None) + b.slice(0, -k),
-    "times": _times,
-    "each": _one_by_one(lambda b, k: _each_fixed(b, k)),
-    "larger": lambda b, k: b.ascending.slice(-k, None),
-    "before": _one_by_one(_before),
-    "after": _one_by_one(_after),
-    "flip_head": _flip_head,
-    "flip_tail": _flip_tail,
-    "sort_head": _fixed(_sorted_head),
-    "sort_tail": _fixed(_sorted_tail),
-    "join": _join,
-    "each_then": _each_then,
-    "chunks": _fixed(_chunks),
-    "chunk_flip": _fixed(_chunk_flip),
-    "lag": _fixed(_lag),
-    "slice": lambda b, p, q: b.slice(p, q),
-    "insert": lambda b, p, v: b.slice(0, p) + _single(v) + b.slice(p, None),
-    "put": lambda b, p, v: b.slice(0, p) + _single(v) + b.slice(p + 1, None),
-    "swap": _swap,
-    "cut": lambda b, p, q: b.slice(0, p) + b.slice(q, None),
-    "replace": _replace,
-}
-
-
-def _each_fixed(b: Block, k: Whole) -> Part:
-    part = _each_times(b, np.broadcast_to(k[:, None], b.values.shape))
-    fine = _modest(b) & (np.abs(k) <= LARGEST_COUNT)
-    return Part(part.codes, part.lengths, fine)
-
-
-KERNELS = {**UNARY, **NUMBERED}
