@@ -32,7 +32,6 @@ from .grammar import (
 
 Due = tuple[float, int, int, int]  # price at which it comes, ticket, place of the entry, tier
 
-Numbers = list[tuple[tuple[int, ...], Node]]
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError, OverflowError, MemoryError)
 
 
@@ -52,7 +51,7 @@ class Bank:
         self.ticket = 0
         self.ints = Integers()
         self.blocks = Blocks(goal, self.evaluate)
-        self.plans: dict[tuple[int, int], tuple[Numbers, Plan]] = {}
+        self.plans: dict[tuple[int, int, bool], tuple[list[tuple[Ints, Node]], Plan]] = {}
         self.tests: tuple[object, dict[int, list[Node]]] | None = None  # conditionals.py's
         self._sorted: tuple[int, list[tuple[Lists, Node]]] = (0, [])
         self._sorted_ints: tuple[int, list[tuple[Ints, Node]]] = (0, [])
@@ -155,15 +154,17 @@ class Bank:
         return [made[k] for k in range(len(taken))]
 
     def _plan(self, due: Due) -> Plan:
-        """The programs of a tier over a list: they depend on its length and on known integers."""
-        tier = due[3]
+        """The programs of a tier over a list: they depend on known integers, on how many places it
+        has, and on whether it is the input."""
+        program, tier = self.entries.node(due[2]), due[3]
         lists = [list(v) for v in self.entries.values(due[2])]
         longest = min(max(map(len, lists), default=0), MOST_PLACES) if tier == 2 else 0
-        numbers = _int_operands(self, small=tier == 1) if tier else []
-        known = self.plans.get((tier, longest))
-        if known is None or known[0] != numbers:
-            slots = [(op, tuple(rest)) for op, _, *rest in _TIERS[tier](self, lists, X)]
-            known = self.plans[tier, longest] = numbers, Plan(slots)
+        integers = self.cheapest_ints(MOST_OPERANDS) if tier else []
+        key = tier, longest, program.op == "x"
+        known = self.plans.get(key)
+        if known is None or known[0] != integers:
+            slots = [(op, tuple(rest)) for op, _, *rest in _TIERS[tier](self, lists, program)]
+            known = self.plans[key] = integers, Plan(slots)
         return known[1]
 
     def _enter(self, place: int, program: Node, outcome: Outcome) -> None:
@@ -226,6 +227,9 @@ def _large(value: Any) -> bool:
 DEAREST = 14.0
 CHEAPEST = 2500
 AHEAD = 128  # lists evaluated together
+MOST_OPERANDS = (
+    30  # computed integers, cheapest first, that may be operands: a tier looks no further
+)
 MOST_PLACES = 7  # of elements, for operations on two places
 _TIER_COST = (0.0, 2.0, 4.0)
 Made = tuple[Any, ...]
@@ -242,7 +246,7 @@ def constants(bank: Bank) -> list[int]:
     return sorted({*often, *shared} - set(_PLAIN))[:12]
 
 
-def _int_operands(bank: Bank, small: bool) -> Numbers:
+def _int_operands(bank: Bank, small: bool) -> list[tuple[tuple[int, ...], Node]]:
     cheap = bank.cheapest_ints(14)
     found = []
     for values, program in cheap:
