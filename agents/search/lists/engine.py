@@ -13,6 +13,7 @@ from .bank import Lists
 from .grammar import LARGEST_INTEGER, Node, modest
 from .search import Search
 from .sentence import sentence
+from .slow import slow
 from .source import TooLong, source
 
 SAMPLE = 600  # inputs of the space a candidate meets first
@@ -34,6 +35,7 @@ class Candidate:
         if program.op == "if":
             self.test = _function(source(program.args[0], "bool"))
         self.function = _function(self.text)
+        self.slow: bool | None = None
 
     def right(self, shown: list[list[Any]]) -> bool:
         try:
@@ -115,8 +117,14 @@ class Problem:
                 by_text.setdefault(candidate.text, candidate)
         self.by_text, ranked = by_text, list(by_text.values())
         if not confident:
-            return [c for c in ranked if not c.patched(self.shown)] or ranked[:1]
+            fit = [c for c in ranked if not (c.patched(self.shown) or self._slow(c))]
+            return fit or ranked[:1]
         return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
+
+    def _slow(self, candidate: Candidate) -> bool:
+        if candidate.slow is None:
+            candidate.slow = slow(candidate.program, self.following.inputs)
+        return candidate.slow
 
     def _write(self, program: Node) -> Candidate | None:
         if not modest(program):
