@@ -158,7 +158,7 @@ def test_found_programs_are_right_on_all_shown_pairs(searched: Search) -> None:
 
 def test_a_program_is_slow_that_goes_through_what_it_repeats_for_each_element() -> None:
     repeated = node("by_itself", X)
-    small, large = [[3, 1, 2]] * 1000, [[90, 80, 95, 70]] * 1000
+    small, large = [[3, 1, 2]] * 5000, [[90, 80, 95, 70]] * 5000
     for program in (node("running_max", repeated), node("by_count", node("tail", repeated))):
         assert slow(program, large) and not slow(program, small)
     test = Node("<", (Node("rank", (), 2.8), constant(3)), 5.0)
