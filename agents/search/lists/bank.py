@@ -179,20 +179,24 @@ class Bank:
             best = self.partial.get(mask)
             if mask == self.full or best is None or costs[k] < best.cost:
                 self._look(popped, k)
-        codes, places, prices, made = outcome.codes, entries.places, entries.costs, entries.made
+        entries.popped.append(popped)
+        origin = len(entries.popped) - 1
+        codes, places, prices = outcome.codes, entries.places, entries.costs
+        origins, slots = entries.origins, entries.slots
         heap, ticket = self.heap, self.ticket
         for k in there:
             code, cost = codes[k], costs[k]
             known = places.get(code)
             if known is None:
-                places[code] = known = len(made)
-                made.append((popped, k))
+                places[code] = known = len(prices)
                 prices.append(cost)
+                origins.append(origin)
+                slots.append(k)
                 if cost < DEAREST:
                     ticket += 1
                     heapq.heappush(heap, (cost, ticket, known, 0))
             elif cost < prices[known]:
-                entries.replace(known, cost, popped, k)
+                entries.replace(known, cost, origin, k)
         self.ticket = ticket
 
     def _look(self, popped: Popped, slot: int) -> None:

@@ -34,7 +34,9 @@ class Entries:
     def __init__(self) -> None:
         self.places: dict[int, int] = {}  # fingerprint -> place
         self.costs = array("d")
-        self.made: list[tuple[Popped, int] | None] = []  # None: entered with its node
+        self.popped: list[Popped] = []
+        self.origins = array("q")  # of each entry, among `popped`; -1: entered with its node
+        self.slots = array("q")  # which program of it
         self._values: dict[int, Lists] = {}
         self._nodes: dict[int, Node] = {}
 
@@ -45,23 +47,24 @@ class Entries:
         if place is None:
             place = self.places[code] = len(self.costs)
             self.costs.append(program.cost)
-            self.made.append(None)
+            self.origins.append(-1)
+            self.slots.append(-1)
             self._values[place] = values
         elif self.costs[place] <= program.cost:
             return False
         else:
             self.costs[place] = program.cost
             self._values[place] = values
-            self.made[place] = None
+            self.origins[place] = -1
             self._nodes[place] = program
             return False
         self._nodes[place] = program
         return True
 
-    def replace(self, place: int, cost: float, popped: Popped, slot: int) -> None:
+    def replace(self, place: int, cost: float, origin: int, slot: int) -> None:
         """A cheaper program of a known value."""
         self.costs[place] = cost
-        self.made[place] = (popped, slot)
+        self.origins[place], self.slots[place] = origin, slot
         self._nodes.pop(place, None)
 
     def node(self, place: int) -> Node:
@@ -82,9 +85,7 @@ class Entries:
         return known
 
     def _origin(self, place: int) -> tuple[Popped, int]:
-        origin = self.made[place]
-        assert origin is not None
-        return origin
+        return self.popped[self.origins[place]], self.slots[place]
 
     def cheapest(self, most: int) -> list[tuple[Lists, Node]]:
         """The cheapest programs with their values; of one price the earliest first."""
