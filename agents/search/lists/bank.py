@@ -254,7 +254,7 @@ def start(inputs: Lists, goal: Lists) -> Bank:
     bank.push(inputs, 0.0)
     lists = [list(v) for v in inputs]
     for op in ("len", "head", "end", "max", "min", "sum", "distinct", "mode", "where_max",
-               "where_min", "middle", "median", "descents", "range_of", "product"):  # fmt: skip
+               "where_min", "middle", "median", "descents", "range_of", "product", "mean"):  # fmt: skip
         bank.int_of(op, (lists, X))
     for k in (1, 2, 3, 4, 5, -2, -3):
         bank.int_of("at", (lists, X), _const(bank, k))

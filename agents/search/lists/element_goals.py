@@ -16,11 +16,12 @@ from ..budget import Budget
 from .bank import Lists
 from .elements import Elements, Table
 from .features import PREDICATES, TERMS
-from .grammar import Node
+from .grammar import Node, constant
 
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
 MAP_EACH = 3.0
 RARE = 3.0  # for a case of its own for one element: a patch rather than a rule
+_V = Node("v", (), 0.4)
 _ENOUGH = 60  # programs of one kind for one base
 
 
@@ -69,17 +70,19 @@ def _sums(elements: Elements, terms: Table, target: NDArray[np.int64]) -> Iterat
         yield _over("map", MAP, elements, term)
 
 
-def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
+def map_ifs(
+    elements: Elements, goal: Lists, most_tests: int = 4000, most_terms: int = 1500
+) -> Iterator[Node]:
     """[a if test else b for v in base]: tests by terms through one matrix product."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flat(goal)
     terms = elements.terms(target)
     wrong = terms.rows != target
-    useful = np.flatnonzero((~wrong).any(axis=1))[:1500]
+    useful = np.flatnonzero((~wrong).any(axis=1))[:most_terms]
     masks = elements.masks()
-    most = min(len(masks), 4000)
-    if not elements.budget.charge(2 * most * len(useful) / Budget.VECTOR / 64):
+    most = min(len(masks), most_tests)
+    if not elements.budget.charge(most * len(useful) / Budget.VECTOR / 64):
         return
     missed = wrong[useful].T.astype(np.float32)
     tests = masks.rows[:most].astype(np.float32)
@@ -207,6 +210,27 @@ def sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
             count += 1
             if count == 20:
                 return
+    if not count:
+        yield from _by_distance(elements, goal)
+
+
+def _by_distance(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """sorted(base, key=lambda v: abs(v - c)): neighbours of the outputs tell where c lies."""
+    low, high = -(10**9), 10**9
+    for out in goal:
+        for a, b in itertools.pairwise(out):
+            if a < b:
+                high = min(high, (a + b) // 2)
+            elif a > b:
+                low = max(low, (a + b + 1) // 2)
+    if not -(10**9) < low <= high < 10**9:
+        return
+    for c in dict.fromkeys(((low + high) // 2, low, high)):
+        made = [sorted(v, key=lambda e: abs(e - c)) for v in elements.lists]  # noqa: B023
+        if [tuple(v) for v in made] == list(goal):
+            key = Node("abs", (_V, constant(c)), _V.cost + 2.2 + constant(c).cost)
+            yield _over("sort_by", SORT, elements, key)
+            return
 
 
 def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -357,6 +381,55 @@ def kept(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
             part = slice(elements.starts[j], elements.starts[j + 1])
             values.append(tuple(elements.flat[part][row[part]].tolist()))
         yield _over("filter", FILTER, elements, masks.recipes[k]), tuple(values)
+
+
+def ordered(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+    """The lists that sorting by the cheapest keys makes of the base."""
+    terms = elements.terms(elements.flat)
+    seen = set()
+    for k in range(min(len(terms), 1500)):
+        if _speaks_of_place(terms.recipes[k]):
+            continue
+        order = np.lexsort((terms.rows[k], elements.segment))
+        key = order.tobytes()
+        if key not in seen:
+            seen.add(key)
+            yield _over("sort_by", SORT, elements, terms.recipes[k]), elements.split(order)
+        if len(seen) == most:
+            return
+
+
+def cut_off(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+    """The parts of the base up to, and from, the first that passes one of the cheapest tests."""
+    masks = elements.masks()
+    first = first_true(elements, masks.rows[:most])
+    for k, row in enumerate(first.tolist()):
+        head = tuple(v[:n] for v, n in zip(elements.lists, row, strict=True))
+        tail = tuple(v[n:] for v, n in zip(elements.lists, row, strict=True))
+        yield _over("until", CUT, elements, masks.recipes[k]), head
+        yield _over("since", CUT, elements, masks.recipes[k]), tail
+
+
+def places(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+    """The places in the base of those that pass one of the cheapest tests."""
+    masks, place = elements.masks(), Node("i", (), 1.0)
+    for k in range(min(most, len(masks))):
+        parts = np.split(masks.rows[k], elements.starts[1:-1])
+        values = tuple(tuple(np.flatnonzero(part).tolist()) for part in parts)
+        yield _over("map_filter", MAP_FILTER, elements, masks.recipes[k], place), values
+
+
+def mended(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, Lists]]:
+    """The lists where the elements that pass one of the cheapest tests become another."""
+    table, masks = elements.terms(elements.flat), elements.masks()
+    same = Node("v", (), 0.4)
+    useful = [k for k in range(len(table)) if table.recipes[k].args][:terms]
+    for m in range(min(tests, len(masks))):
+        for k in useful:
+            row = np.where(masks.rows[m], table.rows[k], elements.flat)
+            parts = np.split(row, elements.starts[1:-1])
+            program = _over("map_if", MAP_IF, elements, masks.recipes[m], table.recipes[k], same)
+            yield program, tuple(tuple(p.tolist()) for p in parts)
 
 
 def _over(op: str, price: float, elements: Elements, *parts: Node) -> Node:

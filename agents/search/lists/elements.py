@@ -24,6 +24,11 @@ MANY_TERMS = 4000
 MANY_MASKS = 7000
 ALIKE = 12
 _SCALARS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1)
+# What is said of the elements of a list that was computed, where there are many such lists.
+_LEAN = frozenset(
+    ("v", "i", "n", "first", "last", "greatest", "least", "before", "mirror", "count", "seen", "to_come", "max_till", "min_till",
+     "digit_sum", "in_order")
+)  # fmt: skip
 
 
 class Table:
@@ -78,10 +83,13 @@ def _same_rows(
 
 
 class Elements:
-    """base: the node of the lists gone through; `outer` when it is not the input itself."""
+    """base: the node of the lists gone through. lean: the plainest terms and predicates only."""
 
-    def __init__(self, base: Node, lists: Lists, inputs: Lists, budget: Budget) -> None:
+    def __init__(
+        self, base: Node, lists: Lists, inputs: Lists, budget: Budget, lean: bool = False
+    ) -> None:
         self.base = base
+        self.lean = lean
         self.lists = lists
         self.budget = budget
         self.lengths = np.array([len(v) for v in lists], dtype=np.int64)
@@ -97,7 +105,9 @@ class Elements:
 
     def _features(self, inputs: Lists) -> Table:
         table = dict(FEATURES)
-        if self.base.op != "x":
+        if self.lean:
+            table = {name: feature for name, feature in table.items() if name in _LEAN}
+        elif self.base.op != "x":
             table |= OUTER
         rows, costs, recipes = [], [], []
         lists, whole = [list(v) for v in self.lists], [list(v) for v in inputs]
@@ -116,6 +126,11 @@ class Elements:
         keep = _distinct(_keys(data), np.array(costs), 80)
         return Table(data[keep], np.array(costs)[keep], [recipes[k] for k in keep])
 
+    def split(self, order: NDArray[np.int64]) -> Lists:
+        """The elements in another order, cut into lists as long as the base's."""
+        parts = np.split(self.flat[order], self.starts[1:-1])
+        return tuple(tuple(part.tolist()) for part in parts)
+
     def with_constants(self, scalars: tuple[int, ...]) -> Table:
         rows = np.array(scalars, dtype=np.int64)[:, None].repeat(self.size, axis=1)
         rows = np.concatenate([self.simple.rows, rows])
@@ -132,6 +147,10 @@ class Elements:
         if len(goal) == self.size and self.size:
             moves, counts = np.unique(goal - self.flat, return_counts=True)
             steps = [abs(int(m)) for m in moves[np.argsort(-counts, kind="stable")][:3]]
+            ends = np.concatenate([self.flat + goal, self.flat - goal])
+            pivots, counts = np.unique(ends, return_counts=True)  # of a distance
+            order = np.argsort(-counts, kind="stable")[:2]
+            steps += [int(p) for p in pivots[order] if 0 < p < 1000]
         return tuple(dict.fromkeys((*_SCALARS, 20, 50, 100, *often, *steps)))
 
     def terms(self, goal: NDArray[np.int64]) -> Table:
@@ -152,6 +171,9 @@ class Elements:
             if op in ("+", "*", "min", "max", "abs"):
                 wanted = upper
             wanted = wanted & (pair_costs + price <= 7.2)
+            if self.lean:
+                value = np.array([recipe.op == "v" for recipe in single.recipes])
+                wanted = wanted & (value[:, None] | value[None, :])
             if op in ("//", "%"):
                 wanted = wanted & (single.rows != 0).all(axis=1)[None, :]
             a, b = np.nonzero(wanted)
@@ -203,7 +225,15 @@ class Elements:
 
         small = _constants_table((*_SCALARS,), self.size)
         fine = _constants_table(tuple(dict.fromkeys((*_SCALARS, *tens, 100, *values))), self.size)
-        compare(self._pick(single, ("v",)), fine, ("<", ">", "==", "!="), 99)
+        value = self._pick(single, ("v",))
+        compare(value, fine, ("<", ">", "==", "!="), 99)
+        if self.lean:
+            compare(value, single, ("<", ">", "==", "!="), 99)
+            of_each = self._pick(single, ("i", "count", "seen", "to_come", "digit_sum"))
+            compare(of_each, small, ("<", ">", "=="), 5.0)
+            residues = self._residues(self._pick(single, ("v", "i")))
+            compare(residues, _constants_table((0, 1, 2), self.size), ("==", "!="), 99)
+            return self._table_of(blocks, costs, recipes)
         compare(single, small, ("<", ">", "==", "!="), 7.0)
         compare(single, single, ("<", ">", "==", "!=", "<=", ">="), 7.0)
         compare(single, _constants_table(tens, self.size), ("<", ">"), 7.6)
@@ -218,6 +248,14 @@ class Elements:
         near = self._neighbours(single)
         compare(near, single, ("==", "<", ">", "!="), 7.6)
         compare(near, small, ("==", "<", ">"), 8.4)
+        return self._table_of(blocks, costs, recipes)
+
+    def _table_of(
+        self,
+        blocks: list[NDArray[np.bool_]],
+        costs: list[NDArray[np.float64]],
+        recipes: list[tuple[str, Node, Node]],
+    ) -> Table:
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
         keys = _keys(rows)
         keep = _distinct(keys, prices, MANY_MASKS)

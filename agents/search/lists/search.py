@@ -16,10 +16,12 @@ from . import conditionals as conditionals
 from . import element_goals as by_element
 from . import integers as integers
 from .bank import Lists, start
+from .bundles import SIZE, Bundle
 from .concat import around, literal, peeled, stripped
 from .edits import edited, partitioned, windows, woven
 from .elements import Elements
 from .grammar import Node, X, constant, node
+from .unwound import last_steps, likely, undone, unwound
 
 CONFIDENT = 7.5  # a program this cheap, found after level one, ends the search for a first answer
 _NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")
@@ -95,16 +97,22 @@ class Search:
         if any(lengths):
             self._add(self._by_place(lengths))
         yield False
-        self._filtered(near)
-        self._mapped(near)
+        self._near_lists(near)
         self._more_integers()
         self._add(integers.singles(self.bank, self.goal, self.budget))
         yield False
+        yield from self._before_last(near)
         yield from self._parts(near)
         self._conditionals()
         yield False
+        if not self.sure():
+            yield from self._bundles()
         yield from self._deepen(steps, 0.6)
         self.memo.clear()
+        self._add(unwound(self.bank, self.goal, self.budget, twice=True))
+        self._add(integers.reduced(self.bank, self.goal))
+        self._add(last_steps(self.bank, self.goal, self.budget))
+        yield False
         yield from self._parts(near)
         self._conditionals()
         yield False
@@ -131,20 +139,64 @@ class Search:
         self._add(partitioned(near, self.goal, self.solve))
         yield False
 
-    def _filtered(self, near: Elements, most: int = 60) -> None:
-        """The lists that simple tests leave of the input enter the bank."""
-        for program, values in by_element.kept(near, most):
+    def _near_lists(self, near: Elements) -> None:
+        """The lists that one step over the elements makes of the input enter the bank."""
+        near._terms = None
+        for program, values in itertools.chain(
+            by_element.kept(near, 100),
+            by_element.mapped(near, 200),
+            by_element.ordered(near, 40),
+            by_element.places(near, 60),
+            by_element.cut_off(near, 40),
+            by_element.mended(near, 50, 14),
+        ):
             self.budget.charge(1)
             if self.bank.add(values, program):
                 self.bank.push(values, program.cost)
 
-    def _mapped(self, near: Elements, most: int = 200) -> None:
-        """The lists that simple terms make of the input enter the bank."""
-        near._terms = None
-        for program, values in by_element.mapped(near, most):
-            self.budget.charge(1)
-            if self.bank.add(values, program):
-                self.bank.push(values, program.cost)
+    def _before_last(self, near: Elements) -> Iterator[bool]:
+        """What the outputs were before their last step: known, or searched for."""
+        self._add(unwound(self.bank, self.goal, self.budget, twice=False))
+        self._add(integers.reduced(self.bank, self.goal))
+        yield False
+        for before, back, cost in sorted(undone(self.goal), key=lambda item: item[2]):
+            if self.budget.spent > 0.3 * self.budget.limit or not likely(self.inputs, before):
+                continue
+            for program in itertools.islice(self._quick_goals(near, before), 6):
+                self.found.setdefault(back(program))
+        yield False
+
+    def _quick_goals(self, near: Elements, goal: Lists) -> Iterator[Node]:
+        """Programs over the elements of the input, with the terms that there are."""
+        self.budget.charge(60)
+        yield from by_element.maps(near, goal)
+        yield from by_element.filters(near, goal)
+        yield from by_element.sorts(near, goal)
+        yield from by_element.cuts(near, goal)
+        yield from by_element.map_filters(near, goal)
+        yield from by_element.map_ifs(near, goal, 600, 300)
+
+    def _bundles(self, most: int = 240) -> Iterator[bool]:
+        """Plain maps, filters and counts of the lists that the bank has."""
+        lengths = [len(out) for out in self.goal]
+        single = max(lengths) < 2 and min(lengths) > 0
+        bases = []
+        for values, program in self.bank.cheapest(2500):
+            if program.op == "x" or not any(values):
+                continue
+            longer = all(len(v) >= n for v, n in zip(values, lengths, strict=True))
+            if single or longer:
+                bases.append((values, program))
+            if len(bases) == most:
+                break
+        for k in range(0, len(bases), SIZE):
+            if self.budget.spent > 0.5 * self.budget.limit or self.sure():
+                return
+            bundle = Bundle(bases[k : k + SIZE], self.inputs, self.budget)
+            self._add(bundle.found(self.goal))
+            if single:
+                self._add(bundle.folded(tuple(out[0] for out in self.goal)))
+            yield False
 
     def _bases(self, most: int = 24, looked_at: int = 600) -> Iterator[bool]:
         """Maps and filters of the cheapest lists that are as long as the goal, or hold it."""
