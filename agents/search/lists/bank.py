@@ -169,8 +169,10 @@ def constants(bank: Bank) -> list[int]:
     return sorted({*often, *shared} - set(_PLAIN))[:12]
 
 
-def _int_operands(bank: Bank, small: bool) -> list[tuple[tuple[int, ...], Node]]:
-    cheap = bank.cheapest_ints(14)
+def _int_operands(
+    bank: Bank, small: bool, most: int = 14
+) -> list[tuple[tuple[int, ...], Node]]:
+    cheap = bank.cheapest_ints(most)
     found = []
     for values, program in cheap:
         there = tuple(v for v in values if v is not None)
@@ -216,7 +218,7 @@ def _tier_constants(bank: Bank, lists: list[list[int]], program: Node) -> Iterab
                        "rotate_back", "times", "each", "larger", "step", "step_from", "flip_head",
                        "flip_tail", "sort_head", "sort_tail", "chunks", "chunk_flip", "lag"):  # fmt: skip
                 yield op, here, c
-    for number in _int_operands(bank, small=True):
+    for number in _int_operands(bank, small=True, most=30 if program.op == "x" else 14):
         for op in ("append", "prepend", "take", "drop", "take_last", "drop_last", "nth", "omit",
                    "without", "times", "each", "rotate", "remove", "before", "after"):  # fmt: skip
             yield op, here, number

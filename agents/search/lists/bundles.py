@@ -13,7 +13,7 @@ import numpy as np
 
 from ..budget import Budget
 from .bank import Lists
-from .element_goals import FILTER, MAP, MAP_FILTER, MAP_IF, flat, holds
+from .element_goals import FILTER, MAP, MAP_FILTER, MAP_IF, by_distance, flat, holds
 from .elements import Elements
 from .grammar import Node, X, node
 
@@ -41,6 +41,8 @@ class Bundle:
             if [len(v) for v in values] == lengths.tolist():
                 yield from self._maps(k, base, target)
                 yield from self._map_ifs(k, base, target)
+                if all(sorted(v) == sorted(o) for v, o in zip(values, goal, strict=True)):
+                    yield from by_distance(base, values, goal)
             elif holds(values, goal):
                 yield from self._filters(k, base, lengths, target)
             if all(len(v) >= n for v, n in zip(values, lengths, strict=True)):

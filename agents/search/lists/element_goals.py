@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .bank import Lists
 from .elements import Elements, Table
-from .features import PREDICATES, TERMS
+from .features import PREDICATES, TERMS, find
 from .grammar import Node, constant
 
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
@@ -104,6 +104,10 @@ def map_ifs(
                     cost = MAP_IF + elements.base.cost + test.cost + then.cost + other.cost
                     if rare[p]:
                         cost += RARE
+                    if not speaks_of_element(test):  # a conditional on the whole list
+                        cost += 2.0
+                    if then.op == "v":  # what is not replaced is said last
+                        cost += 0.1
                     found.append(Node("map_if", (elements.base, test, then, other), cost))
     found.sort(key=lambda n: n.cost)
     yield from found[:_ENOUGH]
@@ -211,10 +215,10 @@ def sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
             if count == 20:
                 return
     if not count:
-        yield from _by_distance(elements, goal)
+        yield from by_distance(elements.base, elements.lists, goal)
 
 
-def _by_distance(elements: Elements, goal: Lists) -> Iterator[Node]:
+def by_distance(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
     """sorted(base, key=lambda v: abs(v - c)): neighbours of the outputs tell where c lies."""
     low, high = -(10**9), 10**9
     for out in goal:
@@ -226,10 +230,10 @@ def _by_distance(elements: Elements, goal: Lists) -> Iterator[Node]:
     if not -(10**9) < low <= high < 10**9:
         return
     for c in dict.fromkeys(((low + high) // 2, low, high)):
-        made = [sorted(v, key=lambda e: abs(e - c)) for v in elements.lists]  # noqa: B023
+        made = [sorted(v, key=lambda e: abs(e - c)) for v in lists]  # noqa: B023
         if [tuple(v) for v in made] == list(goal):
             key = Node("abs", (_V, constant(c)), _V.cost + 2.2 + constant(c).cost)
-            yield _over("sort_by", SORT, elements, key)
+            yield Node("sort_by", (base, key), SORT + base.cost + key.cost)
             return
 
 
@@ -372,15 +376,20 @@ def mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 
 def kept(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists that the cheapest tests leave of the base."""
+    """The lists that the cheapest tests leave of the base, and those that compare with a constant."""
     masks = elements.masks()
-    for k in range(min(most, len(masks))):
+    plain = [k for k, test in enumerate(masks.recipes) if _with_constant(test)]
+    for k in dict.fromkeys([*range(min(most, len(masks))), *plain]):
         row = masks.rows[k]
         values = []
         for j in range(len(elements.lists)):
             part = slice(elements.starts[j], elements.starts[j + 1])
             values.append(tuple(elements.flat[part][row[part]].tolist()))
         yield _over("filter", FILTER, elements, masks.recipes[k]), tuple(values)
+
+
+def _with_constant(test: Node) -> bool:
+    return test.op in ("<", ">", "==", "!=") and test.args[0] == _V and test.args[1].op == "const"
 
 
 def ordered(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
@@ -435,6 +444,13 @@ def mended(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, L
 def _over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
     cost = price + elements.base.cost + sum(p.cost for p in parts)
     return Node(op, (elements.base, *parts), cost)
+
+
+def speaks_of_element(term: Node) -> bool:
+    feature = find(term.op)
+    if feature is not None:
+        return not feature.whole
+    return any(isinstance(part, Node) and speaks_of_element(part) for part in term.args)
 
 
 def _speaks_of_place(term: Node) -> bool:

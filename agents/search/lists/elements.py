@@ -90,8 +90,14 @@ class Elements:
     ) -> None:
         self.base = base
         self.lean = lean
-        self.lists = lists
         self.budget = budget
+        self._lay(lists)
+        self.simple = self._features(inputs)
+        self._terms: Table | None = None
+        self._masks: Table | None = None
+
+    def _lay(self, lists: Lists) -> None:
+        self.lists = lists
         self.lengths = np.array([len(v) for v in lists], dtype=np.int64)
         self.flat = np.array([e for v in lists for e in v], dtype=np.int64)
         self.size = len(self.flat)
@@ -99,9 +105,6 @@ class Elements:
         self.segments = np.zeros((self.size, len(lists)), dtype=np.float32)
         self.segments[np.arange(self.size), self.segment] = 1.0
         self.starts = np.concatenate([[0], np.cumsum(self.lengths)])
-        self.simple = self._features(inputs)
-        self._terms: Table | None = None
-        self._masks: Table | None = None
 
     def _features(self, inputs: Lists) -> Table:
         table = dict(FEATURES)
@@ -183,6 +186,10 @@ class Elements:
             costs.append(pair_costs[a, b] + price)
             sources.append([(op, int(i), int(j)) for i, j in zip(a, b, strict=True)])
         del left, right
+        affine = self._affine()
+        blocks.append(affine.rows)
+        costs.append(affine.costs)
+        sources.append([("affine", k, 0) for k in range(len(affine))])
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
         flat_sources = [s for block in sources for s in block]
         keys = _keys(rows)
@@ -190,6 +197,8 @@ class Elements:
 
         def recipe(k: int) -> Node:
             op_name, i, j = flat_sources[k]
+            if op_name == "affine":
+                return affine.recipes[i]
             first, second = single.recipes[i], single.recipes[j]
             return first if op_name is None else Node(op_name, (first, second), float(prices[k]))
 
@@ -242,6 +251,8 @@ class Elements:
             residues, _constants_table((0, 1, 2, 3, 4, 5), self.size), ("==", "!=", "<", ">"), 8.0
         )
         compare(residues, residues, ("==", "!="), 8.4)
+        digits = self._residues(value)
+        compare(digits, digits, ("<",), 99)
         compare(
             residues, self._pick(single, ("v", "i", "first", "n", "last")), ("==", "<", ">"), 8.0
         )
@@ -268,6 +279,29 @@ class Elements:
         others = _same_rows(keys, prices, keep, recipe)
         self._masks = Table(rows[keep], prices[keep], made, others)  # type: ignore[arg-type]
         return self._masks
+
+    def _affine(self) -> Table:
+        """A multiple of v plus a digit."""
+        value = Node("v", (), FEATURES["v"].cost)
+        rows, recipes = [], []
+        for factor in (2, 3, 4, 5):
+            multiple = _term("*", constant(factor), value)
+            for more in range(1, 10):
+                rows.append(factor * self.flat + more)
+                recipes.append(_term("+", multiple, constant(more)))
+        return _table(rows, recipes, self.size)
+
+    def restricted(self, picked: list[int]) -> Elements:
+        """The same of some of the lists alone, with the rows that there are."""
+        made = Elements.__new__(Elements)
+        made.base, made.budget, made.lean = self.base, self.budget, self.lean
+        made._lay(tuple(self.lists[k] for k in picked))
+        columns = np.isin(self.segment, picked)
+        made.simple, made._terms, made._masks = (
+            None if table is None else Table(table.rows[:, columns], table.costs, table.recipes)
+            for table in (self.simple, self._terms, self._masks)
+        )  # type: ignore[assignment]
+        return made
 
     def _pick(self, table: Table, names: tuple[str, ...]) -> Table:
         keep = [k for k, r in enumerate(table.recipes) if r.op in names]

@@ -21,7 +21,7 @@ from .concat import around, literal, peeled, stripped
 from .edits import edited, partitioned, windows, woven
 from .elements import Elements
 from .grammar import Node, X, constant, node
-from .unwound import last_steps, likely, undone, unwound
+from .unwound import last_steps, likely, merged, told, undone, unwound
 
 CONFIDENT = 7.5  # a program this cheap, found after level one, ends the search for a first answer
 _NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")
@@ -105,13 +105,14 @@ class Search:
         yield from self._parts(near)
         self._conditionals()
         yield False
+        yield from self._deepen(steps, 0.25)
         if not self.sure():
             yield from self._bundles()
         yield from self._deepen(steps, 0.6)
         self.memo.clear()
         self._add(unwound(self.bank, self.goal, self.budget, twice=True))
         self._add(integers.reduced(self.bank, self.goal))
-        self._add(last_steps(self.bank, self.goal, self.budget))
+        self._add(last_steps(self.bank, self.goal, self.budget, 6000))
         yield False
         yield from self._parts(near)
         self._conditionals()
@@ -123,7 +124,7 @@ class Search:
             yield from self._bases()
         yield from self._deepen(steps, 0.85)
         self._conditionals()
-        yield from self._branches()
+        yield from self._branches(near)
         yield from self._deepen(steps, 1.0)
         self._conditionals()
 
@@ -143,12 +144,12 @@ class Search:
         """The lists that one step over the elements makes of the input enter the bank."""
         near._terms = None
         for program, values in itertools.chain(
-            by_element.kept(near, 100),
+            by_element.kept(near, 120),
             by_element.mapped(near, 200),
             by_element.ordered(near, 40),
             by_element.places(near, 60),
             by_element.cut_off(near, 40),
-            by_element.mended(near, 50, 14),
+            by_element.mended(near, 100, 14),
         ):
             self.budget.charge(1)
             if self.bank.add(values, program):
@@ -158,6 +159,7 @@ class Search:
         """What the outputs were before their last step: known, or searched for."""
         self._add(unwound(self.bank, self.goal, self.budget, twice=False))
         self._add(integers.reduced(self.bank, self.goal))
+        self._add(merged(self.bank, self.goal))
         yield False
         for before, back, cost in sorted(undone(self.goal), key=lambda item: item[2]):
             if self.budget.spent > 0.3 * self.budget.limit or not likely(self.inputs, before):
@@ -180,20 +182,23 @@ class Search:
         """Plain maps, filters and counts of the lists that the bank has."""
         lengths = [len(out) for out in self.goal]
         single = max(lengths) < 2 and min(lengths) > 0
-        bases = []
+        bases, others = [], []
         for values, program in self.bank.cheapest(2500):
             if program.op == "x" or not any(values):
                 continue
-            longer = all(len(v) >= n for v, n in zip(values, lengths, strict=True))
-            if single or longer:
+            if [len(v) for v in values] == lengths or by_element.holds(values, self.goal):
                 bases.append((values, program))
-            if len(bases) == most:
-                break
+            elif single or all(len(v) >= n for v, n in zip(values, lengths, strict=True)):
+                others.append((values, program))
+        bases = [*bases[:most], *others[: most // 4]]
+        parts = [(goal, back) for goal, back, _ in told(self.goal)][:4]
         for k in range(0, len(bases), SIZE):
             if self.budget.spent > 0.5 * self.budget.limit or self.sure():
                 return
             bundle = Bundle(bases[k : k + SIZE], self.inputs, self.budget)
             self._add(bundle.found(self.goal))
+            for goal, back in parts:
+                self._add([back(program) for program in bundle.found(goal)])
             if single:
                 self._add(bundle.folded(tuple(out[0] for out in self.goal)))
             yield False
@@ -296,23 +301,37 @@ class Search:
         self.memo[goal] = found[:8]
         return self.memo[goal]
 
-    def _branches(self) -> Iterator[bool]:
-        """Conditionals with one branch known and the other searched for on its own inputs."""
+    def _branches(self, near: Elements) -> Iterator[bool]:
+        """Conditionals with a branch that is searched for on its own inputs: both by plain goals,
+        then one of them with a search of its own."""
         if self.nested or self.bank.count < 4 or self.sure():
             return
         tests = conditionals.guards(self.bank)
         best = conditionals.supersets(self.partial, self.bank.count)
         full = self.bank.full
+        masks = sorted(tests, key=lambda mask: tests[mask][0].cost)[:40]
+        for mask in masks:
+            for part in (mask, full & ~mask):
+                if part not in best and part.bit_count() > 1:
+                    if self.budget.left < 0.02 * self.budget.limit:
+                        return
+                    program = self._plain_branch(near, part)
+                    if program is not None:
+                        best[part] = program
+            then, other = best.get(mask), best.get(full & ~mask)
+            if then is not None and other is not None and then != other:
+                self._join(tests[mask], then, other)
+        yield False
         open_masks = []
         for mask, some in tests.items():
             known, rest = best.get(mask), full & ~mask
             if known is not None and rest not in best and rest.bit_count() > 1:
                 open_masks.append((some[0].cost + known.cost, mask, rest))
-        share = 0.02 * self.budget.limit
-        for _, mask, rest in sorted(open_masks)[:8]:
+        share = 0.04 * self.budget.limit
+        for _, mask, rest in sorted(open_masks)[:6]:
             if self.budget.left < share:
                 return
-            picked = [k for k in range(self.bank.count) if rest >> k & 1]
+            picked = self._picked(rest)
             inner = Search(
                 tuple(self.inputs[k] for k in picked),
                 tuple(self.goal[k] for k in picked),
@@ -323,10 +342,25 @@ class Search:
             programs = [p for p in inner.run() if p.op not in ("if", "list")][:3]
             self.budget.charge(inner.budget.spent)
             for program in programs:
-                for test in tests[mask]:
-                    cost = 4.0 + test.cost + best[mask].cost + program.cost
-                    self.found.setdefault(Node("if", (test, best[mask], program), cost))
+                self._join(tests[mask], best[mask], program)
             yield False
+
+    def _join(self, tests: list[Node], then: Node, other: Node) -> None:
+        for test in tests:
+            cost = 4.0 + test.cost + then.cost + other.cost
+            self.found.setdefault(Node("if", (test, then, other), cost))
+
+    def _picked(self, mask: int) -> list[int]:
+        return [k for k in range(self.bank.count) if mask >> k & 1]
+
+    def _plain_branch(self, near: Elements, mask: int) -> Node | None:
+        """The cheapest program over the elements of the inputs in the mask."""
+        picked = self._picked(mask)
+        goal = tuple(self.goal[k] for k in picked)
+        if not any(goal):
+            return None
+        elements = near.restricted(picked)
+        return min(self._quick_goals(elements, goal), key=lambda n: n.cost, default=None)
 
     def _conditionals(self) -> None:
         partial = dict(self.bank.partial)

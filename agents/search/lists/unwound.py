@@ -9,7 +9,9 @@ nothing; only the likelier ones are searched for.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 
 from ..budget import Budget
@@ -49,12 +51,17 @@ _FACTORS = (2, 3, 4, 5, 10)
 
 
 def undone(goal: Lists) -> Iterator[Undone]:
+    yield from told(goal)
     yield from _permutations(goal)
+    yield from _maps(goal)
+
+
+def told(goal: Lists) -> Iterator[Undone]:
+    """Steps that the goal itself bears witness to; a permutation or a sum is always possible."""
     yield from _repetitions(goal)
     yield from _fixed(goal)
     yield from _ends(goal)
     yield from _pairs(goal)
-    yield from _maps(goal)
 
 
 def unwound(bank: Bank, goal: Lists, budget: Budget, twice: bool) -> Iterator[Node]:
@@ -251,20 +258,33 @@ def likely(inputs: Lists, before: Lists) -> bool:
     return all(set(b) <= set(a) for a, b in pairs) or all(len(a) >= len(b) for a, b in pairs)
 
 
+def merged(bank: Bank, goal: Lists) -> Iterator[Node]:
+    """The input and one or two fixed elements, in order."""
+    extra = {tuple(sorted((Counter(o) - Counter(x)).elements()))
+             for x, o in zip(bank.inputs, goal, strict=True)}  # fmt: skip
+    more = next(iter(extra))
+    if len(extra) > 1 or not 0 < len(more) < 3:
+        return
+    program = Node("x", (), 0.0)
+    for value in more:
+        program = node("append", program, constant(value))
+    whole = [[*x, *more] for x in bank.inputs]
+    for op in ("sort", "sort_down"):
+        if all(run(op)(values) == list(out) for values, out in zip(whole, goal, strict=True)):
+            yield node(op, program)
+
+
 def last_steps(bank: Bank, goal: Lists, budget: Budget, most: int = 2500) -> Iterator[Node]:
     """Operations that make the goal of a list of the bank, by the longest output first."""
     longest = max(range(len(goal)), key=lambda k: len(goal[k]))
     wanted = list(goal[longest])
-    steps: list[tuple[str, Callable[..., list[int]], tuple[int, ...]]] = [
-        (op, run(op), ()) for op in UNARY_LIST if op not in REPEATING
-    ]
-    for op in ("take", "drop", "take_last", "drop_last", "nth", "omit"):
-        steps += [(op, run(op), (k,)) for k in (2, 3, 4)]
     for values, program in bank.cheapest(most):
-        if not budget.charge(2):
+        if not budget.charge(1):
             return
         row = list(values[longest])
-        for op, step, more in steps:
+        for op, step, more, lengthens in _steps():
+            if not lengthens(len(row), len(wanted)):
+                continue
             try:
                 if step(row, *more) != wanted:
                     continue
@@ -273,3 +293,35 @@ def last_steps(bank: Bank, goal: Lists, budget: Budget, most: int = 2500) -> Ite
             except _GUARDED:
                 continue
             yield node(op, program, *(constant(k) for k in more))
+
+
+Lengthens = Callable[[int, int], bool]  # length of a list and of what may be made of it
+
+
+@cache
+def _steps() -> list[tuple[str, Callable[..., list[int]], tuple[int, ...], Lengthens]]:
+    steps: list[tuple[str, tuple[int, ...]]] = [(o, ()) for o in UNARY_LIST if o not in REPEATING]
+    for op in ("take", "drop", "take_last", "drop_last", "nth", "omit"):
+        steps += [(op, (k,)) for k in (2, 3, 4)]
+    return [(op, run(op), more, _lengthens(op, more)) for op, more in steps]
+
+
+_SAMPLES = ((5, 2, 7, 2, 9, 4, 4, 11), (0, 3, 3, 1, 8, 6, 13), (1, 1, 2, 2, 2), (6, 0, 4))
+
+
+def _lengthens(op: str, more: tuple[int, ...]) -> Lengthens:
+    """What an operation does to lengths, as some lists show."""
+    lengths = [(len(row), len(run(op)(list(row), *more))) for row in _SAMPLES]
+    for rule in _LENGTHENING:
+        if all(rule(before, after) for before, after in lengths):
+            return rule
+    return lambda before, after: True
+
+
+_LENGTHENING: tuple[Lengthens, ...] = (
+    lambda before, after: after == before,
+    lambda before, after: after == max(before - 1, 0),
+    lambda before, after: after == 2 * before,
+    lambda before, after: after == 1,
+    lambda before, after: after <= before,
+)
