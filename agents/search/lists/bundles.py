@@ -13,8 +13,8 @@ import numpy as np
 
 from ..budget import Budget
 from .bank import Lists
-from .element_goals import FILTER, MAP, MAP_FILTER, MAP_IF, by_distance, flat, holds
-from .elements import Elements
+from .element_goals import FILTER, MAP, MAP_FILTER, by_distance, flat, holds, replaced
+from .elements import Elements, Table
 from .grammar import Node, X, node
 
 SIZE = 12
@@ -40,7 +40,7 @@ class Bundle:
         for k, (values, base) in enumerate(self.bases):
             if [len(v) for v in values] == lengths.tolist():
                 yield from self._maps(k, base, target)
-                yield from self._map_ifs(k, base, target)
+                yield from self._replaced(k, base, target)
                 if all(sorted(v) == sorted(o) for v, o in zip(values, goal, strict=True)):
                     yield from by_distance(base, values, goal)
             elif holds(values, goal):
@@ -106,27 +106,10 @@ class Bundle:
                 cost = MAP + base.cost + terms.recipes[hit].cost
                 yield Node("map", (base, terms.recipes[hit]), cost)
 
-    def _map_ifs(self, k: int, base: Node, target: np.ndarray) -> Iterator[Node]:  # type: ignore[type-arg]
-        """One term where a test holds, and the element itself elsewhere."""
-        masks, terms, (part, _) = self.elements.masks(), self.elements.terms(target), self._part(k)
-        values = self.elements.flat[part]
-        changed = values != target
-        if not 1 < changed.sum() < len(target):
-            return
-        tests = np.flatnonzero(masks.rows[:, part][:, changed].all(axis=1))
-        if not len(tests):
-            return
-        fits = np.flatnonzero((terms.rows[:, part][:, changed] == target[changed]).all(axis=1))
-        same, found = Node("v", (), 0.4), 0
-        for t in fits[:20].tolist():
-            made = np.where(masks.rows[tests][:, part], terms.rows[t, part], values)
-            for hit in np.flatnonzero((made == target).all(axis=1))[:2].tolist():
-                test, term = masks.recipes[tests[hit]], terms.recipes[t]
-                cost = MAP_IF + base.cost + test.cost + term.cost + same.cost
-                yield Node("map_if", (base, test, term, same), cost)
-                found += 1
-            if found >= _FEW:
-                return
+    def _replaced(self, k: int, base: Node, target: np.ndarray) -> Iterator[Node]:  # type: ignore[type-arg]
+        terms, masks, (part, _) = self.elements.terms(target), self.elements.masks(), self._part(k)
+        here = (Table(t.rows[:, part], t.costs, t.recipes) for t in (terms, masks))
+        yield from replaced(base, self.elements.flat[part], target, *here)
 
     def _fits(self, k: int, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
         """Tests that leave as many as the goal has, and their rows on list k."""

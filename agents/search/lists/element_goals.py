@@ -70,18 +70,16 @@ def _sums(elements: Elements, terms: Table, target: NDArray[np.int64]) -> Iterat
         yield _over("map", MAP, elements, term)
 
 
-def map_ifs(
-    elements: Elements, goal: Lists, most_tests: int = 4000, most_terms: int = 1500
-) -> Iterator[Node]:
+def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
     """[a if test else b for v in base]: tests by terms through one matrix product."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flat(goal)
     terms = elements.terms(target)
     wrong = terms.rows != target
-    useful = np.flatnonzero((~wrong).any(axis=1))[:most_terms]
+    useful = np.flatnonzero((~wrong).any(axis=1))[:1500]
     masks = elements.masks()
-    most = min(len(masks), most_tests)
+    most = min(len(masks), 4000)
     if not elements.budget.charge(most * len(useful) / Budget.VECTOR / 64):
         return
     missed = wrong[useful].T.astype(np.float32)
@@ -111,6 +109,37 @@ def map_ifs(
                     found.append(Node("map_if", (elements.base, test, then, other), cost))
     found.sort(key=lambda n: n.cost)
     yield from found[:_ENOUGH]
+
+
+def replaced(
+    base: Node, values: NDArray[np.int64], target: NDArray[np.int64], terms: Table, masks: Table
+) -> Iterator[Node]:
+    """[a if test else v for v in base]: the changed elements tell the terms and the tests."""
+    changed = values != target
+    if not 0 < changed.sum() < len(target):
+        return
+    tests = np.flatnonzero(masks.rows[:, changed].all(axis=1))
+    fits = np.flatnonzero((terms.rows[:, changed] == target[changed]).all(axis=1))
+    rows, few, found = masks.rows[tests], 3.0 * (changed.sum() < 2), 0
+    for t in fits[:20].tolist():
+        made = np.where(rows, terms.rows[t], values)
+        for hit in np.flatnonzero((made == target).all(axis=1))[:3].tolist():
+            test, term = masks.recipes[tests[hit]], terms.recipes[t]
+            cost = MAP_IF + base.cost + test.cost + term.cost + _V.cost + few
+            cost += 0.0 if speaks_of_element(test) else 2.0
+            yield Node("map_if", (base, test, term, _V), cost)
+            found += 1
+        if found >= 6:
+            return
+
+
+def replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
+    if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
+        return
+    target = flat(goal)
+    terms, masks = elements.terms(target), elements.masks()
+    if elements.budget.charge((len(terms) + len(masks)) / Budget.VECTOR / 4):
+        yield from replaced(elements.base, elements.flat, target, terms, masks)
 
 
 def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -183,7 +212,7 @@ def map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     rows = terms.rows[:1500]
     found = []
     for k in fits:
-        if not elements.budget.charge(len(rows) / Budget.VECTOR):
+        if not elements.budget.charge(len(rows) / Budget.VECTOR / 4):
             return
         good = np.flatnonzero((rows[:, masks.rows[k]] == target).all(axis=1))[:2]
         for t in good:

@@ -105,7 +105,7 @@ class Search:
         yield from self._parts(near)
         self._conditionals()
         yield False
-        yield from self._deepen(steps, 0.25)
+        yield from self._deepen(steps, 0.15 + min(self.budget.spent / self.budget.limit, 0.3))
         if not self.sure():
             yield from self._bundles()
         yield from self._deepen(steps, 0.6)
@@ -170,13 +170,12 @@ class Search:
 
     def _quick_goals(self, near: Elements, goal: Lists) -> Iterator[Node]:
         """Programs over the elements of the input, with the terms that there are."""
-        self.budget.charge(60)
         yield from by_element.maps(near, goal)
         yield from by_element.filters(near, goal)
         yield from by_element.sorts(near, goal)
         yield from by_element.cuts(near, goal)
         yield from by_element.map_filters(near, goal)
-        yield from by_element.map_ifs(near, goal, 600, 300)
+        yield from by_element.replacements(near, goal)
 
     def _bundles(self, most: int = 240) -> Iterator[bool]:
         """Plain maps, filters and counts of the lists that the bank has."""
@@ -309,7 +308,7 @@ class Search:
         tests = conditionals.guards(self.bank)
         best = conditionals.supersets(self.partial, self.bank.count)
         full = self.bank.full
-        masks = sorted(tests, key=lambda mask: tests[mask][0].cost)[:40]
+        masks = sorted(tests, key=lambda mask: tests[mask][0].cost)[:80]
         for mask in masks:
             for part in (mask, full & ~mask):
                 if part not in best and part.bit_count() > 1:
