@@ -65,7 +65,7 @@ class Search:
 
     def _phases(self) -> Iterator[bool]:
         steps = self.bank.expand(self.budget)
-        # One pair alone never suggests a fixed answer of several elements: that is its memory.
+        # One pair alone hardly suggests a fixed answer of several elements: see `_fixed`.
         if len(set(self.goal)) == 1 and (self.bank.count > 1 or len(self.goal[0]) < 2):
             fixed = literal(self.goal[0])
             self._add([fixed._replace(cost=fixed.cost + (4.0 if self.bank.count == 1 else 0.0))])
@@ -127,6 +127,12 @@ class Search:
         yield from self._branches(near)
         yield from self._deepen(steps, 1.0)
         self._conditionals()
+        self._fixed()
+
+    def _fixed(self) -> None:
+        """What one pair shows, whatever the input: said where nothing else is left to say."""
+        if self.bank.count == 1 and not self.found and not self.bank.hits:
+            self._add([literal(self.goal[0])])
 
     def _parts(self, near: Elements) -> Iterator[bool]:
         """Goals cut into parts that are solved one by one."""
