@@ -35,7 +35,7 @@ class Sharing(Following):
         candidates = [c for c in candidates if c.cost <= limit]
         voting = candidates[:COMPARED]
         prices = np.array([c.cost for c in voting]) - WORTH * self._shares(voting)
-        order = [voting[k] for k in np.argsort(prices, kind="stable")]
+        order = [voting[int(k)] for k in np.argsort(prices, kind="stable")]
         before = [self.of(c, whole=False) for c in known]
         for candidate in [*order, *candidates[COMPARED:]]:
             if candidate.text in skip:

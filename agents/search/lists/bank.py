@@ -169,9 +169,7 @@ def constants(bank: Bank) -> list[int]:
     return sorted({*often, *shared} - set(_PLAIN))[:12]
 
 
-def _int_operands(
-    bank: Bank, small: bool, most: int = 14
-) -> list[tuple[tuple[int, ...], Node]]:
+def _int_operands(bank: Bank, small: bool, most: int = 14) -> list[tuple[tuple[int, ...], Node]]:
     cheap = bank.cheapest_ints(most)
     found = []
     for values, program in cheap:

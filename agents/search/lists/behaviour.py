@@ -51,9 +51,7 @@ def _surprise(test: Test, shown: Sequence[list[int]], space: Sequence[list[int]]
     """How far the share of the shown inputs a test holds on is from that of the space."""
     here = sum(_holds(test, values) for values in shown) / len(shown)
     there = (sum(_holds(test, values) for values in space) + 0.5) / (len(space) + 1)
-    nats = sum(
-        p * math.log(p / q) for p, q in ((here, there), (1 - here, 1 - there)) if p > 0
-    )
+    nats = sum(p * math.log(p / q) for p, q in ((here, there), (1 - here, 1 - there)) if p > 0)
     return min(MOST, SURPRISE * len(shown) * nats)
 
 

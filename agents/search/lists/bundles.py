@@ -8,12 +8,15 @@ alone (elements.py, lean), so that a list costs about 1.5 ms rather than 40.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..budget import Budget
 from .bank import Lists
-from .element_goals import FILTER, MAP, MAP_FILTER, by_distance, flat, holds, replaced
+from .element_cases import replaced
+from .element_goals import FILTER, MAP, MAP_FILTER, by_distance, flat, holds
 from .elements import Elements, Table
 from .grammar import Node, X, node
 
@@ -70,7 +73,7 @@ class Bundle:
 
     def _picked(self, k: int, base: Node, goal: tuple[int, ...]) -> Iterator[Node]:
         """The first, last, greatest or least of those that pass a test."""
-        masks, (part, rooms) = self.elements.masks(), self._part(k)
+        masks, (_, rooms) = self.elements.masks(), self._part(k)
         right = {op: np.ones(len(masks), dtype=bool) for op in ("head", "end", "max", "min")}
         for j, wanted in zip(range(rooms.start, rooms.stop), goal, strict=True):
             room = slice(self.elements.starts[j], self.elements.starts[j + 1])
@@ -95,7 +98,7 @@ class Bundle:
         rooms = slice(k * self.count, (k + 1) * self.count)
         return slice(self.elements.starts[rooms.start], self.elements.starts[rooms.stop]), rooms
 
-    def _maps(self, k: int, base: Node, target: np.ndarray) -> Iterator[Node]:  # type: ignore[type-arg]
+    def _maps(self, k: int, base: Node, target: NDArray[Any]) -> Iterator[Node]:
         terms, (part, _) = self.elements.terms(target), self._part(k)
         if not len(target):
             return
@@ -106,12 +109,12 @@ class Bundle:
                 cost = MAP + base.cost + terms.recipes[hit].cost
                 yield Node("map", (base, terms.recipes[hit]), cost)
 
-    def _replaced(self, k: int, base: Node, target: np.ndarray) -> Iterator[Node]:  # type: ignore[type-arg]
+    def _replaced(self, k: int, base: Node, target: NDArray[Any]) -> Iterator[Node]:
         terms, masks, (part, _) = self.elements.terms(target), self.elements.masks(), self._part(k)
         here = (Table(t.rows[:, part], t.costs, t.recipes) for t in (terms, masks))
         yield from replaced(base, self.elements.flat[part], target, *here)
 
-    def _fits(self, k: int, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    def _fits(self, k: int, lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Tests that leave as many as the goal has, and their rows on list k."""
         masks, (part, rooms) = self.elements.masks(), self._part(k)
         here = masks.rows[:, part]
@@ -119,7 +122,9 @@ class Bundle:
         hits = np.flatnonzero((kept == lengths).all(axis=1))
         return hits, here[hits]
 
-    def _filters(self, k: int, base: Node, lengths: np.ndarray, target: np.ndarray) -> Iterator[Node]:  # type: ignore[type-arg]
+    def _filters(
+        self, k: int, base: Node, lengths: NDArray[Any], target: NDArray[Any]
+    ) -> Iterator[Node]:
         masks, values = self.elements.masks(), self.elements.flat[self._part(k)[0]]
         found = 0
         for hit, row in zip(*self._fits(k, lengths), strict=True):
@@ -128,7 +133,9 @@ class Bundle:
                 test = masks.recipes[int(hit)]
                 yield Node("filter", (base, test), FILTER + base.cost + test.cost)
 
-    def _map_filters(self, k: int, base: Node, lengths: np.ndarray, target: np.ndarray) -> Iterator[Node]:  # type: ignore[type-arg]
+    def _map_filters(
+        self, k: int, base: Node, lengths: NDArray[Any], target: NDArray[Any]
+    ) -> Iterator[Node]:
         masks, terms = self.elements.masks(), self.elements.terms(target)
         part, _ = self._part(k)
         if not len(target):

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .bank import Lists
 from .elements import Elements, Table
-from .features import PREDICATES, TERMS, find
+from .features import PREDICATES, TERMS
 from .grammar import Node, constant
 
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
 MAP_EACH = 3.0
-RARE = 3.0  # for a case of its own for one element: a patch rather than a rule
-_V = Node("v", (), 0.4)
+V = Node("v", (), 0.4)
 _ENOUGH = 60  # programs of one kind for one base
 
 
@@ -38,7 +37,7 @@ def maps(elements: Elements, goal: Lists) -> Iterator[Node]:
     hits = np.flatnonzero((terms.rows == target).all(axis=1))
     for k in hits[:1].tolist():
         for term in terms.alike(k):
-            yield _over("map", MAP, elements, term)
+            yield over("map", MAP, elements, term)
     yield from _sums(elements, terms, target)
 
 
@@ -67,79 +66,7 @@ def _sums(elements: Elements, terms: Table, target: NDArray[np.int64]) -> Iterat
                 found.append(Node(op, pair, a.cost + b.cost + TERMS[op][1]))
     found.sort(key=lambda n: n.cost)
     for term in found[:20]:
-        yield _over("map", MAP, elements, term)
-
-
-def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """[a if test else b for v in base]: tests by terms through one matrix product."""
-    if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
-        return
-    target = flat(goal)
-    terms = elements.terms(target)
-    wrong = terms.rows != target
-    useful = np.flatnonzero((~wrong).any(axis=1))[:1500]
-    masks = elements.masks()
-    most = min(len(masks), 4000)
-    if not elements.budget.charge(most * len(useful) / Budget.VECTOR / 64):
-        return
-    missed = wrong[useful].T.astype(np.float32)
-    tests = masks.rows[:most].astype(np.float32)
-    here = tests @ missed == 0
-    there = (1.0 - tests) @ missed == 0
-    rare = np.minimum(tests.sum(axis=1), elements.size - tests.sum(axis=1)) < 2
-    some = (tests.sum(axis=1) > 0) & (tests.sum(axis=1) < elements.size)
-    fits = np.flatnonzero(here.any(axis=1) & there.any(axis=1) & some)
-    found = []
-    for p in fits:
-        for a in np.flatnonzero(here[p])[:2]:
-            for b in np.flatnonzero(there[p])[:2]:
-                test, then, other = (
-                    masks.recipes[p],
-                    terms.recipes[useful[a]],
-                    terms.recipes[useful[b]],
-                )
-                if then != other:
-                    cost = MAP_IF + elements.base.cost + test.cost + then.cost + other.cost
-                    if rare[p]:
-                        cost += RARE
-                    if not speaks_of_element(test):  # a conditional on the whole list
-                        cost += 2.0
-                    if then.op == "v":  # what is not replaced is said last
-                        cost += 0.1
-                    found.append(Node("map_if", (elements.base, test, then, other), cost))
-    found.sort(key=lambda n: n.cost)
-    yield from found[:_ENOUGH]
-
-
-def replaced(
-    base: Node, values: NDArray[np.int64], target: NDArray[np.int64], terms: Table, masks: Table
-) -> Iterator[Node]:
-    """[a if test else v for v in base]: the changed elements tell the terms and the tests."""
-    changed = values != target
-    if not 0 < changed.sum() < len(target):
-        return
-    tests = np.flatnonzero(masks.rows[:, changed].all(axis=1))
-    fits = np.flatnonzero((terms.rows[:, changed] == target[changed]).all(axis=1))
-    rows, few, found = masks.rows[tests], 3.0 * (changed.sum() < 2), 0
-    for t in fits[:20].tolist():
-        made = np.where(rows, terms.rows[t], values)
-        for hit in np.flatnonzero((made == target).all(axis=1))[:3].tolist():
-            test, term = masks.recipes[tests[hit]], terms.recipes[t]
-            cost = MAP_IF + base.cost + test.cost + term.cost + _V.cost + few
-            cost += 0.0 if speaks_of_element(test) else 2.0
-            yield Node("map_if", (base, test, term, _V), cost)
-            found += 1
-        if found >= 6:
-            return
-
-
-def replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
-    if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
-        return
-    target = flat(goal)
-    terms, masks = elements.terms(target), elements.masks()
-    if elements.budget.charge((len(terms) + len(masks)) / Budget.VECTOR / 4):
-        yield from replaced(elements.base, elements.flat, target, terms, masks)
+        yield over("map", MAP, elements, term)
 
 
 def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -157,7 +84,7 @@ def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     for k in right_length.tolist():
         if np.array_equal(elements.flat[masks.rows[k]], target):
             for test in masks.alike(k):
-                yield _over("filter", FILTER, elements, test)
+                yield over("filter", FILTER, elements, test)
             count += 1
             if count == _ENOUGH:
                 break
@@ -196,7 +123,7 @@ def _filter_pairs(
                     break
     found.sort(key=lambda n: n.cost)
     for test in found[:30]:
-        yield _over("filter", FILTER, elements, test)
+        yield over("filter", FILTER, elements, test)
 
 
 def map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -232,14 +159,14 @@ def sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
     count = 0
     for k in range(min(len(terms), 1500)):
         term = terms.recipes[k]
-        if _speaks_of_place(term):
+        if speaks_of_place(term):
             continue
         if not elements.budget.charge(0.25):
             return
         row = terms.rows[k]
         order = np.lexsort((row, elements.segment))
         if np.array_equal(elements.flat[order], flat(goal)):
-            yield _over("sort_by", SORT, elements, term)
+            yield over("sort_by", SORT, elements, term)
             count += 1
             if count == 20:
                 return
@@ -259,9 +186,9 @@ def by_distance(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
     if not -(10**9) < low <= high < 10**9:
         return
     for c in dict.fromkeys(((low + high) // 2, low, high)):
-        made = [sorted(v, key=lambda e: abs(e - c)) for v in lists]  # noqa: B023
+        made = [sorted(v, key=lambda e: abs(e - c)) for v in lists]
         if [tuple(v) for v in made] == list(goal):
-            key = Node("abs", (_V, constant(c)), _V.cost + 2.2 + constant(c).cost)
+            key = Node("abs", (V, constant(c)), V.cost + 2.2 + constant(c).cost)
             yield Node("sort_by", (base, key), SORT + base.cost + key.cost)
             return
 
@@ -281,7 +208,7 @@ def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
         if terms.recipes[k].op == "const":
             continue
         if np.array_equal(np.repeat(elements.flat, rows[k]), target):
-            yield _over("each_by", EACH, elements, terms.recipes[k])
+            yield over("each_by", EACH, elements, terms.recipes[k])
             count += 1
             if count == 20:
                 return
@@ -303,7 +230,7 @@ def flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
         hits = np.flatnonzero((terms.rows == target[k::many]).all(axis=1))
         options.append([term for hit in hits[:1].tolist() for term in terms.alike(hit)[:3]])
     for chosen in itertools.product(*options):
-        yield _over("map_each", MAP_EACH, elements, *chosen)
+        yield over("map_each", MAP_EACH, elements, *chosen)
 
 
 def _each_of(
@@ -318,7 +245,7 @@ def _each_of(
         good = np.flatnonzero((np.repeat(rows, times, axis=1) == target).all(axis=1))[:2]
         for t in good.tolist():
             if terms.recipes[t].op != "v":
-                yield _over("each_of", EACH + 1.0, elements, terms.recipes[t], terms.recipes[k])
+                yield over("each_of", EACH + 1.0, elements, terms.recipes[t], terms.recipes[k])
 
 
 def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -337,7 +264,7 @@ def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
         if (op == "until" and not head) or (op == "since" and not tail):
             continue
         for k in np.flatnonzero((first == wanted).all(axis=1))[:20]:
-            yield _over(op, CUT, elements, masks.recipes[k])
+            yield over(op, CUT, elements, masks.recipes[k])
 
 
 def first_true(elements: Elements, rows: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -368,7 +295,7 @@ def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
         misses = (terms.rows != padded).astype(np.float32) @ elements.segments
         right = ((misses == 0) & same) @ bits
         for k in np.flatnonzero(right):
-            best.setdefault(int(right[k]), _over("map", MAP, elements, terms.recipes[k]))
+            best.setdefault(int(right[k]), over("map", MAP, elements, terms.recipes[k]))
     masks = elements.masks()
     kept = masks.rows.astype(np.float32) @ elements.segments
     fits = kept == lengths
@@ -381,108 +308,19 @@ def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
     right = fits @ bits
     elements.budget.charge(len(masks) / Budget.VECTOR)
     for k in np.flatnonzero(right):
-        program = _over("filter", FILTER, elements, masks.recipes[k])
+        program = over("filter", FILTER, elements, masks.recipes[k])
         old = best.get(int(right[k]))
         if old is None or program.cost < old.cost:
             best[int(right[k])] = program
     yield from best.items()
 
 
-def mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists that the cheapest terms make of the base."""
-    terms = elements.terms(elements.flat)
-    count = 0
-    for k in range(len(terms)):
-        term = terms.recipes[k]
-        if not any(isinstance(part, Node) for part in term.args):
-            continue
-        row = terms.rows[k]
-        pieces = np.split(row, elements.starts[1:-1])
-        yield _over("map", MAP, elements, term), tuple(tuple(p.tolist()) for p in pieces)
-        count += 1
-        if count == most:
-            return
-
-
-def kept(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists that the cheapest tests leave of the base, and those that compare with a constant."""
-    masks = elements.masks()
-    plain = [k for k, test in enumerate(masks.recipes) if _with_constant(test)]
-    for k in dict.fromkeys([*range(min(most, len(masks))), *plain]):
-        row = masks.rows[k]
-        values = []
-        for j in range(len(elements.lists)):
-            part = slice(elements.starts[j], elements.starts[j + 1])
-            values.append(tuple(elements.flat[part][row[part]].tolist()))
-        yield _over("filter", FILTER, elements, masks.recipes[k]), tuple(values)
-
-
-def _with_constant(test: Node) -> bool:
-    return test.op in ("<", ">", "==", "!=") and test.args[0] == _V and test.args[1].op == "const"
-
-
-def ordered(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists that sorting by the cheapest keys makes of the base."""
-    terms = elements.terms(elements.flat)
-    seen = set()
-    for k in range(min(len(terms), 1500)):
-        if _speaks_of_place(terms.recipes[k]):
-            continue
-        order = np.lexsort((terms.rows[k], elements.segment))
-        key = order.tobytes()
-        if key not in seen:
-            seen.add(key)
-            yield _over("sort_by", SORT, elements, terms.recipes[k]), elements.split(order)
-        if len(seen) == most:
-            return
-
-
-def cut_off(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The parts of the base up to, and from, the first that passes one of the cheapest tests."""
-    masks = elements.masks()
-    first = first_true(elements, masks.rows[:most])
-    for k, row in enumerate(first.tolist()):
-        head = tuple(v[:n] for v, n in zip(elements.lists, row, strict=True))
-        tail = tuple(v[n:] for v, n in zip(elements.lists, row, strict=True))
-        yield _over("until", CUT, elements, masks.recipes[k]), head
-        yield _over("since", CUT, elements, masks.recipes[k]), tail
-
-
-def places(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The places in the base of those that pass one of the cheapest tests."""
-    masks, place = elements.masks(), Node("i", (), 1.0)
-    for k in range(min(most, len(masks))):
-        parts = np.split(masks.rows[k], elements.starts[1:-1])
-        values = tuple(tuple(np.flatnonzero(part).tolist()) for part in parts)
-        yield _over("map_filter", MAP_FILTER, elements, masks.recipes[k], place), values
-
-
-def mended(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists where the elements that pass one of the cheapest tests become another."""
-    table, masks = elements.terms(elements.flat), elements.masks()
-    same = Node("v", (), 0.4)
-    useful = [k for k in range(len(table)) if table.recipes[k].args][:terms]
-    for m in range(min(tests, len(masks))):
-        for k in useful:
-            row = np.where(masks.rows[m], table.rows[k], elements.flat)
-            parts = np.split(row, elements.starts[1:-1])
-            program = _over("map_if", MAP_IF, elements, masks.recipes[m], table.recipes[k], same)
-            yield program, tuple(tuple(p.tolist()) for p in parts)
-
-
-def _over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
+def over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
     cost = price + elements.base.cost + sum(p.cost for p in parts)
     return Node(op, (elements.base, *parts), cost)
 
 
-def speaks_of_element(term: Node) -> bool:
-    feature = find(term.op)
-    if feature is not None:
-        return not feature.whole
-    return any(isinstance(part, Node) and speaks_of_element(part) for part in term.args)
-
-
-def _speaks_of_place(term: Node) -> bool:
+def speaks_of_place(term: Node) -> bool:
     from .source import uses_index
 
     return uses_index(term)

@@ -297,10 +297,13 @@ class Elements:
         made.base, made.budget, made.lean = self.base, self.budget, self.lean
         made._lay(tuple(self.lists[k] for k in picked))
         columns = np.isin(self.segment, picked)
-        made.simple, made._terms, made._masks = (
-            None if table is None else Table(table.rows[:, columns], table.costs, table.recipes)
-            for table in (self.simple, self._terms, self._masks)
-        )  # type: ignore[assignment]
+
+        def some(table: Table) -> Table:
+            return Table(table.rows[:, columns], table.costs, table.recipes)
+
+        made.simple = some(self.simple)
+        made._terms = None if self._terms is None else some(self._terms)
+        made._masks = None if self._masks is None else some(self._masks)
         return made
 
     def _pick(self, table: Table, names: tuple[str, ...]) -> Table:

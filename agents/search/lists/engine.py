@@ -13,12 +13,14 @@ from ..sharing import Sharing
 from .bank import Lists
 from .behaviour import INPUTS, LOOKED_AT, RAISED, surcharge
 from .grammar import LARGEST_INTEGER, Node, modest
+from .labour import laborious
 from .search import Search
 from .sentence import sentence
 from .source import TooLong, source
 
 SAMPLE = 600  # inputs of the space a candidate meets first
 PATCH = 5.0  # what a branch for a single shown pair is dearer, in a first answer
+LABORIOUS = 1.0  # what a program is dearer that would take long on the space (labour.py)
 RANKED = 600  # programs, cheapest first, that are written out
 
 
@@ -30,6 +32,7 @@ class Candidate:
         self.text = source(program, kind)
         self.sentence = sentence(program, kind)
         self.cost = program.cost
+        self.laborious = laborious(program)
         self.extra: float | None = None
         self.test: Callable[[list[int]], Any] | None = None
         if program.op == "if":
@@ -118,7 +121,7 @@ class Problem:
         self.by_text = by_text
         ranked = self._behaved(list(by_text.values()))
         if not confident:
-            return [c for c in ranked if not c.patched(self.shown)] or ranked[:1]
+            return [c for c in ranked if not (c.laborious or c.patched(self.shown))] or ranked[:1]
         return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
 
     def _behaved(self, ranked: list[Candidate]) -> list[Candidate]:
@@ -127,6 +130,8 @@ class Problem:
         for k, candidate in enumerate(ranked):
             candidate.cost = candidate.program.cost
             if k < LOOKED_AT:
+                if candidate.laborious:
+                    candidate.extra = LABORIOUS
                 if candidate.extra is None:
                     function, test = candidate.function, candidate.test
                     candidate.extra = surcharge(function, test, inputs, self.some)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,7 +180,9 @@ def reduced(bank: Bank, goal: tuple[tuple[int, ...], ...], most: int = 2500) -> 
     if any(len(out) > 1 for out in goal) or not any(goal):
         return
     wanted = [out[0] if out else None for out in goal]
-    functions = [(op, run(op), ()) for op in _FOLDS]
+    functions: list[tuple[str, Callable[..., int], tuple[int, ...]]] = [
+        (op, run(op), ()) for op in _FOLDS
+    ]
     functions += [("at", run("at"), (k,)) for k in (1, 2, 3, -2, -3)]
     for values, program in bank.cheapest(most):
         for op, function, more in functions:

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 
 from ..budget import Budget
 from . import conditionals as conditionals
+from . import element_cases as cases
 from . import element_goals as by_element
+from . import element_lists
 from . import integers as integers
 from .bank import Lists, start
 from .bundles import SIZE, Bundle
@@ -150,12 +152,12 @@ class Search:
         """The lists that one step over the elements makes of the input enter the bank."""
         near._terms = None
         for program, values in itertools.chain(
-            by_element.kept(near, 120),
-            by_element.mapped(near, 200),
-            by_element.ordered(near, 40),
-            by_element.places(near, 60),
-            by_element.cut_off(near, 40),
-            by_element.mended(near, 100, 14),
+            element_lists.kept(near, 120),
+            element_lists.mapped(near, 200),
+            element_lists.ordered(near, 40),
+            element_lists.places(near, 60),
+            element_lists.cut_off(near, 40),
+            element_lists.mended(near, 100, 14),
         ):
             self.budget.charge(1)
             if self.bank.add(values, program):
@@ -167,7 +169,7 @@ class Search:
         self._add(integers.reduced(self.bank, self.goal))
         self._add(merged(self.bank, self.goal))
         yield False
-        for before, back, cost in sorted(undone(self.goal), key=lambda item: item[2]):
+        for before, back, _ in sorted(undone(self.goal), key=lambda item: item[2]):
             if self.budget.spent > 0.3 * self.budget.limit or not likely(self.inputs, before):
                 continue
             for program in itertools.islice(self._quick_goals(near, before), 6):
@@ -181,7 +183,7 @@ class Search:
         yield from by_element.sorts(near, goal)
         yield from by_element.cuts(near, goal)
         yield from by_element.map_filters(near, goal)
-        yield from by_element.replacements(near, goal)
+        yield from cases.replacements(near, goal)
 
     def _bundles(self, most: int = 240) -> Iterator[bool]:
         """Plain maps, filters and counts of the lists that the bank has."""
@@ -263,7 +265,7 @@ class Search:
         yield from by_element.cuts(elements, goal)
         yield from by_element.flat_maps(elements, goal)
         yield from by_element.repeats(elements, goal)
-        yield from by_element.map_ifs(elements, goal)
+        yield from cases.map_ifs(elements, goal)
         yield from by_element.map_filters(elements, goal)
 
     def _by_place(self, lengths: tuple[int, ...]) -> Iterator[Node]:

@@ -133,9 +133,17 @@ def _fixed(goal: Lists) -> Iterator[Undone]:
         return
     head, tail = shared_ends(goal)
     if head:
-        yield tuple(o[1:] for o in goal), _back("prepend", goal[0][0]), _price("prepend", goal[0][0])
+        yield (
+            tuple(o[1:] for o in goal),
+            _back("prepend", goal[0][0]),
+            _price("prepend", goal[0][0]),
+        )
     if tail:
-        yield tuple(o[:-1] for o in goal), _back("append", goal[0][-1]), _price("append", goal[0][-1])
+        yield (
+            tuple(o[:-1] for o in goal),
+            _back("append", goal[0][-1]),
+            _price("append", goal[0][-1]),
+        )
     if head and tail:
         first, last = constant(goal[0][0]), constant(goal[0][-1])
         if all(len(o) > 1 for o in goal):
