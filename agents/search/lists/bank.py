@@ -250,8 +250,8 @@ def constants(bank: Bank) -> list[int]:
     return sorted({*often, *shared} - set(_PLAIN))[:12]
 
 
-def _int_operands(bank: Bank, small: bool) -> list[tuple[tuple[int, ...], Node]]:
-    cheap = bank.cheapest_ints(14)
+def _int_operands(bank: Bank, small: bool, most: int = 14) -> list[tuple[tuple[int, ...], Node]]:
+    cheap = bank.cheapest_ints(most)
     found = []
     for values, program in cheap:
         there = tuple(v for v in values if v is not None)
@@ -297,7 +297,7 @@ def _tier_constants(bank: Bank, lists: list[list[int]], program: Node) -> Iterab
                        "rotate_back", "times", "each", "larger", "step", "step_from", "flip_head",
                        "flip_tail", "sort_head", "sort_tail", "chunks", "chunk_flip", "lag"):  # fmt: skip
                 yield op, here, c
-    for number in _int_operands(bank, small=True):
+    for number in _int_operands(bank, small=True, most=30 if program.op == "x" else 14):
         for op in ("append", "prepend", "take", "drop", "take_last", "drop_last", "nth", "omit",
                    "without", "times", "each", "rotate", "remove", "before", "after"):  # fmt: skip
             yield op, here, number
@@ -335,7 +335,7 @@ def start(inputs: Lists, goal: Lists) -> Bank:
     bank.push(inputs, 0.0)
     lists = [list(v) for v in inputs]
     for op in ("len", "head", "end", "max", "min", "sum", "distinct", "mode", "where_max",
-               "where_min", "middle", "median", "descents", "range_of", "product"):  # fmt: skip
+               "where_min", "middle", "median", "descents", "range_of", "product", "mean"):  # fmt: skip
         bank.int_of(op, (lists, X))
     for k in (1, 2, 3, 4, 5, -2, -3):
         bank.int_of("at", (lists, X), _const(bank, k))

@@ -158,6 +158,14 @@ def _swap_ends(b: Block) -> Part:
     return Part(np.where(short, b.all.codes, made.codes), b.lengths)
 
 
+def _evens(b: Block) -> Part:
+    return Block(b.values[:, ::2], (b.lengths + 1) // 2).all
+
+
+def _odds(b: Block) -> Part:
+    return b.slice(0, 0) if b.width < 2 else Block(b.values[:, 1::2], b.lengths // 2).all
+
+
 def _mirror(b: Block) -> Part:
     return b.all + b.backwards.all
 
@@ -173,8 +181,8 @@ ALONE: dict[str, Kernel] = {
     "unique": lambda b: b.kept(b.firsts),
     "tail": lambda b: b.slice(1, None),
     "init": lambda b: b.slice(0, -1),
-    "evens": lambda b: Block(b.values[:, ::2], (b.lengths + 1) // 2).all,
-    "odds": lambda b: Block(b.values[:, 1::2], b.lengths // 2).all,
+    "evens": _evens,
+    "odds": _odds,
     "first": lambda b: b.slice(0, 1),
     "last": lambda b: b.slice(-1, None),
     "inner": lambda b: b.slice(1, -1),
@@ -195,6 +203,7 @@ ALONE: dict[str, Kernel] = {
     "pair_sums": lambda b: _neighbours(b, b.values[:, 1:] + b.values[:, :-1]),
     "pair_max": lambda b: _neighbours(b, np.maximum(b.values[:, 1:], b.values[:, :-1])),
     "pair_min": lambda b: _neighbours(b, np.minimum(b.values[:, 1:], b.values[:, :-1])),
+    "add_mirror": lambda b: fresh(b.values + b.backwards.values, b.lengths),
     "squeeze": lambda b: b.kept(_starts(b)),
     "run_ends": _run_ends,
     "steps": lambda b: fresh(np.diff(b.values, axis=1, prepend=0), b.lengths),
@@ -218,6 +227,8 @@ ALONE: dict[str, Kernel] = {
     "second_half": lambda b: b.slice(b.lengths // 2, None),
     "first_half_up": lambda b: b.slice(0, (b.lengths + 1) // 2),
     "second_half_up": lambda b: b.slice((b.lengths + 1) // 2, None),
+    "swap_halves": lambda b: b.slice(b.lengths // 2, None) + b.slice(0, b.lengths // 2),
+    "evens_first": lambda b: _evens(b) + _odds(b),
     "no_max": lambda b: b.kept(b.there & (b.values != b.greatest[:, None])),
     "no_min": lambda b: b.kept(b.there & (b.values != b.least[:, None])),
     "drop_max": lambda b: without_first(b, b.greatest),

@@ -117,7 +117,8 @@ def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
                 tests.offer(mask, op, _mixed(node(op, first, second)).cost, first, second)
     for value in _held(bank):
         c = constant(value)
-        c = c._replace(cost=min(c.cost, 3.0) + 1.0)
+        rare = 0.6 if value > 10 and sum(value in v for v in bank.inputs) > 2 else 0.0
+        c = c._replace(cost=min(c.cost, 3.0) + 1.0 - rare)
         held = _mask(value in v for v in bank.inputs)
         tests.offer(held, "has", node("has", X, c).cost, X, c)
         tests.offer(bank.full ^ held, "lacks", node("lacks", X, c).cost, X, c)
@@ -151,7 +152,9 @@ def _picked(program: Node) -> bool:
 
 def _dear(test: Node) -> Node:
     """Parity of anything but the length is seldom what decides."""
-    extra = 0.0 if test.args[0].op in ("len", "head", "end") else 2.0
+    integer = test.args[0]
+    plain = integer.op in ("len", "head", "end") and integer.args[0].op == "x"
+    extra = 0.0 if plain else 2.0
     return test._replace(cost=test.cost + extra)
 
 
@@ -161,7 +164,8 @@ _ELEMENTS = ("head", "end", "at", "max", "min", "middle", "median", "nth_least",
 def _mixed(test: Node) -> Node:
     """An element is seldom compared with a length, a count or a place."""
     a, b = (part.op in _ELEMENTS for part in test.args)
-    return test if a and b else test._replace(cost=test.cost + 2.0)
+    extra = 1.5 if test.op in ("eq", "ne") else 0.0  # two elements are rather compared by size
+    return test._replace(cost=test.cost + (extra if a and b else 2.0))
 
 
 def _thresholds(values: Ints) -> list[int]:

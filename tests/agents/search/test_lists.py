@@ -17,7 +17,6 @@ from peirce.agents.search.lists.engine import Candidate, Problem
 from peirce.agents.search.lists.grammar import OPERATIONS, Node, X, constant, modest, node
 from peirce.agents.search.lists.search import Search
 from peirce.agents.search.lists.sentence import sentence
-from peirce.agents.search.lists.slow import slow
 from peirce.agents.search.lists.source import TooLong, source
 
 FAILS = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
@@ -154,16 +153,6 @@ def test_found_programs_are_right_on_all_shown_pairs(searched: Search) -> None:
         except TooLong:
             continue
     assert not wrong, wrong[:3]
-
-
-def test_a_program_is_slow_that_goes_through_what_it_repeats_for_each_element() -> None:
-    repeated = node("by_itself", X)
-    small, large = [[3, 1, 2]] * 5000, [[90, 80, 95, 70]] * 5000
-    for program in (node("running_max", repeated), node("by_count", node("tail", repeated))):
-        assert slow(program, large) and not slow(program, small)
-    test = Node("<", (Node("rank", (), 2.8), constant(3)), 5.0)
-    assert slow(Node("filter", (repeated, test), 9.0), large)
-    assert not slow(node("sort", repeated), large) and not slow(node("running_max", X), large)
 
 
 def test_repetitions_of_products_are_no_candidates() -> None:
