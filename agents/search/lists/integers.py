@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import eq
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,6 +173,20 @@ def _pairs(
         }[op](left, right, safe)
         for k in np.flatnonzero((made == target).all(axis=1) & fine)[:20]:
             yield node(op, programs[a[k]], programs[b[k]])
+
+
+def right(
+    known: list[tuple[Ints, Node]], goal: tuple[tuple[int, ...], ...]
+) -> list[tuple[int, Node]]:
+    """Integers that are all that some output holds (or that are not there where it is empty), each with
+    the mask of these outputs."""
+    wanted = [out[0] if len(out) == 1 else None if not out else () for out in goal]
+    found = []
+    for values, program in known:
+        if any(map(eq, values, wanted)):
+            pairs = enumerate(zip(values, wanted, strict=True))
+            found.append((sum(1 << k for k, (v, out) in pairs if v == out), program))
+    return found
 
 
 def singles(bank: Bank, goal: tuple[tuple[int, ...], ...], budget: Budget) -> Iterator[Node]:

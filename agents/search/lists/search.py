@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from operator import eq
 
 from ..budget import Budget
 from . import conditionals as conditionals
@@ -278,21 +277,6 @@ class Search:
                     self.found.setdefault(Node("if", (test, best[mask], program), cost))
             yield False
 
-    def _right_integers(self) -> list[tuple[int, Node]]:
-        """Known integers that are the only element of an output, with the mask of these."""
-        known = self.bank.cheapest_ints(2500)
-        if self.right_integers[0] is not self.bank.known_ints:
-            wanted = [out[0] if len(out) == 1 else None if not out else () for out in self.goal]
-            found = []
-            for values, program in known:
-                if any(map(eq, values, wanted)):
-                    right = zip(values, wanted, strict=True)
-                    found.append(
-                        (sum(1 << k for k, (v, out) in enumerate(right) if v == out), program)
-                    )
-            self.right_integers = self.bank.known_ints, found
-        return self.right_integers[1]
-
     def _conditionals(self) -> None:
         partial = dict(self.bank.partial)
         sources = [(X, self.inputs)]
@@ -302,7 +286,10 @@ class Search:
                 old = partial.get(mask)
                 if old is None or program.cost < old.cost:
                     partial[mask] = program
-        for mask, program in self._right_integers():
+        known = self.bank.cheapest_ints(2500)
+        if self.right_integers[0] is not self.bank.known_ints:
+            self.right_integers = self.bank.known_ints, integers.right(known, self.goal)
+        for mask, program in self.right_integers[1]:
             cost = program.cost + 0.8
             if mask not in partial or partial[mask].cost > cost:
                 partial[mask] = Node("single", (program,), cost)
