@@ -61,7 +61,7 @@ def told(goal: Lists) -> Iterator[Undone]:
     yield from _repetitions(goal)
     yield from _fixed(goal)
     yield from _ends(goal)
-    yield from _pairs(goal)
+    yield from _doubled(goal)
 
 
 def unwound(bank: Bank, goal: Lists, budget: Budget, twice: bool) -> Iterator[Node]:
@@ -188,7 +188,7 @@ def _put_at_end(op: str, front: bool) -> Back:
     return back
 
 
-def _pairs(goal: Lists) -> Iterator[Undone]:
+def _doubled(goal: Lists) -> Iterator[Undone]:
     """Two elements from each: itself and a sum or multiple of it, in either order."""
     if any(len(out) % 2 for out in goal) or sum(map(len, goal)) < 4:
         return
