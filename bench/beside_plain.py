@@ -1,9 +1,10 @@
 """The embedded search of list functions beside a plain enumeration, for `bench/search.py --plain`.
 
 A candidate of the enumeration is a program that it evaluates on the shown inputs. Of the search two
-counts are given. *Evaluated*: programs and computed integers that it evaluates one at a time, and terms
-and predicates, each a row that numpy evaluates on all elements of the shown lists. *Decided*, by what
-the budget was charged: a program that is evaluated alone is one, and so is each that an array
+counts are given. *Evaluated*: programs of its bank, which it evaluates many at a time but compares and
+enters one by one, computed integers, and terms and predicates, each a row that numpy evaluates on all
+elements of the shown lists. *Decided*, by what
+the budget was charged: a program of the bank is one, and so is each that an array
 operation compares with the outputs (the map of a term, the filter of a predicate or of two joined, the
 list up to where one holds, the count of what passes, ...), `Budget.VECTOR` of them an expansion. The
 second is the count that is comparable: the enumeration evaluates each of those for itself, and parts
@@ -64,7 +65,7 @@ class Counts:
 def counted() -> Iterator[Counts]:
     """What the search of lists evaluates and decides meanwhile."""
     counts = Counts()
-    kept = Bank.evaluate, Bank.int_of, elements._apply, elements._compare
+    kept = Bank.int_of, elements._apply, elements._compare
     charge = Budget.charge
 
     def counting(function: Callable[..., Any], rows: bool) -> Callable[..., Any]:
@@ -78,16 +79,17 @@ def counted() -> Iterator[Counts]:
     def charged(budget: Budget, amount: float) -> bool:
         asker = sys._getframe(1).f_code.co_name
         counts.decided += amount * WEIGHTS.get(asker, 1.0)
+        counts.evaluated += int(amount) if asker == "expand" else 0
         return charge(budget, amount)
 
     replaced: Any = Bank
-    replaced.evaluate, replaced.int_of = (counting(f, False) for f in kept[:2])
-    elements._apply, elements._compare = (counting(f, True) for f in kept[2:])
+    replaced.int_of = counting(kept[0], False)
+    elements._apply, elements._compare = (counting(f, True) for f in kept[1:])
     Budget.charge = charged  # type: ignore[method-assign]
     try:
         yield counts
     finally:
-        replaced.evaluate, replaced.int_of, elements._apply, elements._compare = kept
+        replaced.int_of, elements._apply, elements._compare = kept
         Budget.charge = charge  # type: ignore[method-assign]
 
 
