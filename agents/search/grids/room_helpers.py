@@ -18,8 +18,8 @@ def rooms(g):
     return [(a, c, b, d) for a, b in spans(g) for c, d in across]
 """,
     # Boxes of what rectangles of one colour frame.
-    "insides": """\
-def insides(g):
+    "inner_boxes": """\
+def inner_boxes(g):
     found = []
     for o in objects(g, True, False):
         a, b, c, d = box(o)

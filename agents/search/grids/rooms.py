@@ -47,7 +47,7 @@ class Made(NamedTuple):
 
 KINDS = (
     Kind("rooms(g)", "every panel between lines", 0.0),
-    Kind("insides(g)", "the inside of every frame", 0.3),
+    Kind("inner_boxes(g)", "the inside of every frame", 0.3),
     Kind("[box(o) for o in objects(g, False, False)]", "the box of every object", 0.5),
     Kind("[box(o) for o in objects(g, False, True)]", "the box of every object", 0.6),
     Kind("[(0, 0, len(g), len(g[0]))]", "the grid", 0.2),

@@ -191,8 +191,8 @@ def joins(g, c, w, kind):
     return found
 """,
     # Cells of `c` that lie in a block of this size, all of `c`.
-    "blocks": """\
-def blocks(g, c, high, wide):
+    "full_blocks": """\
+def full_blocks(g, c, high, wide):
     found = set()
     for i in range(len(g) - high + 1):
         for j in range(len(g[0]) - wide + 1):

@@ -234,7 +234,7 @@ def _blocks(always: list[int], empty: bool) -> Iterator[Stroke]:
             for wide in range(1, 6):
                 if high * wide > 1 and (high == wide or max(high, wide) < 4):
                     yield Stroke(
-                        f"blocks(g, {c}, {high}, {wide})",
+                        f"full_blocks(g, {c}, {high}, {wide})",
                         f"mark every block of {high} by {wide} {what} cells",
                         2.2 + 0.1 * (high != wide) + 0.1 * (high > 3),
                         own=False,

@@ -33,6 +33,7 @@ from peirce.agents.search.grids.grammar import (
     is_grid,
     source,
 )
+from peirce.agents.search.grids.helpers import HELPERS, PARTS
 from peirce.agents.search.grids.search import Finder
 
 Cells = list[tuple[int, int, int]]
@@ -315,3 +316,7 @@ def test_templates_of_several_sizes_and_symmetry_about_a_part_are_found() -> Non
         return grid, out
 
     assert found(about, balancing.FINDERS)
+
+
+def test_no_two_helpers_have_one_name():
+    assert sum(map(len, PARTS)) == len(HELPERS)
