@@ -21,8 +21,11 @@ LARGEST = 30  # rows, and columns
 FAILURES = (
     ArithmeticError, AttributeError, LookupError, MemoryError, StopIteration, TypeError, ValueError,
 )  # fmt: skip
-# A helper is called, or given to a function that calls it; a variable may have a helper's name.
-_CALLED = re.compile(r"([a-z_]+)(?=\()|(?<=key=)([a-z_]+)|(?<=map\()([a-z_]+)")
+# A helper is called, or given to a function that calls it, by name, first of `map` or last of all; a
+# variable may have a name of a helper.
+_CALLED = re.compile(
+    r"([a-z_]+)(?=\()|(?<=key=)([a-z_]+)|(?<=map\()([a-z_]+)|(?<=, )([a-z_]+)(?=\))"
+)
 
 
 class Step(NamedTuple):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 from collections.abc import Callable
 
 import pytest
@@ -32,8 +33,11 @@ from peirce.agents.search.grids.grammar import (
     function,
     is_grid,
     source,
+    used,
 )
 from peirce.agents.search.grids.helpers import HELPERS, PARTS
+from peirce.agents.search.grids.object_features import NUMBERS, TRUTHS
+from peirce.agents.search.grids.object_rules import VALUES
 from peirce.agents.search.grids.search import Finder
 
 Cells = list[tuple[int, int, int]]
@@ -320,3 +324,11 @@ def test_templates_of_several_sizes_and_symmetry_about_a_part_are_found() -> Non
 
 def test_no_two_helpers_have_one_name():
     assert sum(map(len, PARTS)) == len(HELPERS)
+
+
+def test_every_helper_that_a_feature_of_objects_names_is_found():
+    texts = [*(v.text for v in VALUES), *(n[0] for n in NUMBERS), *(t[0] for t in TRUTHS)]
+    for text in texts:
+        named = {word for word in re.findall("[a-z_]+", text) if word in HELPERS}
+        assert named <= set(used(text)), text
+    assert len(texts) > 30 and {"peer", "pose"} <= set(used("peer(g, o, many, pose)"))
