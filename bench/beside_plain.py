@@ -70,7 +70,7 @@ BUNDLES: dict[str, Callable[..., int]] = {
     "_filters": lambda bundle, *given: len(bundle.elements.masks()),
     "_picked": lambda bundle, *given: 6 * len(bundle.elements.masks()),  # count and sum too
 }
-WEIGHTS["__init__"] = 0.0  # of a bundle
+WEIGHTS["charged"] = 0.0  # of a bundle
 
 
 @contextmanager

@@ -34,7 +34,10 @@ class Bundle:
         self.bases, self.count = bases, len(inputs)
         lists = tuple(row for values, _ in bases for row in values)
         self.elements = Elements(X, lists, inputs * len(bases), budget, lean=True)
-        budget.charge(COST * len(bases))
+        self.charged(budget)
+
+    def charged(self, budget: Budget) -> None:
+        budget.charge(COST * len(self.bases))
 
     def found(self, goal: Lists) -> Iterator[Node]:
         """Maps and filters, or both, that make the goal of one of the lists."""
