@@ -1,12 +1,13 @@
 """The embedded search of list functions beside a plain enumeration, for `bench/search.py --plain`.
 
 A candidate of the enumeration is a program that it evaluates on the shown inputs. Of the search two
-counts are given. *Evaluated*: programs and computed integers that it evaluates one at a time, and terms
-and predicates, each a row that numpy evaluates on all elements of the shown lists. *Decided*, by what
-the budget was charged: a program that is evaluated alone is one, and so is each that an array
+counts are given. *Evaluated*: programs of its bank, which it evaluates many at a time but compares and
+enters one by one, computed integers, and terms and predicates, each a row that numpy evaluates on all
+elements of the shown lists. *Decided*, by what
+the budget was charged: a program of the bank is one, and so is each that an array
 operation compares with the outputs (the map of a term, the filter of a predicate or of two joined, the
-list up to where one holds, the count of what passes, ...), `Budget.VECTOR` of them an expansion. The
-second is the count that is comparable: the enumeration evaluates each of those for itself, and parts
+list up to where one holds, the count of what passes, ...), `Budget.VECTOR` of them an expansion where
+`WEIGHTS` says no other, and in bundles of lists each row that is compared with what is wanted. The second is the count that is comparable: the enumeration evaluates each of those for itself, and parts
 (terms and predicates) count for neither. It is cautious: of the pairs of a test and a term for
 conditional maps, charged by 4,096, only 64 an expansion count; operands that are looked up, and
 programs asked again whether they are right on some of the pairs, do not count at all.
@@ -29,6 +30,7 @@ from peirce.agents.search import lists
 from peirce.agents.search.budget import Budget
 from peirce.agents.search.lists import elements
 from peirce.agents.search.lists.bank import Bank
+from peirce.agents.search.lists.bundles import Bundle
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.tasks import judgeable
 from plain_enumeration import enumerate_plainly, whole_texts
@@ -51,6 +53,8 @@ VECTORS = (
 )  # fmt: skip
 WEIGHTS = dict.fromkeys(VECTORS, float(Budget.VECTOR))
 WEIGHTS["sorts"] = 4.0  # each is charged a quarter of an expansion
+WEIGHTS["map_filters"] *= 4  # by a quarter each
+WEIGHTS["_pairs"] *= 4  # four in five of its charges are for five operations at once
 # Parts of programs; programs decided before, on some pairs; look-ups; charged by an inner search.
 WEIGHTS |= dict.fromkeys(("masks", "partials", "peeled", "edited", "windows", "_branches"), 0.0)
 
@@ -60,11 +64,20 @@ class Counts:
     decided = 0.0
 
 
+# Of a bundle, which charges a whole list: what each of its methods compares for it.
+BUNDLES: dict[str, Callable[..., int]] = {
+    "_maps": lambda bundle, k, base, target: len(bundle.elements.terms(target)),
+    "_filters": lambda bundle, *given: len(bundle.elements.masks()),
+    "_picked": lambda bundle, *given: 6 * len(bundle.elements.masks()),  # count and sum too
+}
+WEIGHTS["charged"] = 0.0  # of a bundle
+
+
 @contextmanager
 def counted() -> Iterator[Counts]:
     """What the search of lists evaluates and decides meanwhile."""
     counts = Counts()
-    kept = Bank.evaluate, Bank.int_of, elements._apply, elements._compare
+    kept = Bank.int_of, elements._apply, elements._compare
     charge = Budget.charge
 
     def counting(function: Callable[..., Any], rows: bool) -> Callable[..., Any]:
@@ -78,17 +91,30 @@ def counted() -> Iterator[Counts]:
     def charged(budget: Budget, amount: float) -> bool:
         asker = sys._getframe(1).f_code.co_name
         counts.decided += amount * WEIGHTS.get(asker, 1.0)
+        counts.evaluated += int(amount) if asker == "expand" else 0
         return charge(budget, amount)
 
+    def comparing(method: Callable[..., Any], compared: Callable[..., int]) -> Callable[..., Any]:
+        def called(*given: Any) -> Any:
+            counts.decided += compared(*given)
+            return method(*given)
+
+        return called
+
     replaced: Any = Bank
-    replaced.evaluate, replaced.int_of = (counting(f, False) for f in kept[:2])
-    elements._apply, elements._compare = (counting(f, True) for f in kept[2:])
+    replaced.int_of = counting(kept[0], False)
+    bundled = {name: getattr(Bundle, name) for name in BUNDLES}
+    for name, compared in BUNDLES.items():
+        setattr(Bundle, name, comparing(bundled[name], compared))
+    elements._apply, elements._compare = (counting(f, True) for f in kept[1:])
     Budget.charge = charged  # type: ignore[method-assign]
     try:
         yield counts
     finally:
-        replaced.evaluate, replaced.int_of, elements._apply, elements._compare = kept
+        replaced.int_of, elements._apply, elements._compare = kept
         Budget.charge = charge  # type: ignore[method-assign]
+        for name, method in bundled.items():
+            setattr(Bundle, name, method)
 
 
 def searched(shown: list[list[Any]], budget: float) -> Searched:

@@ -6,7 +6,7 @@ from __future__ import annotations
 class Budget:
     """One list program evaluated on all shown inputs is one expansion, and so are `VECTOR` element
     programs that numpy evaluates at once, `RULES` rules of scenes, and a step of a grid program on
-    `CELLS` shown cells: about 20 microseconds of one core each.
+    `CELLS` shown cells: at most about 20 microseconds of one core each.
 
     A search asks for `left` before each piece of work and charges what the piece was; so it ends at
     the same place on any machine, and after its limit by one piece at most.

@@ -6,7 +6,7 @@ computes cannot differ. Prices are additive and set by hand: a prior over what p
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -21,8 +21,6 @@ LARGEST = 30  # rows, and columns
 FAILURES = (
     ArithmeticError, AttributeError, LookupError, MemoryError, StopIteration, TypeError, ValueError,
 )  # fmt: skip
-# A helper is called, or given to a function that calls it; a variable may have a helper's name.
-_CALLED = re.compile(r"([a-z_]+)(?=\()|(?<=key=)([a-z_]+)|(?<=map\()([a-z_]+)")
 
 
 class Step(NamedTuple):
@@ -68,13 +66,28 @@ def used(code: str) -> list[str]:
     found: dict[str, None] = {}
 
     def visit(text: str) -> None:
-        for name in dict.fromkeys(map("".join, _CALLED.findall(text))):
-            if name in HELPERS and name not in found and f"def {name}(" not in text:
+        for name in _free(text):
+            if name in HELPERS and name not in found:
                 visit(HELPERS[name])
                 found[name] = None
 
     visit(code)
     return list(found)
+
+
+@lru_cache(maxsize=20_000)
+def _free(code: str) -> tuple[str, ...]:
+    """Names that some lines call, or read and bind nowhere, in their order: a variable may have the
+    name of a helper, but not where both are meant."""
+    nodes = list(ast.walk(ast.parse(code)))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    names.sort(key=lambda node: (node.lineno, node.col_offset))
+    free = (n.id for n in names if id(n) in called or n.id not in bound)
+    return tuple(name for name in dict.fromkeys(free) if name not in defined)
 
 
 @lru_cache(maxsize=20_000)

@@ -6,10 +6,14 @@ Each is one def over builtins that changes none of its arguments. A helper may c
 from __future__ import annotations
 
 from .cell_helpers import CELL_HELPERS
+from .cleaning_helpers import CLEANING_HELPERS
 from .object_helpers import OBJECT_HELPERS
+from .part_helpers import PART_HELPERS
+from .room_helpers import ROOM_HELPERS
+from .stroke_helpers import STROKE_HELPERS
 from .whole_grids import WHOLE
 
-HELPERS: dict[str, str] = {
+_BASE: dict[str, str] = {
     # Connected cells of a grid, as lists of (row, column), by the first cell of each in reading
     # order. same: of one colour. around: diagonal neighbours are connected too.
     "objects": """\
@@ -41,7 +45,11 @@ def box(cells):
     rows, columns = [i for i, _ in cells], [j for _, j in cells]
     return min(rows), min(columns), max(rows) + 1, max(columns) + 1
 """,
-    **OBJECT_HELPERS,
-    **WHOLE,
-    **CELL_HELPERS,
 }
+
+# No two of them have one name: a test holds that.
+PARTS = (
+    _BASE, OBJECT_HELPERS, WHOLE, CELL_HELPERS,
+    STROKE_HELPERS, CLEANING_HELPERS, ROOM_HELPERS, PART_HELPERS,
+)  # fmt: skip
+HELPERS: dict[str, str] = {name: text for part in PARTS for name, text in part.items()}

@@ -15,7 +15,8 @@ from .goal import Goal, State
 from .grammar import Step, apply
 from .object_features import VIEWS, Bools, Condition, Seen, View, every, seen
 
-TRIED = 40  # steps of one view
+TRIED = 120  # steps of one view
+COLOURS = 5  # that move each in its own way, at most
 SLIDES = (
     (1, 0, "down", "-max(i for i, _ in o)"),
     (-1, 0, "up", "min(i for i, _ in o)"),
@@ -64,8 +65,11 @@ def move(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                     continue
                 told.add(step.code)
                 tried += 1
-                if not budget.charge(40.0 + goal.cells / 16) or tried > TRIED:
+                if not budget.charge(12.0 + goal.cells / 64) or tried > TRIED:
                     break
+                if apply(step, state.grids[:1]) != goal.outputs[:1]:
+                    continue
+                budget.charge(30.0 + goal.cells / 16)
                 if apply(step, state.grids) == goal.outputs:
                     yield step
 
@@ -95,6 +99,7 @@ def _moves(
 ) -> Iterator[Move]:
     for a, b in _offsets(look, holds, before, after)[:3]:
         yield Move(_placed(a, b), f"by {_said(a, b)}", 1.0 + 0.2 * (abs(a) > 1 or abs(b) > 1))
+    yield from _by_colour(look, holds, before, after)
     for a, b, says, order in SLIDES:
         yield Move(
             f"k = room(r, o, {a}, {b})\n" + _placed(f"{a} * k" if abs(a) > 1 else _times(a), _times(b)),
@@ -116,6 +121,17 @@ def _moves(
     })  # fmt: skip
     if holds.all() or not colours:
         return
+    kin = (
+        "same = [x for x in many if x not in chosen and tint(g, x) == tint(g, o)]\n"
+        "x = min(same, key=lambda x: gap(o, x), default=o)\n"
+        "a, b = way(o, x)\n"
+        "k = gap(o, x) - 1\n"
+    )
+    beside = _placed("a * k", "b * k")
+    to_kin = "beside the nearest other object of its colour, straight"
+    yield Move(kin + beside, to_kin, 1.6)
+    gone = beside.replace("in o:", "in o if x != o else []:", 1)
+    yield Move(kin + gone, f"{to_kin}, or away where there is none", 1.8)
     targets = [("x not in chosen", "the nearest other object", 0.6)]
     targets += [(f"tint(g, x) == {c}", f"the nearest {named(c)} object", 1.0) for c in colours[:3]]
     for test, says, cost in targets:
@@ -135,6 +151,26 @@ def _moves(
         yield Move(onto + _placed("(q[0] + q[2] - p[0] - p[2]) // 2", "(q[1] + q[3] - p[1] - p[3]) // 2"), f"onto the middle of {says}", cost + 1.6)  # fmt: skip
         yield Move(onto + _placed("q[0] - p[0]", "0"), f"up or down to the height of {says}", cost + 1.6)  # fmt: skip
         yield Move(onto + _placed("0", "q[1] - p[1]"), f"sideways to the place of {says}", cost + 1.6)  # fmt: skip
+
+
+def _by_colour(
+    look: Seen, holds: Bools, before: list[NDArray[np.int64]], after: list[NDArray[np.int64]]
+) -> Iterator[Move]:
+    """By a constant for each colour, where most colours are seen to move twice."""
+    tints = np.array(look.values("tint(g, @)"))
+    colours = sorted(set(tints[holds].tolist()))
+    if not 2 <= len(colours) <= COLOURS or 2 * holds.sum() < 3 * len(colours):
+        return
+    ways: dict[int, tuple[int, int]] = {}
+    for colour in colours:
+        which = holds & (tints == colour)
+        offsets = _offsets(look, which, before, after)
+        if not offsets:
+            return
+        ways[colour] = offsets[0]
+    said = ", ".join(f"{named(c)} {_said(*way)}" for c, way in ways.items())
+    code = f"a, b = {ways}.get(tint(g, o), (0, 0))\n" + _placed("a", "b")
+    yield Move(code, f"by its colour: {said}", 1.0 + 0.6 * len(colours))
 
 
 def _times(step: int) -> str:

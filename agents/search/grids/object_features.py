@@ -199,6 +199,7 @@ class Seen:
                 (~self._alone(forms), "sum(form(x) == form(o) for x in many) > 1", "not unique"),
             ):
                 yield Condition(text, f" whose shape is {says}", 1.3), row
+            yield from self._like_a_key(forms)
         for name, noun in (("beside", "touches"), ("within", "has in its box")):
             sets = self.values(f"frozenset({name}(g, o))")
             if sets is None:
@@ -208,6 +209,27 @@ class Seen:
                 negated = f"that does not {'touch' if name == 'beside' else 'have in its box'} {named(colour)}"  # fmt: skip
                 held = [colour in one for one in sets]
                 yield from _both(f"{colour} in {name}(g, o)", f"that {says}", negated, 1.5, held)
+
+    def _like_a_key(self, forms: list[Any]) -> Iterator[tuple[Condition, Bools]]:
+        """What objects share with one that stands out: the shape of one of a colour that all grids
+        have, the colour of a smaller one."""
+        tints = self.values("tint(g, @)") or []
+        held = [{tints[n] for n in np.flatnonzero(self.of == k)} for k in range(len(self.grids))]
+        grids = self.of.tolist()
+        for colour in sorted(set.intersection(*held)):
+            keys = {(k, f) for k, f, t in zip(grids, forms, tints, strict=True) if t == colour}
+            row = np.array([one in keys for one in zip(grids, forms, strict=True)], bool)
+            text = f"any(tint(g, x) == {colour} and form(x) == form(o) for x in many)"
+            says = f"has the shape of a {named(colour)} one"
+            yield Condition(text, f" that {says}", 1.7), row
+            yield Condition(f"not {text}", f" that never {says}", 2.0), ~row
+        least: dict[tuple[int, int], int] = {}
+        for one, o in zip(zip(grids, tints, strict=True), self.flat, strict=True):
+            least[one] = min(len(o), least.get(one, len(o)))
+        row = np.array([least[one] < len(o) for one, o in zip(zip(grids, tints, strict=True), self.flat, strict=True)], bool)  # fmt: skip
+        text = "any(len(x) < len(o) and tint(g, x) == tint(g, o) for x in many)"
+        yield Condition(text, " that has a smaller one of its colour", 1.6), row
+        yield Condition(f"not {text}", " that has no smaller one of its colour", 1.9), ~row
 
     def _alone(self, values: list[Any]) -> Bools:
         """Which objects have a value that no other of their grid has."""

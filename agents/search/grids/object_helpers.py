@@ -173,7 +173,7 @@ def nearest(g, o, many):
         for x in many
         if tint(g, x) != tint(g, o)
     ]
-    return min(near)[1]
+    return min(near, default=(0, tint(g, o)))[1]
 """,
     # How often each colour but 0 stands in a grid: colours, most frequent first.
     "ranked": """\

@@ -42,7 +42,16 @@ class Rule(NamedTuple):
 VALUES = (
     Value("tint(g, o)", "its own colour", 0.5),
     Value("within(g, o)[0]", "the other colour in its box", 0.9),
+    Value("inner(g, o)", "the most frequent other colour in its box", 1.1),
     Value("twin(g, o, many)", "the colour of another object of its shape", 1.2),
+    Value("peer(g, o, many, pose)", "the colour of another object of its shape, however turned", 1.4),
+    Value("peer(g, o, many, len)", "the colour of another object of its size", 1.5),
+    Value("peer(g, o, many, lambda x: len(holes(x)))", "the colour of another object with as many holes", 1.6),
+    Value("peer(g, o, many, lambda x: (height(x), width(x)))", "the colour of another object as high and wide", 1.7),
+    Value("aligned(g, o, many, 0)", "the colour of another object in its rows", 1.5),
+    Value("aligned(g, o, many, 1)", "the colour of another object in its columns", 1.5),
+    Value("max(beside(g, o) - {0}, default=tint(g, o))", "the colour that it touches", 1.2),
+    Value("tint(g, halo(g, o) or o)", "the colour that is most around it", 1.3),
     Value("nearest(g, o, many)", "the colour of the nearest object of another colour", 1.4),
     Value("tint(g, max(many, key=len))", "the colour of the largest object", 1.3),
     Value("tint(g, min(many, key=len))", "the colour of the smallest object", 1.3),
@@ -56,8 +65,8 @@ VALUES = (
     Value("g[0][o[0][1]]", "the first colour of its column", 1.4),
     Value("g[o[0][0]][-1]", "the last colour of its row", 1.6),
     Value("g[-1][o[0][1]]", "the last colour of its column", 1.6),
-)
-PLAIN = (*VALUES[:3], *(value for value in VALUES if "ranked" in value.text))
+)  # fmt: skip
+PLAIN = (*VALUES[:4], *(value for value in VALUES if "ranked" in value.text))
 RANKS = (
     ("sorted({len(x) for x in many})[::-1].index(len(o))", "its rank by size (0: the largest)"),
     ("sorted({height(x) for x in many})[::-1].index(height(o))", "its rank by height (0: the highest)"),

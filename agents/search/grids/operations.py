@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import (
+    canvases,
+    cleaning,
     colouring,
     completing,
     cropping,
@@ -23,7 +25,7 @@ from .goal import Goal, State
 from .grammar import Step
 
 CONCEPTS = (
-    colouring, turning, cropping, growing, panels, shifting, rows, tallying, completing, masking, drawing,
+    colouring, turning, cropping, growing, panels, shifting, rows, tallying, completing, masking, drawing, cleaning, canvases,
 )  # fmt: skip
 
 

@@ -15,16 +15,27 @@ from collections.abc import Callable, Iterator
 
 from ..budget import Budget
 from . import (
+    balancing,
     cells,
     chains,
+    coarse,
     copying,
     counting,
     extraction,
+    fitting,
+    inside,
+    legends,
     moving,
     objects,
     operations,
+    packing,
+    pasting,
     patterns,
+    pointing,
+    rooms,
     shrinking,
+    stamping,
+    strokes,
 )
 from .goal import Goal, Key, State, key
 from .grammar import Grids, Program, Step, apply
@@ -42,6 +53,17 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *copying.FINDERS,
     *shrinking.FINDERS,
     *chains.FINDERS,
+    *strokes.FINDERS,
+    *rooms.FINDERS,
+    *inside.FINDERS,
+    *packing.FINDERS,
+    *pasting.FINDERS,
+    *fitting.FINDERS,
+    *pointing.FINDERS,
+    *coarse.FINDERS,
+    *legends.FINDERS,
+    *balancing.FINDERS,
+    *stamping.FINDERS,
 )
 
 CONFIDENT = 5.0  # a program this cheap ends the search for a first answer

@@ -12,6 +12,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..budget import Budget
+from .ahead import Blocks, Outcome, Plan
+from .entries import Entries, Integers, Popped, program_of
+from .entries import Ints as Ints
+from .entries import Lists as Lists
+from .fingerprints import value_code
 from .grammar import (
     LARGEST_COUNT,
     LARGEST_INTEGER,
@@ -21,36 +26,43 @@ from .grammar import (
     Node,
     X,
     constant,
-    modest,
     node,
     run,
 )
 
-Lists = tuple[tuple[int, ...], ...]
-Ints = tuple[int | None, ...]  # None: not there on that input
+Due = tuple[float, int, int, int]  # price at which it comes, ticket, place of the entry, tier
 
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError, OverflowError, MemoryError)
 
 
 class Bank:
-    """entries: value -> (cost, node). order: values by cost of expansion."""
+    """entries: value -> node, by what it costs. heap: what is built on next."""
 
     def __init__(self, inputs: Lists, goal: Lists) -> None:
         self.inputs = inputs
         self.goal = goal
         self.count = len(inputs)
         self.full = (1 << self.count) - 1
-        self.entries: dict[Lists, Node] = {}
+        self.entries = Entries()
         self.hits: list[Node] = []
         self.partial: dict[int, Node] = {}  # mask of the inputs it is right on -> cheapest
-        self.heap: list[tuple[float, int, Lists, int]] = []
+        self.heap: list[Due] = []
+        self.ahead: list[tuple[Due, Outcome]] = []  # evaluated, earliest first
         self.ticket = 0
-        self.ints: dict[Ints, Node] = {}
+        self.ints = Integers()
+        self.blocks = Blocks(goal, self.evaluate)
+        self.plans: dict[tuple[int, int, bool], tuple[list[tuple[Ints, Node]], Plan]] = {}
+        self.tests: tuple[object, dict[int, list[Node]]] | None = None  # conditionals.py's
         self._sorted: tuple[int, list[tuple[Lists, Node]]] = (0, [])
         self._sorted_ints: tuple[int, list[tuple[Ints, Node]]] = (0, [])
 
     def add(self, values: Lists, program: Node) -> bool:
-        """Enters a list program; True where its value is new or cheaper than before."""
+        """Enters a list program; True where its value is new."""
+        self._compare(values, program)
+        return self.entries.enter(values, program)
+
+    def _compare(self, values: Lists, program: Node) -> None:
+        """Keeps a program that is right on some of the shown pairs, or on all."""
         mask = 0
         for k, (a, b) in enumerate(zip(values, self.goal, strict=True)):
             if a == b:
@@ -61,36 +73,34 @@ class Bank:
             known = self.partial.get(mask)
             if known is None or program.cost < known.cost:
                 self.partial[mask] = program
-        old = self.entries.get(values)
-        if old is not None and old.cost <= program.cost:
-            return False
-        self.entries[values] = program
-        return old is None
 
     def push(self, values: Lists, cost: float, tier: int = 0) -> None:
+        self._push(self.entries.places[value_code(values)], cost, tier)
+
+    def _push(self, place: int, cost: float, tier: int) -> None:
         self.ticket += 1
-        heapq.heappush(
-            self.heap, (cost + (_TIER_COST[tier] if cost else 0.0), self.ticket, values, tier)
-        )
+        due = cost + (_TIER_COST[tier] if cost else 0.0), self.ticket, place, tier
+        heapq.heappush(self.heap, due)
 
     def cheapest(self, count: int) -> list[tuple[Lists, Node]]:
         if self._sorted[0] != len(self.entries):
-            items = sorted(self.entries.items(), key=lambda item: item[1].cost)
-            self._sorted = (len(items), items[:CHEAPEST])
+            self._sorted = (len(self.entries), self.entries.cheapest(CHEAPEST))
         return self._sorted[1][:count]
+
+    @property
+    def known_ints(self) -> object:
+        """The same object for as long as `cheapest_ints` says the same."""
+        return self._sorted_ints[1]
 
     def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:
         if self._sorted_ints[0] != len(self.ints):
-            items = sorted(self.ints.items(), key=lambda item: item[1].cost)
-            self._sorted_ints = (len(items), items[:CHEAPEST])
+            self._sorted_ints = (len(self.ints), self.ints.cheapest(CHEAPEST))
         return self._sorted_ints[1][:count]
 
     # --- integers
 
     def add_int(self, values: Ints, program: Node) -> None:
-        old = self.ints.get(values)
-        if old is None or program.cost < old.cost:
-            self.ints[values] = program
+        self.ints.enter(values, program.cost, program)
 
     def int_of(self, op: str, *operands: tuple[Any, Node]) -> None:
         function = run(op)
@@ -110,25 +120,91 @@ class Bank:
             self.add_int(tuple(out), node(op, *(n for _, n in operands)))
 
     def expand(self, budget: Budget) -> Iterator[None]:
-        """One heap entry at a time, smallest first, until the budget or the heap is empty."""
-        while self.heap and budget.left > 0:
-            _, _, values, tier = heapq.heappop(self.heap)
-            program = self.entries[values]
-            lists = [list(v) for v in values]
-            for made in _TIERS[tier](self, lists, program):
-                op, *operands = made
-                budget.charge(1)
-                value = self.evaluate(*made)
-                if value is None:
-                    continue
-                full = node(op, *(n for _, n in operands))
-                if op in REPEATING and not modest(full):
-                    continue
-                if self.add(value, full) and full.cost < DEAREST:
-                    self.push(value, full.cost)
+        """One list after another, smallest first, until the budget is spent or none is left."""
+        while (self.heap or self.ahead) and budget.left > 0:
+            (_, _, place, tier), outcome = self._next(budget)
+            program = self.entries.node(place)
+            budget.charge(len(outcome.codes))
+            self._enter(place, program, outcome)
             if tier + 1 < len(_TIERS):
-                self.push(values, program.cost, tier + 1)
+                self._push(place, program.cost, tier + 1)
             yield
+
+    def _next(self, budget: Budget) -> tuple[Due, Outcome]:
+        """What is due, evaluated together with what comes after it."""
+        if not self.ahead or (self.heap and self.heap[0] < self.ahead[0][0]):
+            most = min(AHEAD, int(budget.left) // 200 + 1) if self.heap[0][0] else 1
+            taken = [heapq.heappop(self.heap) for _ in range(min(most, len(self.heap)))]
+            self.ahead = sorted([*self.ahead, *zip(taken, self._outcomes(taken), strict=True)],
+                                key=lambda item: item[0])  # fmt: skip
+        due, outcome = self.ahead.pop(0)
+        if due[3] and outcome.plan is not self._plan(due):  # integers were entered since
+            (outcome,) = self._outcomes([due])
+        return due, outcome
+
+    def _outcomes(self, taken: list[Due]) -> list[Outcome]:
+        groups: dict[int, tuple[Plan, list[int]]] = {}
+        for k, due in enumerate(taken):
+            plan = self._plan(due)
+            groups.setdefault(id(plan), (plan, []))[1].append(k)
+        made: dict[int, Outcome] = {}
+        for plan, some in groups.values():
+            values = [self.entries.values(taken[k][2]) for k in some]
+            made.update(zip(some, self.blocks.outcomes(plan, values), strict=True))
+        return [made[k] for k in range(len(taken))]
+
+    def _plan(self, due: Due) -> Plan:
+        """The programs of a tier over a list: they depend on known integers, on how many places it
+        has, and on whether it is the input."""
+        program, tier = self.entries.node(due[2]), due[3]
+        lists = [list(v) for v in self.entries.values(due[2])]
+        longest = min(max(map(len, lists), default=0), MOST_PLACES) if tier == 2 else 0
+        integers = self.cheapest_ints(MOST_OPERANDS) if tier else []
+        key = tier, longest, program.op == "x"
+        known = self.plans.get(key)
+        if known is None or known[0] != integers:
+            slots = [(op, tuple(rest)) for op, _, *rest in _TIERS[tier](self, lists, program)]
+            known = self.plans[key] = integers, Plan(slots)
+        return known[1]
+
+    def _enter(self, place: int, program: Node, outcome: Outcome) -> None:
+        plan, entries = outcome.plan, self.entries
+        popped = Popped(program, tuple(list(v) for v in entries.values(place)), plan.slots)
+        costs = plan.costs(program.cost)
+        there, right = outcome.there, outcome.right
+        if any(plan.repeating):
+            apt = plan.apt(program)
+            there, right = [k for k in there if apt[k]], [item for item in right if apt[item[0]]]
+        for k, mask in right:
+            best = self.partial.get(mask)
+            if mask == self.full or best is None or costs[k] < best.cost:
+                self._look(popped, k)
+        entries.popped.append(popped)
+        origin = len(entries.popped) - 1
+        codes, places, prices = outcome.codes, entries.places, entries.costs
+        origins, slots = entries.origins, entries.slots
+        heap, ticket = self.heap, self.ticket
+        for k in there:
+            code, cost = codes[k], costs[k]
+            known = places.get(code)
+            if known is None:
+                places[code] = known = len(prices)
+                prices.append(cost)
+                origins.append(origin)
+                slots.append(k)
+                if cost < DEAREST:
+                    ticket += 1
+                    heapq.heappush(heap, (cost, ticket, known, 0))
+            elif cost < prices[known]:
+                entries.replace(known, cost, origin, k)
+        self.ticket = ticket
+
+    def _look(self, popped: Popped, slot: int) -> None:
+        """A program that is right on some of the shown pairs, by its text."""
+        op, operands = popped.slots[slot]
+        values = self.evaluate(op, (popped.lists, popped.program), *operands)
+        if values is not None:
+            self._compare(values, program_of(popped, slot))
 
     def evaluate(self, op: str, *operands: tuple[Any, Node]) -> Lists | None:
         function = run(op)
@@ -154,6 +230,11 @@ def _large(value: Any) -> bool:
 
 DEAREST = 14.0
 CHEAPEST = 2500
+AHEAD = 128  # lists evaluated together
+MOST_OPERANDS = (
+    30  # computed integers, cheapest first, that may be operands: a tier looks no further
+)
+MOST_PLACES = 7  # of elements, for operations on two places
 _TIER_COST = (0.0, 2.0, 4.0)
 Made = tuple[Any, ...]
 
@@ -169,8 +250,8 @@ def constants(bank: Bank) -> list[int]:
     return sorted({*often, *shared} - set(_PLAIN))[:12]
 
 
-def _int_operands(bank: Bank, small: bool) -> list[tuple[tuple[int, ...], Node]]:
-    cheap = bank.cheapest_ints(14)
+def _int_operands(bank: Bank, small: bool, most: int = 14) -> list[tuple[tuple[int, ...], Node]]:
+    cheap = bank.cheapest_ints(most)
     found = []
     for values, program in cheap:
         there = tuple(v for v in values if v is not None)
@@ -216,7 +297,7 @@ def _tier_constants(bank: Bank, lists: list[list[int]], program: Node) -> Iterab
                        "rotate_back", "times", "each", "larger", "step", "step_from", "flip_head",
                        "flip_tail", "sort_head", "sort_tail", "chunks", "chunk_flip", "lag"):  # fmt: skip
                 yield op, here, c
-    for number in _int_operands(bank, small=True):
+    for number in _int_operands(bank, small=True, most=30 if program.op == "x" else 14):
         for op in ("append", "prepend", "take", "drop", "take_last", "drop_last", "nth", "omit",
                    "without", "times", "each", "rotate", "remove", "before", "after"):  # fmt: skip
             yield op, here, number
@@ -225,7 +306,7 @@ def _tier_constants(bank: Bank, lists: list[list[int]], program: Node) -> Iterab
 def _tier_pairs(bank: Bank, lists: list[list[int]], program: Node) -> Iterable[Made]:
     here = (lists, program)
     longest = max((len(v) for v in lists), default=0)
-    places = [_const(bank, k) for k in range(min(longest, 7))]
+    places = [_const(bank, k) for k in range(min(longest, MOST_PLACES))]
     values = [_const(bank, k) for k in (*_PLAIN, *constants(bank))]
     values += _int_operands(bank, small=False)
     for a, place in enumerate(places):
@@ -254,7 +335,7 @@ def start(inputs: Lists, goal: Lists) -> Bank:
     bank.push(inputs, 0.0)
     lists = [list(v) for v in inputs]
     for op in ("len", "head", "end", "max", "min", "sum", "distinct", "mode", "where_max",
-               "where_min", "middle", "median", "descents", "range_of", "product"):  # fmt: skip
+               "where_min", "middle", "median", "descents", "range_of", "product", "mean"):  # fmt: skip
         bank.int_of(op, (lists, X))
     for k in (1, 2, 3, 4, 5, -2, -3):
         bank.int_of("at", (lists, X), _const(bank, k))

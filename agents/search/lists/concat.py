@@ -83,7 +83,7 @@ def peeled(bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int) -
                for out, v in zip(goal, values, strict=True)):  # fmt: skip
             rest = tuple(out[: len(out) - len(v)] for out, v in zip(goal, values, strict=True))
             rests.setdefault((rest, False), program)
-    budget.charge(len(bank.entries) / 16)
+    budget.charge(min(len(bank.entries), 2500) / 4)
     if all(goal):
         for front in (True, False):
             ends = tuple(out[0] if front else out[-1] for out in goal)

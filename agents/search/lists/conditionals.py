@@ -3,82 +3,140 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .bank import Bank, Ints
-from .grammar import Node, constant, node
+from .grammar import OPERATIONS, Node, X, constant, node
 
 _IF = 4.0
 _ORDERS = ("reverse", "sort", "sort_down", "unique")  # to be in order, to read alike both ways
+_EDGES = {"gt": 0.5, "lt": -0.5}  # between the constant and the next value
 Guards = dict[int, list[Node]]
 
 
 def guards(bank: Bank) -> Guards:
     """mask of the inputs a test holds on -> its cheapest tests."""
-    found: dict[int, list[Node]] = {}
-    full = bank.full
-
-    def add(values: list[bool], test: Node) -> None:
-        mask = sum(1 << k for k, v in enumerate(values) if v)
-        if mask not in (0, full):
-            found.setdefault(mask, []).append(test)
-
-    items = bank.cheapest_ints(2000)
-    plain = [
-        item for item in items if item[1].op not in ("countif", "sumif") and not _picked(item[1])
-    ][:60]
-    counted = [item for item in items if item[1].op == "countif"][:60]
-    for values, program in plain + counted:
-        for cut in _thresholds(values):
-            if program.op == "countif" and cut > 3:
-                continue
-            c = constant(cut)
-            less, more = c, c
-            if program.op != "countif":
-                usual = 1.0 if program.op == "len" else 0.0
-                less = c._replace(cost=c.cost + _off(cut - 0.5, values) - usual)
-                more = c._replace(cost=c.cost + _off(cut + 0.5, values) - usual)
-            add([v is not None and v > cut for v in values], node("gt", program, more))
-            add([v is not None and v < cut for v in values], node("lt", program, less))
-            add([v is not None and v == cut for v in values], node("eq", program, c))
-            add([v is not None and v != cut for v in values], node("ne", program, c))
-        if program.op == "countif":
-            continue
-        add([v is not None and v % 2 == 1 for v in values], _dear(node("odd", program)))
-        add([v is not None and v % 2 == 0 for v in values], _dear(node("even", program)))
-    for k, (a, first) in enumerate(plain[:18]):
-        for b, second in plain[k + 1 : 18]:
-            for op in ("gt", "lt", "eq", "ne"):
-                add(
-                    [_compare(op, p, q) for p, q in zip(a, b, strict=True)],
-                    _mixed(node(op, first, second)),
-                )
-    x = Node("x", (), 0.0)
-    for value in _held(bank):
-        c = constant(value)
-        c = c._replace(cost=min(c.cost, 3.0) + 1.0)
-        add([value in v for v in bank.inputs], node("has", x, c))
-        add([value not in v for v in bank.inputs], node("lacks", x, c))
-    for values, program in plain[:10]:
-        if None not in values and program.op in ("head", "end", "at"):
-            rest = node("tail", x) if program.op == "head" else x
-            lists = [v[1:] if program.op == "head" else v for v in bank.inputs]
-            if program.op == "head":
-                add(
-                    [p in v for p, v in zip(values, lists, strict=True)], node("has", rest, program)
-                )
+    known = bank.cheapest_ints(2000)
+    if bank.tests is None or bank.tests[0] is not bank.known_ints:
+        bank.tests = bank.known_ints, _of_integers(bank, known)
+    found = {mask: [*tests] for mask, tests in bank.tests[1].items()}
     for reached, program in bank.cheapest(30):
         if program.op != "x":
             same = [a == b for a, b in zip(reached, bank.inputs, strict=True)]
             extra = 0.0 if program.op in _ORDERS else 2.0
             for op, holds in (("same", same), ("differs", [not s for s in same])):
-                test = node(op, x, program)
-                add(holds, test._replace(cost=test.cost + extra))
+                mask = _mask(holds)
+                if mask not in (0, bank.full):
+                    test = node(op, X, program)
+                    found.setdefault(mask, []).append(test._replace(cost=test.cost + extra))
+    return _cheapest_three(found)
+
+
+def _cheapest_three(found: Guards) -> Guards:
     for tests in found.values():
         tests.sort(key=lambda n: n.cost)
         del tests[3:]
     return found
+
+
+def _mask(holds: Iterable[bool]) -> int:
+    return sum(1 << k for k, v in enumerate(holds) if v)
+
+
+class _Ranked:
+    """The values of an integer in order, to say at once on which inputs they pass a threshold."""
+
+    def __init__(self, values: Ints) -> None:
+        there = sorted((v, k) for k, v in enumerate(values) if v is not None)
+        self.values = [v for v, _ in there]
+        self.first = [0, *itertools.accumulate(1 << k for _, k in there)]  # masks of the least ones
+
+    def masks(self, cut: int) -> dict[str, int]:
+        below, upto = (self.first[find(self.values, cut)] for find in (bisect_left, bisect_right))
+        there = self.first[-1]
+        return {"gt": there ^ upto, "lt": below, "eq": upto ^ below, "ne": there ^ upto ^ below}
+
+    def off(self, edge: float) -> float:
+        """A threshold goes where the gap between the values seen has its middle, all else alike."""
+        at = bisect_left(self.values, edge)
+        if not 0 < at < len(self.values):
+            return 0.3
+        low, high = self.values[at - 1], self.values[at]
+        return 0.6 * abs(2 * edge - low - high) / (high - low)
+
+
+class _Tests:
+    """The three cheapest tests of each mask, of one price the earliest first."""
+
+    def __init__(self, full: int) -> None:
+        self.found: Guards = {}
+        self._trivial = (0, full)
+
+    def offer(self, mask: int, op: str, cost: float, *parts: Node) -> None:
+        if mask in self._trivial:
+            return
+        tests = self.found.setdefault(mask, [])
+        if len(tests) < 3 or cost < tests[2].cost:
+            tests.append(Node(op, parts, cost))
+            tests.sort(key=lambda n: n.cost)
+            del tests[3:]
+
+
+def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
+    """Tests of known integers and of what the input holds."""
+    tests = _Tests(bank.full)
+    plain = [
+        item for item in items if item[1].op not in ("countif", "sumif") and not _picked(item[1])
+    ][:60]
+    counted = [item for item in items if item[1].op == "countif"][:60]
+    for values, program in plain + counted:
+        ranked, counting = _Ranked(values), program.op == "countif"
+        usual = 1.0 if program.op == "len" else 0.0
+        for cut in _thresholds(values):
+            if counting and cut > 3:
+                continue
+            c = constant(cut)
+            for op, mask in ranked.masks(cut).items():
+                if mask in (0, bank.full):
+                    continue
+                bound = c
+                if op in _EDGES and not counting:
+                    bound = c._replace(cost=c.cost + ranked.off(cut + _EDGES[op]) - usual)
+                cost = OPERATIONS[op].cost + (program.cost + bound.cost)
+                tests.offer(mask, op, cost, program, bound)
+        if counting:
+            continue
+        for op, rest in (("odd", 1), ("even", 0)):
+            mask = _mask(v is not None and v % 2 == rest for v in values)
+            tests.offer(mask, op, _dear(node(op, program)).cost, program)
+    for k, (a, first) in enumerate(plain[:18]):
+        for b, second in plain[k + 1 : 18]:
+            for op, mask in _compared(a, b):
+                tests.offer(mask, op, _mixed(node(op, first, second)).cost, first, second)
+    for value in _held(bank):
+        c = constant(value)
+        rare = 0.6 if value > 10 and sum(value in v for v in bank.inputs) > 2 else 0.0
+        c = c._replace(cost=min(c.cost, 3.0) + 1.0 - rare)
+        held = _mask(value in v for v in bank.inputs)
+        tests.offer(held, "has", node("has", X, c).cost, X, c)
+        tests.offer(bank.full ^ held, "lacks", node("lacks", X, c).cost, X, c)
+    for values, program in plain[:10]:
+        if None not in values and program.op == "head":
+            rest_of = node("tail", X)
+            holds = (p in v[1:] for p, v in zip(values, bank.inputs, strict=True))
+            tests.offer(_mask(holds), "has", node("has", rest_of, program).cost, rest_of, program)
+    return tests.found
+
+
+def _compared(a: Ints, b: Ints) -> Iterator[tuple[str, int]]:
+    """Masks of the inputs on which both are there and the first is greater, less, equal, another."""
+    pairs = list(enumerate(zip(a, b, strict=True)))
+    there = sum(1 << k for k, (p, q) in pairs if p is not None and q is not None)
+    more = sum(1 << k for k, (p, q) in pairs if p is not None and q is not None and p > q)
+    same = sum(1 << k for k, (p, q) in pairs if p is not None and p == q)
+    yield from (("gt", more), ("lt", there ^ more ^ same), ("eq", same), ("ne", there ^ same))
 
 
 def _held(bank: Bank) -> list[int]:
@@ -88,23 +146,15 @@ def _held(bank: Bank) -> list[int]:
     return [*range(11), *often]
 
 
-def _off(edge: float, values: Ints) -> float:
-    """A threshold goes where the gap between the values seen has its middle, all else alike."""
-    below = [v for v in values if v is not None and v < edge]
-    above = [v for v in values if v is not None and v > edge]
-    if not below or not above:
-        return 0.3
-    low, high = max(below), min(above)
-    return 0.6 * abs(2 * edge - low - high) / (high - low)
-
-
 def _picked(program: Node) -> bool:
     return any(isinstance(part, Node) and part.op == "filter" for part in program.args)
 
 
 def _dear(test: Node) -> Node:
     """Parity of anything but the length is seldom what decides."""
-    extra = 0.0 if test.args[0].op in ("len", "head", "end") else 2.0
+    integer = test.args[0]
+    plain = integer.op in ("len", "head", "end") and integer.args[0].op == "x"
+    extra = 0.0 if plain else 2.0
     return test._replace(cost=test.cost + extra)
 
 
@@ -114,7 +164,8 @@ _ELEMENTS = ("head", "end", "at", "max", "min", "middle", "median", "nth_least",
 def _mixed(test: Node) -> Node:
     """An element is seldom compared with a length, a count or a place."""
     a, b = (part.op in _ELEMENTS for part in test.args)
-    return test if a and b else test._replace(cost=test.cost + 2.0)
+    extra = 1.5 if test.op in ("eq", "ne") else 0.0  # two elements are rather compared by size
+    return test._replace(cost=test.cost + (extra if a and b else 2.0))
 
 
 def _thresholds(values: Ints) -> list[int]:
@@ -126,12 +177,6 @@ def _thresholds(values: Ints) -> list[int]:
                  if high - low < 1000 else low)  # fmt: skip
     cuts |= set(seen[:12])
     return sorted(cuts)
-
-
-def _compare(op: str, a: int | None, b: int | None) -> bool:
-    if a is None or b is None:
-        return False
-    return {"gt": a > b, "lt": a < b, "eq": a == b, "ne": a != b}[op]
 
 
 def supersets(partial: dict[int, Node], count: int) -> dict[int, Node]:

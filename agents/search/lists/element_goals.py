@@ -16,11 +16,11 @@ from ..budget import Budget
 from .bank import Lists
 from .elements import Elements, Table
 from .features import PREDICATES, TERMS
-from .grammar import Node
+from .grammar import Node, constant
 
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
 MAP_EACH = 3.0
-RARE = 3.0  # for a case of its own for one element: a patch rather than a rule
+V = Node("v", (), 0.4)
 _ENOUGH = 60  # programs of one kind for one base
 
 
@@ -37,7 +37,7 @@ def maps(elements: Elements, goal: Lists) -> Iterator[Node]:
     hits = np.flatnonzero((terms.rows == target).all(axis=1))
     for k in hits[:1].tolist():
         for term in terms.alike(k):
-            yield _over("map", MAP, elements, term)
+            yield over("map", MAP, elements, term)
     yield from _sums(elements, terms, target)
 
 
@@ -66,44 +66,7 @@ def _sums(elements: Elements, terms: Table, target: NDArray[np.int64]) -> Iterat
                 found.append(Node(op, pair, a.cost + b.cost + TERMS[op][1]))
     found.sort(key=lambda n: n.cost)
     for term in found[:20]:
-        yield _over("map", MAP, elements, term)
-
-
-def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """[a if test else b for v in base]: tests by terms through one matrix product."""
-    if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
-        return
-    target = flat(goal)
-    terms = elements.terms(target)
-    wrong = terms.rows != target
-    useful = np.flatnonzero((~wrong).any(axis=1))[:1500]
-    masks = elements.masks()
-    most = min(len(masks), 4000)
-    if not elements.budget.charge(2 * most * len(useful) / Budget.VECTOR / 64):
-        return
-    missed = wrong[useful].T.astype(np.float32)
-    tests = masks.rows[:most].astype(np.float32)
-    here = tests @ missed == 0
-    there = (1.0 - tests) @ missed == 0
-    rare = np.minimum(tests.sum(axis=1), elements.size - tests.sum(axis=1)) < 2
-    some = (tests.sum(axis=1) > 0) & (tests.sum(axis=1) < elements.size)
-    fits = np.flatnonzero(here.any(axis=1) & there.any(axis=1) & some)
-    found = []
-    for p in fits:
-        for a in np.flatnonzero(here[p])[:2]:
-            for b in np.flatnonzero(there[p])[:2]:
-                test, then, other = (
-                    masks.recipes[p],
-                    terms.recipes[useful[a]],
-                    terms.recipes[useful[b]],
-                )
-                if then != other:
-                    cost = MAP_IF + elements.base.cost + test.cost + then.cost + other.cost
-                    if rare[p]:
-                        cost += RARE
-                    found.append(Node("map_if", (elements.base, test, then, other), cost))
-    found.sort(key=lambda n: n.cost)
-    yield from found[:_ENOUGH]
+        yield over("map", MAP, elements, term)
 
 
 def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -121,7 +84,7 @@ def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     for k in right_length.tolist():
         if np.array_equal(elements.flat[masks.rows[k]], target):
             for test in masks.alike(k):
-                yield _over("filter", FILTER, elements, test)
+                yield over("filter", FILTER, elements, test)
             count += 1
             if count == _ENOUGH:
                 break
@@ -160,7 +123,7 @@ def _filter_pairs(
                     break
     found.sort(key=lambda n: n.cost)
     for test in found[:30]:
-        yield _over("filter", FILTER, elements, test)
+        yield over("filter", FILTER, elements, test)
 
 
 def map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -176,7 +139,7 @@ def map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     rows = terms.rows[:1500]
     found = []
     for k in fits:
-        if not elements.budget.charge(len(rows) / Budget.VECTOR):
+        if not elements.budget.charge(len(rows) / Budget.VECTOR / 4):
             return
         good = np.flatnonzero((rows[:, masks.rows[k]] == target).all(axis=1))[:2]
         for t in good:
@@ -196,17 +159,38 @@ def sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
     count = 0
     for k in range(min(len(terms), 1500)):
         term = terms.recipes[k]
-        if _speaks_of_place(term):
+        if speaks_of_place(term):
             continue
         if not elements.budget.charge(0.25):
             return
         row = terms.rows[k]
         order = np.lexsort((row, elements.segment))
         if np.array_equal(elements.flat[order], flat(goal)):
-            yield _over("sort_by", SORT, elements, term)
+            yield over("sort_by", SORT, elements, term)
             count += 1
             if count == 20:
                 return
+    if not count:
+        yield from by_distance(elements.base, elements.lists, goal)
+
+
+def by_distance(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
+    """sorted(base, key=lambda v: abs(v - c)): neighbours of the outputs tell where c lies."""
+    low, high = -(10**9), 10**9
+    for out in goal:
+        for a, b in itertools.pairwise(out):
+            if a < b:
+                high = min(high, (a + b) // 2)
+            elif a > b:
+                low = max(low, (a + b + 1) // 2)
+    if not -(10**9) < low <= high < 10**9:
+        return
+    for c in dict.fromkeys(((low + high) // 2, low, high)):
+        made = [sorted(v, key=lambda e: abs(e - c)) for v in lists]
+        if [tuple(v) for v in made] == list(goal):
+            key = Node("abs", (V, constant(c)), V.cost + 2.2 + constant(c).cost)
+            yield Node("sort_by", (base, key), SORT + base.cost + key.cost)
+            return
 
 
 def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -224,7 +208,7 @@ def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
         if terms.recipes[k].op == "const":
             continue
         if np.array_equal(np.repeat(elements.flat, rows[k]), target):
-            yield _over("each_by", EACH, elements, terms.recipes[k])
+            yield over("each_by", EACH, elements, terms.recipes[k])
             count += 1
             if count == 20:
                 return
@@ -246,7 +230,7 @@ def flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
         hits = np.flatnonzero((terms.rows == target[k::many]).all(axis=1))
         options.append([term for hit in hits[:1].tolist() for term in terms.alike(hit)[:3]])
     for chosen in itertools.product(*options):
-        yield _over("map_each", MAP_EACH, elements, *chosen)
+        yield over("map_each", MAP_EACH, elements, *chosen)
 
 
 def _each_of(
@@ -261,7 +245,7 @@ def _each_of(
         good = np.flatnonzero((np.repeat(rows, times, axis=1) == target).all(axis=1))[:2]
         for t in good.tolist():
             if terms.recipes[t].op != "v":
-                yield _over("each_of", EACH + 1.0, elements, terms.recipes[t], terms.recipes[k])
+                yield over("each_of", EACH + 1.0, elements, terms.recipes[t], terms.recipes[k])
 
 
 def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -280,7 +264,7 @@ def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
         if (op == "until" and not head) or (op == "since" and not tail):
             continue
         for k in np.flatnonzero((first == wanted).all(axis=1))[:20]:
-            yield _over(op, CUT, elements, masks.recipes[k])
+            yield over(op, CUT, elements, masks.recipes[k])
 
 
 def first_true(elements: Elements, rows: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -310,61 +294,38 @@ def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
         terms = elements.terms(padded)
         misses = (terms.rows != padded).astype(np.float32) @ elements.segments
         right = ((misses == 0) & same) @ bits
-        for k in np.flatnonzero(right):
-            best.setdefault(int(right[k]), _over("map", MAP, elements, terms.recipes[k]))
+        for k in _first_of_each(right):
+            best.setdefault(int(right[k]), over("map", MAP, elements, terms.recipes[k]))
     masks = elements.masks()
     kept = masks.rows.astype(np.float32) @ elements.segments
     fits = kept == lengths
-    for j in range(len(goal)):
+    for j, out in enumerate(goal):
         part = slice(elements.starts[j], elements.starts[j + 1])
-        values = elements.flat[part]
-        for k in np.flatnonzero(fits[:, j]):
-            if not np.array_equal(values[masks.rows[k, part]], goal[j]):
-                fits[k, j] = False
+        able = np.flatnonzero(fits[:, j])
+        places = masks.rows[able, part].nonzero()[1].reshape(len(able), len(out))
+        fits[able, j] = (elements.flat[part][places] == np.array(out, dtype=np.int64)).all(axis=1)
     right = fits @ bits
     elements.budget.charge(len(masks) / Budget.VECTOR)
-    for k in np.flatnonzero(right):
-        program = _over("filter", FILTER, elements, masks.recipes[k])
+    for k in _first_of_each(right):
+        program = over("filter", FILTER, elements, masks.recipes[k])
         old = best.get(int(right[k]))
         if old is None or program.cost < old.cost:
             best[int(right[k])] = program
     yield from best.items()
 
 
-def mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists that the cheapest terms make of the base."""
-    terms = elements.terms(elements.flat)
-    count = 0
-    for k in range(len(terms)):
-        term = terms.recipes[k]
-        if not any(isinstance(part, Node) for part in term.args):
-            continue
-        row = terms.rows[k]
-        pieces = np.split(row, elements.starts[1:-1])
-        yield _over("map", MAP, elements, term), tuple(tuple(p.tolist()) for p in pieces)
-        count += 1
-        if count == most:
-            return
+def _first_of_each(right: NDArray[np.int64]) -> list[int]:
+    """Where each number but 0 comes first, in order: tables begin with what is cheapest."""
+    numbers, first = np.unique(right, return_index=True)
+    return sorted(first[numbers != 0].tolist())
 
 
-def kept(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists that the cheapest tests leave of the base."""
-    masks = elements.masks()
-    for k in range(min(most, len(masks))):
-        row = masks.rows[k]
-        values = []
-        for j in range(len(elements.lists)):
-            part = slice(elements.starts[j], elements.starts[j + 1])
-            values.append(tuple(elements.flat[part][row[part]].tolist()))
-        yield _over("filter", FILTER, elements, masks.recipes[k]), tuple(values)
-
-
-def _over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
+def over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
     cost = price + elements.base.cost + sum(p.cost for p in parts)
     return Node(op, (elements.base, *parts), cost)
 
 
-def _speaks_of_place(term: Node) -> bool:
+def speaks_of_place(term: Node) -> bool:
     from .source import uses_index
 
     return uses_index(term)

@@ -8,6 +8,7 @@ a price and a recipe that becomes a `Node` only when it is wanted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from ..budget import Budget
 from .bank import Lists
 from .features import FEATURES, OUTER, PREDICATES, TERMS, rows_of
 from .grammar import Node, constant, constant_cost
+from .recipes import Recipes, Sources
 
 Rows = NDArray[np.int64]
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError)
@@ -24,6 +26,11 @@ MANY_TERMS = 4000
 MANY_MASKS = 7000
 ALIKE = 12
 _SCALARS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1)
+# What is said of the elements of a list that was computed, where there are many such lists.
+_LEAN = frozenset(
+    ("v", "i", "n", "first", "last", "greatest", "least", "before", "mirror", "count", "seen", "to_come", "max_till", "min_till",
+     "digit_sum", "in_order")
+)  # fmt: skip
 
 
 class Table:
@@ -33,7 +40,7 @@ class Table:
         self,
         rows: Rows,
         costs: NDArray[np.float64],
-        recipes: list[Node],
+        recipes: list[Node] | Recipes,
         others: Callable[[int], list[Node]] | None = None,
     ) -> None:
         self.rows = rows
@@ -51,9 +58,12 @@ class Table:
 
 def _keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
     """A random integer combination of each row: equal rows have equal keys."""
-    weights = np.random.default_rng(5).integers(1, 2**62, rows.shape[1], dtype=np.int64)
-    with np.errstate(over="ignore"):
-        return (rows.astype(np.int64) * weights).sum(axis=1)  # type: ignore[no-any-return]
+    return rows.astype(np.int64, copy=False) @ _weights(rows.shape[1])
+
+
+@cache
+def _weights(size: int) -> NDArray[np.int64]:
+    return np.random.default_rng(5).integers(1, 2**62, size, dtype=np.int64)
 
 
 def _distinct(keys: NDArray[np.int64], costs: NDArray[np.float64], most: int) -> NDArray[np.int64]:
@@ -78,12 +88,21 @@ def _same_rows(
 
 
 class Elements:
-    """base: the node of the lists gone through; `outer` when it is not the input itself."""
+    """base: the node of the lists gone through. lean: the plainest terms and predicates only."""
 
-    def __init__(self, base: Node, lists: Lists, inputs: Lists, budget: Budget) -> None:
+    def __init__(
+        self, base: Node, lists: Lists, inputs: Lists, budget: Budget, lean: bool = False
+    ) -> None:
         self.base = base
-        self.lists = lists
+        self.lean = lean
         self.budget = budget
+        self._lay(lists)
+        self.simple = self._features(inputs)
+        self._terms: Table | None = None
+        self._masks: Table | None = None
+
+    def _lay(self, lists: Lists) -> None:
+        self.lists = lists
         self.lengths = np.array([len(v) for v in lists], dtype=np.int64)
         self.flat = np.array([e for v in lists for e in v], dtype=np.int64)
         self.size = len(self.flat)
@@ -91,13 +110,12 @@ class Elements:
         self.segments = np.zeros((self.size, len(lists)), dtype=np.float32)
         self.segments[np.arange(self.size), self.segment] = 1.0
         self.starts = np.concatenate([[0], np.cumsum(self.lengths)])
-        self.simple = self._features(inputs)
-        self._terms: Table | None = None
-        self._masks: Table | None = None
 
     def _features(self, inputs: Lists) -> Table:
         table = dict(FEATURES)
-        if self.base.op != "x":
+        if self.lean:
+            table = {name: feature for name, feature in table.items() if name in _LEAN}
+        elif self.base.op != "x":
             table |= OUTER
         rows, costs, recipes = [], [], []
         lists, whole = [list(v) for v in self.lists], [list(v) for v in inputs]
@@ -116,6 +134,11 @@ class Elements:
         keep = _distinct(_keys(data), np.array(costs), 80)
         return Table(data[keep], np.array(costs)[keep], [recipes[k] for k in keep])
 
+    def split(self, order: NDArray[np.int64]) -> Lists:
+        """The elements in another order, cut into lists as long as the base's."""
+        parts = np.split(self.flat[order], self.starts[1:-1])
+        return tuple(tuple(part.tolist()) for part in parts)
+
     def with_constants(self, scalars: tuple[int, ...]) -> Table:
         rows = np.array(scalars, dtype=np.int64)[:, None].repeat(self.size, axis=1)
         rows = np.concatenate([self.simple.rows, rows])
@@ -132,6 +155,10 @@ class Elements:
         if len(goal) == self.size and self.size:
             moves, counts = np.unique(goal - self.flat, return_counts=True)
             steps = [abs(int(m)) for m in moves[np.argsort(-counts, kind="stable")][:3]]
+            ends = np.concatenate([self.flat + goal, self.flat - goal])
+            pivots, counts = np.unique(ends, return_counts=True)  # of a distance
+            order = np.argsort(-counts, kind="stable")[:2]
+            steps += [int(p) for p in pivots[order] if 0 < p < 1000]
         return tuple(dict.fromkeys((*_SCALARS, 20, 50, 100, *often, *steps)))
 
     def terms(self, goal: NDArray[np.int64]) -> Table:
@@ -140,11 +167,7 @@ class Elements:
             return self._terms
         single = self.with_constants(self.scalars(goal))
         blocks, costs = [single.rows], [single.costs]
-        sources: list[list[tuple[str | None, int, int]]] = [
-            [(None, k, 0) for k in range(len(single))]
-        ]
-        count = len(single)
-        left, right = single.rows[:, None, :], single.rows[None, :, :]
+        sources, count = Sources(), len(single)
         upper = np.triu(np.ones((count, count), dtype=bool), 1)
         pair_costs = single.costs[:, None] + single.costs[None, :]
         for op, (_, price, _) in TERMS.items():
@@ -152,6 +175,9 @@ class Elements:
             if op in ("+", "*", "min", "max", "abs"):
                 wanted = upper
             wanted = wanted & (pair_costs + price <= 7.2)
+            if self.lean:
+                value = np.array([recipe.op == "v" for recipe in single.recipes])
+                wanted = wanted & (value[:, None] | value[None, :])
             if op in ("//", "%"):
                 wanted = wanted & (single.rows != 0).all(axis=1)[None, :]
             a, b = np.nonzero(wanted)
@@ -159,19 +185,23 @@ class Elements:
                 break
             blocks.append(_apply(op, single.rows[a], single.rows[b]))
             costs.append(pair_costs[a, b] + price)
-            sources.append([(op, int(i), int(j)) for i, j in zip(a, b, strict=True)])
-        del left, right
+            sources.add(op, single.recipes, single.recipes, a, b)
+        affine, pairs = self._affine(), sum(map(len, blocks[1:]))
+        blocks.append(affine.rows)
+        costs.append(affine.costs)
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
-        flat_sources = [s for block in sources for s in block]
         keys = _keys(rows)
         keep = _distinct(keys, prices, MANY_TERMS)
 
         def recipe(k: int) -> Node:
-            op_name, i, j = flat_sources[k]
-            first, second = single.recipes[i], single.recipes[j]
-            return first if op_name is None else Node(op_name, (first, second), float(prices[k]))
+            if k < count:
+                return single.recipes[k]
+            if k >= count + pairs:
+                return affine.recipes[k - count - pairs]
+            op, first, second = sources[k - count]
+            return Node(op, (first, second), float(prices[k]))
 
-        made = [recipe(int(k)) for k in keep]
+        made = Recipes(len(keep), lambda k: recipe(int(keep[k])))
         others = _same_rows(keys, prices, keep, recipe)
         self._terms = Table(rows[keep], prices[keep], made, others)
         return self._terms
@@ -186,7 +216,7 @@ class Elements:
         single = self.with_constants(())
         blocks: list[NDArray[np.bool_]] = []
         costs: list[NDArray[np.float64]] = []
-        recipes: list[tuple[str, Node, Node]] = []
+        sources = Sources()
 
         def compare(left: Table, right: Table, ops: tuple[str, ...], most: float) -> None:
             for op in ops:
@@ -197,13 +227,19 @@ class Elements:
                     return
                 blocks.append(_compare(op, left.rows[a], right.rows[b]))
                 costs.append(total[a, b])
-                recipes.extend(
-                    (op, left.recipes[i], right.recipes[j]) for i, j in zip(a, b, strict=True)
-                )
+                sources.add(op, left.recipes, right.recipes, a, b)
 
         small = _constants_table((*_SCALARS,), self.size)
         fine = _constants_table(tuple(dict.fromkeys((*_SCALARS, *tens, 100, *values))), self.size)
-        compare(self._pick(single, ("v",)), fine, ("<", ">", "==", "!="), 99)
+        value = self._pick(single, ("v",))
+        compare(value, fine, ("<", ">", "==", "!="), 99)
+        if self.lean:
+            compare(value, single, ("<", ">", "==", "!="), 99)
+            of_each = self._pick(single, ("i", "count", "seen", "to_come", "digit_sum"))
+            compare(of_each, small, ("<", ">", "=="), 5.0)
+            residues = self._residues(self._pick(single, ("v", "i")))
+            compare(residues, _constants_table((0, 1, 2), self.size), ("==", "!="), 99)
+            return self._table_of(blocks, costs, sources)
         compare(single, small, ("<", ">", "==", "!="), 7.0)
         compare(single, single, ("<", ">", "==", "!=", "<=", ">="), 7.0)
         compare(single, _constants_table(tens, self.size), ("<", ">"), 7.6)
@@ -212,24 +248,60 @@ class Elements:
             residues, _constants_table((0, 1, 2, 3, 4, 5), self.size), ("==", "!=", "<", ">"), 8.0
         )
         compare(residues, residues, ("==", "!="), 8.4)
+        digits = self._residues(value)
+        compare(digits, digits, ("<",), 99)
         compare(
             residues, self._pick(single, ("v", "i", "first", "n", "last")), ("==", "<", ">"), 8.0
         )
         near = self._neighbours(single)
         compare(near, single, ("==", "<", ">", "!="), 7.6)
         compare(near, small, ("==", "<", ">"), 8.4)
+        return self._table_of(blocks, costs, sources)
+
+    def _table_of(
+        self,
+        blocks: list[NDArray[np.bool_]],
+        costs: list[NDArray[np.float64]],
+        sources: Sources,
+    ) -> Table:
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
         keys = _keys(rows)
         keep = _distinct(keys, prices, MANY_MASKS)
 
         def recipe(k: int) -> Node:
-            op, a, b = recipes[k]
+            op, a, b = sources[k]
             return Node(op, (a, b), float(prices[k]))
 
-        made = [recipe(int(k)) for k in keep]
+        made = Recipes(len(keep), lambda k: recipe(int(keep[k])))
         others = _same_rows(keys, prices, keep, recipe)
         self._masks = Table(rows[keep], prices[keep], made, others)  # type: ignore[arg-type]
         return self._masks
+
+    def _affine(self) -> Table:
+        """A multiple of v plus a digit."""
+        value = Node("v", (), FEATURES["v"].cost)
+        rows, recipes = [], []
+        for factor in (2, 3, 4, 5):
+            multiple = _term("*", constant(factor), value)
+            for more in range(1, 10):
+                rows.append(factor * self.flat + more)
+                recipes.append(_term("+", multiple, constant(more)))
+        return _table(rows, recipes, self.size)
+
+    def restricted(self, picked: list[int]) -> Elements:
+        """The same of some of the lists alone, with the rows that there are."""
+        made = Elements.__new__(Elements)
+        made.base, made.budget, made.lean = self.base, self.budget, self.lean
+        made._lay(tuple(self.lists[k] for k in picked))
+        columns = np.isin(self.segment, picked)
+
+        def some(table: Table) -> Table:
+            return Table(table.rows[:, columns], table.costs, table.recipes)
+
+        made.simple = some(self.simple)
+        made._terms = None if self._terms is None else some(self._terms)
+        made._masks = None if self._masks is None else some(self._masks)
+        return made
 
     def _pick(self, table: Table, names: tuple[str, ...]) -> Table:
         keep = [k for k, r in enumerate(table.recipes) if r.op in names]

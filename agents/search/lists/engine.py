@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from ..following import Answer, Codes, Defined, Following, Predictions
+from ..following import Answer, Codes, Defined, Predictions
+from ..sharing import Sharing
 from .bank import Lists
+from .behaviour import INPUTS, LOOKED_AT, RAISED, surcharge
 from .grammar import LARGEST_INTEGER, Node, modest
+from .labour import laborious
 from .search import Search
 from .sentence import sentence
 from .source import TooLong, source
 
 SAMPLE = 600  # inputs of the space a candidate meets first
 PATCH = 5.0  # what a branch for a single shown pair is dearer, in a first answer
+LABORIOUS = 1.0  # what a program is dearer that would take long on the space (labour.py)
 RANKED = 600  # programs, cheapest first, that are written out
-# What a written program can raise: with a predicted list of types no other end is hidden.
-_UNDEFINED = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
 
 
 class Candidate:
@@ -30,6 +32,8 @@ class Candidate:
         self.text = source(program, kind)
         self.sentence = sentence(program, kind)
         self.cost = program.cost
+        self.laborious = laborious(program)
+        self.extra: float | None = None
         self.test: Callable[[list[int]], Any] | None = None
         if program.op == "if":
             self.test = _function(source(program.args[0], "bool"))
@@ -38,7 +42,7 @@ class Candidate:
     def right(self, shown: list[list[Any]]) -> bool:
         try:
             return all(_same(self.function(list(i)), o) for i, o in shown)
-        except _UNDEFINED:
+        except RAISED:
             return False
 
     def patched(self, shown: list[list[Any]]) -> bool:
@@ -55,7 +59,7 @@ class Candidate:
         for k, values in enumerate(inputs):
             try:
                 out = function(list(values))
-            except _UNDEFINED:
+            except RAISED:
                 continue
             codes[k] = _code(out)
             defined[k] = True
@@ -95,7 +99,8 @@ class Problem:
             self.search = Search(inputs, goal, self.kind, expansions)
         self.by_text: dict[str, Candidate] = {}
         self.written: dict[Node, Candidate | None] = {}
-        self.following = Following(space, SAMPLE)
+        self.following = Sharing(space, SAMPLE)
+        self.some = space[:: max(1, len(space) // INPUTS)]
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         ranked = self.rank(confident=not skip)
@@ -113,10 +118,25 @@ class Problem:
             candidate = self.written[program]
             if candidate is not None:
                 by_text.setdefault(candidate.text, candidate)
-        self.by_text, ranked = by_text, list(by_text.values())
+        self.by_text = by_text
+        ranked = self._behaved(list(by_text.values()))
         if not confident:
-            return [c for c in ranked if not c.patched(self.shown)] or ranked[:1]
+            return [c for c in ranked if not (c.laborious or c.patched(self.shown))] or ranked[:1]
         return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
+
+    def _behaved(self, ranked: list[Candidate]) -> list[Candidate]:
+        """By price, the first of them with what the space says of them (behaviour.py)."""
+        inputs = [i for i, _ in self.shown]
+        for k, candidate in enumerate(ranked):
+            candidate.cost = candidate.program.cost
+            if k < LOOKED_AT:
+                if candidate.laborious:
+                    candidate.extra = LABORIOUS
+                if candidate.extra is None:
+                    function, test = candidate.function, candidate.test
+                    candidate.extra = surcharge(function, test, inputs, self.some)
+                candidate.cost += candidate.extra
+        return sorted(ranked, key=lambda c: c.cost)
 
     def _write(self, program: Node) -> Candidate | None:
         if not modest(program):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import eq
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import Budget
-from .bank import Bank, Ints
-from .elements import Elements
-from .grammar import LARGEST_INTEGER, OPERATIONS, Node, constant, node
+from .bank import _GUARDED, Bank, Ints
+from .elements import Elements, Table, _keys
+from .grammar import LARGEST_INTEGER, OPERATIONS, Node, constant, node, run
 
 _COUNT, _SUM = 2.2, 2.6
 _ABSENT = -(2**40)
@@ -28,14 +29,25 @@ def counts(bank: Bank, elements: Elements) -> None:
         ("sumif", _SUM, elements.segments * elements.flat[:, None].astype(np.float32)),
     ):
         table = (rows @ weights).astype(np.int64)
-        seen: set[bytes] = set()
-        for k in range(len(masks)):
-            key = table[k].tobytes()
-            if key not in seen:
-                seen.add(key)
-                program = Node(op, (elements.base, masks.recipes[k]),
-                               price + elements.base.cost + masks.recipes[k].cost)  # fmt: skip
-                bank.add_int(tuple(table[k].tolist()), program)
+        costs = (price + elements.base.cost) + masks.costs
+        made_of = _counting(op, price, elements, masks)
+        for k, values in _distinct_rows(table):
+            bank.ints.enter(values, float(costs[k]), (made_of, k))
+
+
+def _counting(op: str, price: float, elements: Elements, masks: Table) -> Callable[[int], Node]:
+    def made(k: int) -> Node:
+        test = masks.recipes[k]
+        return Node(op, (elements.base, test), price + elements.base.cost + test.cost)
+
+    return made
+
+
+def _distinct_rows(table: NDArray[np.int64]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Each row that is not like an earlier one, with its place."""
+    _, first = np.unique(_keys(table), return_index=True)
+    first.sort()
+    return zip(first.tolist(), map(tuple, table[first].tolist()), strict=True)
 
 
 def picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
@@ -66,16 +78,22 @@ def picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
         else:
             fine = there.any(axis=1)
             table = np.where(there, table, _ABSENT)
-        seen: set[bytes] = set()
-        for k in np.flatnonzero(fine).tolist():
-            key = table[k].tobytes()
-            if key in seen:
-                continue
-            seen.add(key)
-            test = masks.recipes[k]
-            kept = Node("filter", (elements.base, test), 1.8 + elements.base.cost + test.cost)
-            values_of = tuple(None if v == _ABSENT else v for v in table[k].tolist())
-            bank.add_int(values_of, node(op, kept))
+        there_at = np.flatnonzero(fine)
+        costs = OPERATIONS[op].cost + ((1.8 + elements.base.cost) + masks.costs)
+        made_of = _picking(op, elements, masks)
+        for k, row in _distinct_rows(table[there_at]):
+            place = int(there_at[k])
+            values_of = tuple(None if v == _ABSENT else v for v in row)
+            bank.ints.enter(values_of, float(costs[place]), (made_of, place))
+
+
+def _picking(op: str, elements: Elements, masks: Table) -> Callable[[int], Node]:
+    def made(k: int) -> Node:
+        test = masks.recipes[k]
+        cost = 1.8 + elements.base.cost + test.cost
+        return node(op, Node("filter", (elements.base, test), cost))
+
+    return made
 
 
 def _product(values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -138,23 +156,40 @@ def _pairs(
     b = np.repeat(seconds, count)
     wanted = costs[a] + costs[b] < 9.0
     a, b = a[wanted], b[wanted]
-    if not budget.charge(5 * len(a) / Budget.VECTOR):
+    if not budget.charge(len(a) / Budget.VECTOR):
         return
+    left, right = rows[a, 0], rows[b, 0]
     for op in ("mul", "div", "mod", "lower", "upper"):
-        left, right = rows[a], rows[b]
-        fine = np.ones(len(a), dtype=bool)
+        likely = np.flatnonzero(_under(op, left, right) == target[0])
+        first, second = rows[a[likely]], rows[b[likely]]
+        fits = (_under(op, first, second) == target).all(axis=1)
         if op in ("div", "mod"):
-            fine = (right != 0).all(axis=1)
-        safe = np.where(right == 0, 1, right)
-        made = {
-            "mul": lambda x, y, s: x * y,
-            "div": lambda x, y, s: x // s,
-            "mod": lambda x, y, s: x % s,
-            "lower": lambda x, y, s: np.minimum(x, y),
-            "upper": lambda x, y, s: np.maximum(x, y),
-        }[op](left, right, safe)
-        for k in np.flatnonzero((made == target).all(axis=1) & fine)[:20]:
+            fits &= (second != 0).all(axis=1)
+        for k in likely[fits][:20]:
             yield node(op, programs[a[k]], programs[b[k]])
+
+
+def _under(op: str, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    if op == "mul":
+        return a * b
+    if op in ("div", "mod"):
+        safe = np.where(b == 0, 1, b)
+        return a // safe if op == "div" else a % safe
+    return np.minimum(a, b) if op == "lower" else np.maximum(a, b)
+
+
+def right(
+    known: list[tuple[Ints, Node]], goal: tuple[tuple[int, ...], ...]
+) -> list[tuple[int, Node]]:
+    """Integers that are all that some output holds (or that are not there where it is empty), each with
+    the mask of these outputs."""
+    wanted = [out[0] if len(out) == 1 else None if not out else () for out in goal]
+    found = []
+    for values, program in known:
+        if any(map(eq, values, wanted)):
+            pairs = enumerate(zip(values, wanted, strict=True))
+            found.append((sum(1 << k for k, (v, out) in pairs if v == out), program))
+    return found
 
 
 def singles(bank: Bank, goal: tuple[tuple[int, ...], ...], budget: Budget) -> Iterator[Node]:
@@ -168,4 +203,31 @@ def singles(bank: Bank, goal: tuple[tuple[int, ...], ...], budget: Budget) -> It
             yield Node("list", program.args, program.cost + (5.0 if bank.count == 1 else 1.0))
 
 
-__all__ = ["OPERATIONS", "counts", "singles", "solve"]
+_FOLDS = ("len", "head", "end", "max", "min", "sum", "distinct", "range_of", "mode", "where_max",
+          "where_min", "product", "mean", "middle", "median", "descents")  # fmt: skip
+
+
+def reduced(bank: Bank, goal: tuple[tuple[int, ...], ...], most: int = 2500) -> Iterator[Node]:
+    """[integer of a list] for the lists of the bank, by the first example that differs."""
+    if any(len(out) > 1 for out in goal) or not any(goal):
+        return
+    wanted = [out[0] if out else None for out in goal]
+    functions: list[tuple[str, Callable[..., int], tuple[int, ...]]] = [
+        (op, run(op), ()) for op in _FOLDS
+    ]
+    functions += [("at", run("at"), (k,)) for k in (1, 2, 3, -2, -3)]
+    for values, program in bank.cheapest(most):
+        for op, function, more in functions:
+            for row, out in zip(values, wanted, strict=True):
+                try:
+                    if function(row, *more) != out:
+                        break
+                except _GUARDED:
+                    if out is not None:
+                        break
+            else:
+                integer = node(op, program, *(constant(k) for k in more))
+                yield Node("single", (integer,), integer.cost + 0.8)
+
+
+__all__ = ["OPERATIONS", "counts", "reduced", "singles", "solve"]

@@ -13,13 +13,17 @@ from collections.abc import Iterator
 
 from ..budget import Budget
 from . import conditionals as conditionals
+from . import element_cases as cases
 from . import element_goals as by_element
+from . import element_lists
 from . import integers as integers
 from .bank import Lists, start
+from .bundles import SIZE, Bundle
 from .concat import around, literal, peeled, stripped
 from .edits import edited, partitioned, windows, woven
 from .elements import Elements
 from .grammar import Node, X, constant, node
+from .unwound import last_steps, likely, merged, told, undone, unwound
 
 CONFIDENT = 7.5  # a program this cheap, found after level one, ends the search for a first answer
 _NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")
@@ -40,6 +44,7 @@ class Search:
         self.found: dict[Node, None] = {}
         self.elements: dict[Lists, Elements] = {}
         self.memo: dict[Lists, list[Node]] = {}
+        self.right_integers: tuple[object, list[tuple[int, Node]]] = (None, [])
         self.phases = self._phases()
         self.done = False
 
@@ -63,7 +68,7 @@ class Search:
 
     def _phases(self) -> Iterator[bool]:
         steps = self.bank.expand(self.budget)
-        # One pair alone never suggests a fixed answer of several elements: that is its memory.
+        # One pair alone hardly suggests a fixed answer of several elements: see `_fixed`.
         if len(set(self.goal)) == 1 and (self.bank.count > 1 or len(self.goal[0]) < 2):
             fixed = literal(self.goal[0])
             self._add([fixed._replace(cost=fixed.cost + (4.0 if self.bank.count == 1 else 0.0))])
@@ -95,16 +100,23 @@ class Search:
         if any(lengths):
             self._add(self._by_place(lengths))
         yield False
-        self._filtered(near)
-        self._mapped(near)
+        self._near_lists(near)
         self._more_integers()
         self._add(integers.singles(self.bank, self.goal, self.budget))
         yield False
+        yield from self._before_last(near)
         yield from self._parts(near)
         self._conditionals()
         yield False
+        yield from self._deepen(steps, 0.15 + min(self.budget.spent / self.budget.limit, 0.3))
+        if not self.sure():
+            yield from self._bundles()
         yield from self._deepen(steps, 0.6)
         self.memo.clear()
+        self._add(unwound(self.bank, self.goal, self.budget, twice=True))
+        self._add(integers.reduced(self.bank, self.goal))
+        self._add(last_steps(self.bank, self.goal, self.budget, 6000))
+        yield False
         yield from self._parts(near)
         self._conditionals()
         yield False
@@ -115,9 +127,15 @@ class Search:
             yield from self._bases()
         yield from self._deepen(steps, 0.85)
         self._conditionals()
-        yield from self._branches()
+        yield from self._branches(near)
         yield from self._deepen(steps, 1.0)
         self._conditionals()
+        self._fixed()
+
+    def _fixed(self) -> None:
+        """What one pair shows, whatever the input: said where nothing else is left to say."""
+        if self.bank.count == 1 and not self.found and not self.bank.hits:
+            self._add([literal(self.goal[0])])
 
     def _parts(self, near: Elements) -> Iterator[bool]:
         """Goals cut into parts that are solved one by one."""
@@ -131,20 +149,67 @@ class Search:
         self._add(partitioned(near, self.goal, self.solve))
         yield False
 
-    def _filtered(self, near: Elements, most: int = 60) -> None:
-        """The lists that simple tests leave of the input enter the bank."""
-        for program, values in by_element.kept(near, most):
+    def _near_lists(self, near: Elements) -> None:
+        """The lists that one step over the elements makes of the input enter the bank."""
+        near._terms = None
+        for program, values in itertools.chain(
+            element_lists.kept(near, 120),
+            element_lists.mapped(near, 200),
+            element_lists.ordered(near, 40),
+            element_lists.places(near, 60),
+            element_lists.cut_off(near, 40),
+            element_lists.mended(near, 100, 14),
+        ):
             self.budget.charge(1)
             if self.bank.add(values, program):
                 self.bank.push(values, program.cost)
 
-    def _mapped(self, near: Elements, most: int = 200) -> None:
-        """The lists that simple terms make of the input enter the bank."""
-        near._terms = None
-        for program, values in by_element.mapped(near, most):
-            self.budget.charge(1)
-            if self.bank.add(values, program):
-                self.bank.push(values, program.cost)
+    def _before_last(self, near: Elements) -> Iterator[bool]:
+        """What the outputs were before their last step: known, or searched for."""
+        self._add(unwound(self.bank, self.goal, self.budget, twice=False))
+        self._add(integers.reduced(self.bank, self.goal))
+        self._add(merged(self.bank, self.goal))
+        yield False
+        for before, back, _ in sorted(undone(self.goal), key=lambda item: item[2]):
+            if self.budget.spent > 0.3 * self.budget.limit or not likely(self.inputs, before):
+                continue
+            for program in itertools.islice(self._quick_goals(near, before), 6):
+                self.found.setdefault(back(program))
+        yield False
+
+    def _quick_goals(self, near: Elements, goal: Lists) -> Iterator[Node]:
+        """Programs over the elements of the input, with the terms that there are."""
+        yield from by_element.maps(near, goal)
+        yield from by_element.filters(near, goal)
+        yield from by_element.sorts(near, goal)
+        yield from by_element.cuts(near, goal)
+        yield from by_element.map_filters(near, goal)
+        yield from cases.replacements(near, goal)
+
+    def _bundles(self, most: int = 240) -> Iterator[bool]:
+        """Plain maps, filters and counts of the lists that the bank has."""
+        lengths = [len(out) for out in self.goal]
+        single = max(lengths) < 2 and min(lengths) > 0
+        bases, others = [], []
+        for values, program in self.bank.cheapest(2500):
+            if program.op == "x" or not any(values):
+                continue
+            if [len(v) for v in values] == lengths or by_element.holds(values, self.goal):
+                bases.append((values, program))
+            elif single or all(len(v) >= n for v, n in zip(values, lengths, strict=True)):
+                others.append((values, program))
+        bases = [*bases[:most], *others[: most // 4]]
+        parts = [(goal, back) for goal, back, _ in told(self.goal)][:4]
+        for k in range(0, len(bases), SIZE):
+            if self.budget.spent > 0.5 * self.budget.limit or self.sure():
+                return
+            bundle = Bundle(bases[k : k + SIZE], self.inputs, self.budget)
+            self._add(bundle.found(self.goal))
+            for goal, back in parts:
+                self._add([back(program) for program in bundle.found(goal)])
+            if single:
+                self._add(bundle.folded(tuple(out[0] for out in self.goal)))
+            yield False
 
     def _bases(self, most: int = 24, looked_at: int = 600) -> Iterator[bool]:
         """Maps and filters of the cheapest lists that are as long as the goal, or hold it."""
@@ -201,7 +266,7 @@ class Search:
         yield from by_element.cuts(elements, goal)
         yield from by_element.flat_maps(elements, goal)
         yield from by_element.repeats(elements, goal)
-        yield from by_element.map_ifs(elements, goal)
+        yield from cases.map_ifs(elements, goal)
         yield from by_element.map_filters(elements, goal)
 
     def _by_place(self, lengths: tuple[int, ...]) -> Iterator[Node]:
@@ -244,23 +309,37 @@ class Search:
         self.memo[goal] = found[:8]
         return self.memo[goal]
 
-    def _branches(self) -> Iterator[bool]:
-        """Conditionals with one branch known and the other searched for on its own inputs."""
+    def _branches(self, near: Elements) -> Iterator[bool]:
+        """Conditionals with a branch that is searched for on its own inputs: both by plain goals,
+        then one of them with a search of its own."""
         if self.nested or self.bank.count < 4 or self.sure():
             return
         tests = conditionals.guards(self.bank)
         best = conditionals.supersets(self.partial, self.bank.count)
         full = self.bank.full
+        masks = sorted(tests, key=lambda mask: tests[mask][0].cost)[:80]
+        for mask in masks:
+            for part in (mask, full & ~mask):
+                if part not in best and part.bit_count() > 1:
+                    if self.budget.left < 0.02 * self.budget.limit:
+                        return
+                    program = self._plain_branch(near, part)
+                    if program is not None:
+                        best[part] = program
+            then, other = best.get(mask), best.get(full & ~mask)
+            if then is not None and other is not None and then != other:
+                self._join(tests[mask], then, other)
+        yield False
         open_masks = []
         for mask, some in tests.items():
             known, rest = best.get(mask), full & ~mask
             if known is not None and rest not in best and rest.bit_count() > 1:
                 open_masks.append((some[0].cost + known.cost, mask, rest))
-        share = 0.02 * self.budget.limit
-        for _, mask, rest in sorted(open_masks)[:8]:
+        share = 0.04 * self.budget.limit
+        for _, mask, rest in sorted(open_masks)[:6]:
             if self.budget.left < share:
                 return
-            picked = [k for k in range(self.bank.count) if rest >> k & 1]
+            picked = self._picked(rest)
             inner = Search(
                 tuple(self.inputs[k] for k in picked),
                 tuple(self.goal[k] for k in picked),
@@ -271,10 +350,25 @@ class Search:
             programs = [p for p in inner.run() if p.op not in ("if", "list")][:3]
             self.budget.charge(inner.budget.spent)
             for program in programs:
-                for test in tests[mask]:
-                    cost = 4.0 + test.cost + best[mask].cost + program.cost
-                    self.found.setdefault(Node("if", (test, best[mask], program), cost))
+                self._join(tests[mask], best[mask], program)
             yield False
+
+    def _join(self, tests: list[Node], then: Node, other: Node) -> None:
+        for test in tests:
+            cost = 4.0 + test.cost + then.cost + other.cost
+            self.found.setdefault(Node("if", (test, then, other), cost))
+
+    def _picked(self, mask: int) -> list[int]:
+        return [k for k in range(self.bank.count) if mask >> k & 1]
+
+    def _plain_branch(self, near: Elements, mask: int) -> Node | None:
+        """The cheapest program over the elements of the inputs in the mask."""
+        picked = self._picked(mask)
+        goal = tuple(self.goal[k] for k in picked)
+        if not any(goal):
+            return None
+        elements = near.restricted(picked)
+        return min(self._quick_goals(elements, goal), key=lambda n: n.cost, default=None)
 
     def _conditionals(self) -> None:
         partial = dict(self.bank.partial)
@@ -285,14 +379,12 @@ class Search:
                 old = partial.get(mask)
                 if old is None or program.cost < old.cost:
                     partial[mask] = program
-        for reached, program in self.bank.cheapest_ints(2500):
-            mask = sum(
-                1 << k
-                for k, (v, out) in enumerate(zip(reached, self.goal, strict=True))
-                if out == ((v,) if v is not None else ())
-            )
+        known = self.bank.cheapest_ints(2500)
+        if self.right_integers[0] is not self.bank.known_ints:
+            self.right_integers = self.bank.known_ints, integers.right(known, self.goal)
+        for mask, program in self.right_integers[1]:
             cost = program.cost + 0.8
-            if mask and (mask not in partial or partial[mask].cost > cost):
+            if mask not in partial or partial[mask].cost > cost:
                 partial[mask] = Node("single", (program,), cost)
         self.partial = partial
         for program in self.found:

@@ -1,0 +1,268 @@
+"""Operations of the bank on whole blocks of lists at once, by fingerprint.
+
+An operation here, or with numbers in batches_numbered.py, is the one of the same name in grammar.py, on
+a block: what comes of each row, without that lists are made where slices and sums will do. An operation
+that has none runs by its Python text; a test holds all of these against the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .fingerprints import (
+    LONGEST,
+    POWERS,
+    SHIFT,
+    SUMS,
+    Block,
+    Codes,
+    Part,
+    Truths,
+    Whole,
+    in_all,
+    ramp,
+    unsigned,
+)
+from .grammar import LARGEST_COUNT, LARGEST_INTEGER
+
+Kernel = Callable[..., Part | None]
+
+
+def fresh(values: Whole, lengths: Whole) -> Part:
+    """New lists, which are there only if their elements are not too large."""
+    there = np.arange(values.shape[1]) < lengths[:, None]
+    values = np.where(there, values, 0)
+    fine = in_all(np.abs(values) <= LARGEST_INTEGER)
+    part = Block(values, lengths).all
+    return Part(part.codes, lengths, fine)
+
+
+def _neighbours(b: Block, made: Whole) -> Part:
+    if b.width == 1:
+        return b.slice(0, 0)
+    return fresh(made, np.maximum(b.lengths - 1, 0))
+
+
+def few_repeats(b: Block) -> Truths:
+    """Which lists may be repeated by their elements, or at all: see LARGEST_COUNT."""
+    return in_all(np.abs(b.values) <= LARGEST_COUNT)
+
+
+def _repeating(b: Block, part: Part) -> Part:
+    return Part(part.codes, part.lengths, few_repeats(b))
+
+
+def _around_max(
+    b: Block, first: bool, place: Callable[[Whole, Whole], tuple[Whole, Whole]]
+) -> Part:
+    at, _ = b.index_of(b.greatest if first else b.least)
+    low, high = place(at, b.lengths)
+    return b.between(np.minimum(low, b.lengths), np.minimum(high, b.lengths))
+
+
+def without_first(b: Block, wanted: Whole) -> Part:
+    at, found = b.index_of(wanted)
+    low = np.where(found, at, b.lengths)
+    return b.between(np.zeros_like(low), low) + b.between(np.minimum(low + 1, b.lengths), b.lengths)
+
+
+def _starts(b: Block) -> Truths:
+    """Where the runs of a list start."""
+    new = b.there.copy()
+    new[:, 1:] &= b.values[:, 1:] != b.values[:, :-1]
+    return new
+
+
+def _run_ends(b: Block) -> Part:
+    ends = b.there.copy()
+    ends[:, :-1] &= (b.values[:, 1:] != b.values[:, :-1]) | ~b.there[:, 1:]
+    return b.kept(ends, np.broadcast_to(b.places + 1, b.values.shape))
+
+
+def _tally_pairs(b: Block) -> Part:
+    codes = unsigned(b.values) + SHIFT + (unsigned(b.counts) + SHIFT) * POWERS[1]
+    return b.spread(codes * b.firsts, 2 * b.firsts.astype(np.int64))
+
+
+def _interleaved(b: Block, even: Codes, odd: Codes) -> Part:
+    return Part(even + POWERS[1] * odd, 2 * b.lengths)
+
+
+def _numbered(b: Block, start: int, behind: bool) -> Part:
+    numbers = b.at_even(np.broadcast_to(b.places + start, b.values.shape))
+    pair = (b.doubled, numbers) if behind else (numbers, b.doubled)
+    return _interleaved(b, *pair)
+
+
+def _path(b: Block) -> Part:
+    if b.width == 1:
+        return _repeating(b, b.all)
+    here, then = b.values[:, :-1], b.values[:, 1:]
+    between = b.there[:, 1:]
+    counts = np.where(between, np.abs(then - here), 0)
+    codes = np.where(then > here, ramp(here, counts, 1), ramp(here, counts, -1))
+    inner = Block(here, np.maximum(b.lengths - 1, 0)).spread(codes, counts)
+    return _repeating(b, inner + b.slice(-1, None))
+
+
+def _counted(b: Block, start: int | None) -> Part:
+    """The numbers below each element, from 0 or 1; from it down where start is None."""
+    counts = np.maximum(b.values, 0)
+    first = b.values if start is None else np.full_like(b.values, start)
+    return _repeating(b, b.spread(ramp(first, counts, -1 if start is None else 1), counts))
+
+
+def _span(b: Block) -> Part:
+    least, greatest = (np.where(b.lengths > 0, v, 0) for v in (b.least, b.greatest))
+    counts = np.where(b.lengths > 0, greatest - least + 1, 0)
+    return _repeating(b, Part(ramp(least, counts, 1), counts))
+
+
+def _digits(b: Block) -> Part:
+    rest = np.abs(b.values)
+    codes = np.zeros(rest.shape, dtype=np.uint64)
+    counts = np.zeros(rest.shape, dtype=np.int64)
+    more = b.there
+    while more.any():
+        codes = np.where(more, unsigned(rest % 10) + SHIFT + POWERS[1] * codes, codes)
+        counts += more
+        rest = rest // 10
+        more = rest > 0
+    return b.spread(codes, counts)
+
+
+def _inwards(width: int, lengths: Whole) -> Whole:
+    """(rows, width): the places of a list from its ends inwards."""
+    k = np.arange(width)
+    return np.where(k % 2 == 0, k // 2, np.maximum(lengths[:, None] - 1 - k // 2, 0))
+
+
+def _weave_ends(b: Block) -> Part:
+    return b.taken(np.where(b.there, _inwards(b.width, b.lengths), 0)).all
+
+
+def _extremes(b: Block) -> Part:
+    return fresh(_inwards(b.width, b.lengths), b.lengths)
+
+
+def _swap_pairs(b: Block) -> Part:
+    other = b.places ^ 1
+    return b.taken(np.where(b.there, np.where(other < b.lengths[:, None], other, b.places), 0)).all
+
+
+def _swap_ends(b: Block) -> Part:
+    made = b.slice(-1, None) + b.slice(1, -1) + b.slice(0, 1)
+    short = b.lengths < 2
+    return Part(np.where(short, b.all.codes, made.codes), b.lengths)
+
+
+def _evens(b: Block) -> Part:
+    return Block(b.values[:, ::2], (b.lengths + 1) // 2).all
+
+
+def _odds(b: Block) -> Part:
+    return b.slice(0, 0) if b.width < 2 else Block(b.values[:, 1::2], b.lengths // 2).all
+
+
+def _mirror(b: Block) -> Part:
+    return b.all + b.backwards.all
+
+
+def _digit_sums(b: Block) -> Whole:
+    return b.values // 10 + b.values % 10
+
+
+ALONE: dict[str, Kernel] = {
+    "reverse": lambda b: b.backwards.all,
+    "sort": lambda b: b.ascending.all,
+    "sort_down": lambda b: b.ascending.backwards.all,
+    "unique": lambda b: b.kept(b.firsts),
+    "tail": lambda b: b.slice(1, None),
+    "init": lambda b: b.slice(0, -1),
+    "evens": _evens,
+    "odds": _odds,
+    "first": lambda b: b.slice(0, 1),
+    "last": lambda b: b.slice(-1, None),
+    "inner": lambda b: b.slice(1, -1),
+    "twice": lambda b: b.all + b.all,
+    "mirror": _mirror,
+    "mirror_left": lambda b: b.backwards.all + b.all,
+    "stutter": lambda b: _interleaved(b, b.doubled, b.doubled),
+    "by_itself": lambda b: each_times(b, b.values),
+    "rotate_left": lambda b: b.slice(1, None) + b.slice(0, 1),
+    "rotate_right": lambda b: b.slice(-1, None) + b.slice(0, -1),
+    "swap_ends": _swap_ends,
+    "running_sum": lambda b: fresh(np.cumsum(b.values, axis=1), b.lengths),
+    "running_product": lambda b: _running_product(b),
+    "running_max": lambda b: fresh(np.maximum.accumulate(b.values, axis=1), b.lengths),
+    "running_min": lambda b: fresh(np.minimum.accumulate(b.values, axis=1), b.lengths),
+    "differences": lambda b: _neighbours(b, b.values[:, 1:] - b.values[:, :-1]),
+    "gaps": lambda b: _neighbours(b, np.abs(b.values[:, 1:] - b.values[:, :-1])),
+    "pair_sums": lambda b: _neighbours(b, b.values[:, 1:] + b.values[:, :-1]),
+    "pair_max": lambda b: _neighbours(b, np.maximum(b.values[:, 1:], b.values[:, :-1])),
+    "pair_min": lambda b: _neighbours(b, np.minimum(b.values[:, 1:], b.values[:, :-1])),
+    "add_mirror": lambda b: fresh(b.values + b.backwards.values, b.lengths),
+    "squeeze": lambda b: b.kept(_starts(b)),
+    "run_ends": _run_ends,
+    "steps": lambda b: fresh(np.diff(b.values, axis=1, prepend=0), b.lengths),
+    "indices": lambda b: Part(ramp(np.zeros_like(b.lengths), b.lengths, 1), b.lengths),
+    "ordinals": lambda b: Part(ramp(np.ones_like(b.lengths), b.lengths, 1), b.lengths),
+    "span": _span,
+    "path": _path,
+    "all_below": lambda b: _counted(b, 0),
+    "all_upto": lambda b: _counted(b, 1),
+    "all_downto": lambda b: _counted(b, None),
+    "digits": _digits,
+    "tallies": lambda b: b.kept(b.firsts, b.counts),
+    "tally_pairs": _tally_pairs,
+    "with_index": lambda b: _numbered(b, 0, behind=False),
+    "with_ordinal": lambda b: _numbered(b, 1, behind=False),
+    "then_index": lambda b: _numbered(b, 0, behind=True),
+    "then_ordinal": lambda b: _numbered(b, 1, behind=True),
+    "with_mirror": lambda b: _interleaved(b, b.doubled, b.backwards.doubled),
+    "swap_pairs": _swap_pairs,
+    "first_half": lambda b: b.slice(0, b.lengths // 2),
+    "second_half": lambda b: b.slice(b.lengths // 2, None),
+    "first_half_up": lambda b: b.slice(0, (b.lengths + 1) // 2),
+    "second_half_up": lambda b: b.slice((b.lengths + 1) // 2, None),
+    "swap_halves": lambda b: b.slice(b.lengths // 2, None) + b.slice(0, b.lengths // 2),
+    "evens_first": lambda b: _evens(b) + _odds(b),
+    "no_max": lambda b: b.kept(b.there & (b.values != b.greatest[:, None])),
+    "no_min": lambda b: b.kept(b.there & (b.values != b.least[:, None])),
+    "drop_max": lambda b: without_first(b, b.greatest),
+    "drop_min": lambda b: without_first(b, b.least),
+    "after_max": lambda b: _around_max(b, True, lambda at, n: (at + 1, n)),
+    "before_max": lambda b: _around_max(b, True, lambda at, n: (np.zeros_like(at), at)),
+    "after_min": lambda b: _around_max(b, False, lambda at, n: (at + 1, n)),
+    "before_min": lambda b: _around_max(b, False, lambda at, n: (np.zeros_like(at), at)),
+    "from_max": lambda b: _around_max(b, True, lambda at, n: (at, n)),
+    "till_max": lambda b: _around_max(b, True, lambda at, n: (np.zeros_like(at), at + 1)),
+    "once": lambda b: b.kept(b.there & (b.counts == 1)),
+    "repeated": lambda b: b.kept(b.there & (b.counts > 1)),
+    "by_count": lambda b: b.by(b.counts),
+    "by_count_down": lambda b: b.by(-b.counts),
+    "by_digits": lambda b: b.by(_digit_sums(b)),
+    "by_units": lambda b: b.by(b.values % 10),
+    "by_parity": lambda b: b.by(b.values % 2),
+    "odd_first": lambda b: b.by(-(b.values % 2)),
+    "extremes": _extremes,
+    "weave_ends": _weave_ends,
+}
+
+
+def _running_product(b: Block) -> Part:
+    """Products past the largest integer are no candidates, so that none overflows unseen."""
+    exact = np.cumprod(np.where(b.there, b.values, 1), axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        about = np.cumprod(np.where(b.there, b.values, 1).astype(np.float64), axis=1)
+        fine = in_all(np.abs(about) <= LARGEST_INTEGER)
+    part = fresh(exact, b.lengths)
+    return Part(part.codes, part.lengths, fine)
+
+
+def each_times(b: Block, counts: Whole) -> Part:
+    counts = np.clip(counts, 0, LONGEST - 1)
+    codes = (unsigned(b.values) + SHIFT) * SUMS[counts]
+    return _repeating(b, b.spread(codes, counts))

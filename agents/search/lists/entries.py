@@ -1,0 +1,162 @@
+"""What the bank holds: a program a value, by the value's fingerprint; lists and nodes when wanted.
+
+Of a hundred entries one or two are ever built on, so an entry is a number, a price and where it came
+from. Its value is made again, by the Python text of its operation, when it is asked for.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .fingerprints import value_code
+from .grammar import Node, node, run
+
+Lists = tuple[tuple[int, ...], ...]
+Ints = tuple[int | None, ...]  # None: not there on that input
+Slot = tuple[str, tuple[tuple[Any, Node], ...]]  # an operation and its operands after the list
+
+
+class Popped(NamedTuple):
+    """A list that was built on: the node that it had then, its value, and what was made of it."""
+
+    program: Node
+    lists: tuple[list[int], ...]
+    slots: list[Slot]
+
+
+class Entries:
+    """A mapping from values to nodes, in the order in which the values were entered."""
+
+    def __init__(self) -> None:
+        self.places: dict[int, int] = {}  # fingerprint -> place
+        self.costs = array("d")
+        self.popped: list[Popped] = []
+        self.origins = array("q")  # of each entry, among `popped`; -1: entered with its node
+        self.slots = array("q")  # which program of it
+        self._values: dict[int, Lists] = {}
+        self._nodes: dict[int, Node] = {}
+
+    def enter(self, values: Lists, program: Node) -> bool:
+        """Enters a program with its value; True where that is new. The cheaper program stays."""
+        code = value_code(values)
+        place = self.places.get(code)
+        if place is None:
+            place = self.places[code] = len(self.costs)
+            self.costs.append(program.cost)
+            self.origins.append(-1)
+            self.slots.append(-1)
+            self._values[place] = values
+        elif self.costs[place] <= program.cost:
+            return False
+        else:
+            self.costs[place] = program.cost
+            self._values[place] = values
+            self.origins[place] = -1
+            self._nodes[place] = program
+            return False
+        self._nodes[place] = program
+        return True
+
+    def replace(self, place: int, cost: float, origin: int, slot: int) -> None:
+        """A cheaper program of a known value."""
+        self.costs[place] = cost
+        self.origins[place], self.slots[place] = origin, slot
+        self._nodes.pop(place, None)
+
+    def node(self, place: int) -> Node:
+        known = self._nodes.get(place)
+        if known is None:
+            popped, slot = self._origin(place)
+            known = self._nodes[place] = program_of(popped, slot)
+        return known
+
+    def values(self, place: int) -> Lists:
+        known = self._values.get(place)
+        if known is None:
+            popped, slot = self._origin(place)
+            op, operands = popped.slots[slot]
+            columns = zip(popped.lists, *(values for values, _ in operands), strict=True)
+            function = run(op)
+            known = self._values[place] = tuple(tuple(function(*some)) for some in columns)
+        return known
+
+    def _origin(self, place: int) -> tuple[Popped, int]:
+        return self.popped[self.origins[place]], self.slots[place]
+
+    def cheapest(self, most: int) -> list[tuple[Lists, Node]]:
+        """The cheapest programs with their values; of one price the earliest first."""
+        return [(self.values(k), self.node(k)) for k in cheapest_places(self.costs, most)]
+
+    def get(self, values: Lists) -> Node | None:
+        place = self.places.get(value_code(values))
+        return None if place is None else self.node(place)
+
+    def __contains__(self, values: Lists) -> bool:
+        return value_code(values) in self.places
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    def items(self) -> Iterator[tuple[Lists, Node]]:
+        return ((self.values(k), self.node(k)) for k in range(len(self)))
+
+
+class Integers:
+    """The same for computed integers, whose values are small: a node is made when it is wanted."""
+
+    def __init__(self) -> None:
+        self._places: dict[Ints, int] = {}
+        self._costs = array("d")
+        self._made: list[Node | tuple[Callable[[int], Node], int]] = []
+        self._values: list[Ints] = []
+
+    def enter(
+        self, values: Ints, cost: float, made: Node | tuple[Callable[[int], Node], int]
+    ) -> None:
+        """made: the program, or what makes it and of which number. The cheaper program stays."""
+        place = self._places.get(values)
+        if place is None:
+            self._places[values] = len(self._costs)
+            self._costs.append(cost)
+            self._made.append(made)
+            self._values.append(values)
+        elif cost < self._costs[place]:
+            self._costs[place] = cost
+            self._made[place] = made
+
+    def _node(self, place: int) -> Node:
+        made = self._made[place]
+        if not isinstance(made, Node):
+            made = self._made[place] = made[0](made[1])
+        return made
+
+    def cheapest(self, most: int) -> list[tuple[Ints, Node]]:
+        return [(self._values[k], self._node(k)) for k in cheapest_places(self._costs, most)]
+
+    def get(self, values: Ints) -> Node | None:
+        place = self._places.get(values)
+        return None if place is None else self._node(place)
+
+    def __len__(self) -> int:
+        return len(self._costs)
+
+    def items(self) -> Iterator[tuple[Ints, Node]]:
+        return ((values, self._node(k)) for k, values in enumerate(self._values))
+
+
+def cheapest_places(prices: array[float], most: int) -> list[int]:
+    """Where the least prices are, in order; of equal ones the earliest first."""
+    costs = np.array(prices)
+    among = np.arange(len(costs))
+    if len(costs) > most:
+        among = np.flatnonzero(costs <= np.partition(costs, most)[most])
+    return among[np.argsort(costs[among], kind="stable")][:most].tolist()  # type: ignore[no-any-return]
+
+
+def program_of(popped: Popped, slot: int) -> Node:
+    op, operands = popped.slots[slot]
+    return node(op, popped.program, *(n for _, n in operands))

@@ -1,0 +1,258 @@
+"""Fingerprints of integer lists, 64 bits each, of a whole block of lists by a few array operations.
+
+The fingerprint of a list is the sum of (element + OFFSET) * BASE**place modulo 2**64. So that of a slice
+follows from two prefix sums, and that of lists put together from their fingerprints and lengths: most
+operations need no list to be made to be told apart. Two lists of one fingerprint are taken for one (as
+rows of terms are, elements.py); a program that is kept has its values from its own Python text again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.uint64]
+Whole = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+
+_WORD = 1 << 64
+BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse; 5 modulo 8
+OFFSET = 0x632BE59BD9B4E019  # tells a list from the same with zeros behind
+LONGEST = 1024  # places that have a power: further ones are of lists that are too long
+
+
+def _table(numbers: Iterable[int]) -> Codes:
+    return np.array([n % _WORD for n in numbers], dtype=np.uint64)
+
+
+def _running(numbers: Codes) -> Codes:
+    """Sums of the first 0, 1, 2, ... numbers."""
+    return np.concatenate([_table([0]), np.cumsum(numbers)])
+
+
+POWERS = _table(pow(BASE, k, _WORD) for k in range(LONGEST))
+INVERSES = _table(pow(BASE, -k, _WORD) for k in range(LONGEST))
+SUMS = _running(POWERS)  # of the first k powers
+RAMPS = _running(np.arange(LONGEST, dtype=np.uint64) * POWERS)  # of place * power
+PAIRS = _running(POWERS[::2])  # of the first k even powers
+SHIFT = _table([OFFSET])
+ONE = _table([1])
+
+
+def power(places: Whole) -> Codes:
+    return POWERS[np.minimum(places, LONGEST - 1)]
+
+
+def unsigned(numbers: Whole) -> Codes:
+    return numbers.astype(np.int64, copy=False).view(np.uint64)
+
+
+def ramp(start: Whole, count: Whole, step: int) -> Codes:
+    """start, start + step, ...: the fingerprint of `count` numbers; step 1 or -1."""
+    count = np.clip(count, 0, LONGEST)
+    first = (unsigned(start) + SHIFT) * SUMS[count]
+    return first + RAMPS[count] if step > 0 else first - RAMPS[count]
+
+
+class Part:
+    """Some list for each row of a block, by fingerprint and length alone."""
+
+    def __init__(self, codes: Codes, lengths: Whole, fine: Truths | None = None) -> None:
+        self.codes = codes
+        self.lengths = lengths
+        self.fine = fine  # where it is there at all; None: everywhere
+
+    def __add__(self, other: Part) -> Part:
+        codes = self.codes + power(self.lengths) * other.codes
+        return Part(codes, self.lengths + other.lengths)
+
+
+class Block:
+    """values: (rows, widest), zeros behind the end of each list; lengths: (rows,)."""
+
+    def __init__(self, values: Whole, lengths: Whole) -> None:
+        self.values = values
+        self.lengths = lengths
+        self.rows, self.width = values.shape
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> Block:
+        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+        widest = max(1, int(lengths.max(initial=0)))
+        values = np.zeros((len(lists), widest), dtype=np.int64)
+        there = np.arange(widest) < lengths[:, None]
+        values[there] = np.fromiter(
+            (v for some in lists for v in some), dtype=np.int64, count=int(lengths.sum())
+        )
+        return cls(values, lengths)
+
+    @cached_property
+    def places(self) -> Whole:
+        return np.arange(self.width)
+
+    @cached_property
+    def there(self) -> Truths:
+        return self.places < self.lengths[:, None]
+
+    @cached_property
+    def all(self) -> Part:
+        codes = unsigned(self.values) @ POWERS[: self.width] + SHIFT * SUMS[self.lengths]
+        return Part(codes, self.lengths)
+
+    @cached_property
+    def _prefixes(self) -> tuple[Codes, Whole]:
+        sums = np.zeros((self.rows, self.width + 1), dtype=np.uint64)
+        np.cumsum(unsigned(self.values) * POWERS[: self.width], axis=1, out=sums[:, 1:])
+        sums += SHIFT * SUMS[: self.width + 1]
+        return sums.ravel(), np.arange(self.rows) * (self.width + 1)
+
+    def bound(self, place: Whole) -> Whole:
+        """Where Python's slices cut at `place`, which may be negative or too large."""
+        return np.clip(np.where(place < 0, place + self.lengths, place), 0, self.lengths)
+
+    def slice(self, low: Whole | int | None, high: Whole | int | None) -> Part:
+        """x[low:high]; arrays (rows,) or (many, rows)."""
+        first = self.bound(np.asarray(low)) if low is not None else np.zeros_like(self.lengths)
+        last = self.bound(np.asarray(high)) if high is not None else self.lengths
+        return self.between(first, np.maximum(first, last))
+
+    def between(self, first: Whole, last: Whole) -> Part:
+        """As `slice`, of places 0 <= first <= last <= length."""
+        sums, start = self._prefixes
+        return Part((sums[start + last] - sums[start + first]) * INVERSES[first], last - first)
+
+    @cached_property
+    def backwards(self) -> Block:
+        places = np.where(self.there, self.lengths[:, None] - 1 - self.places, 0)
+        return self.taken(places)
+
+    def taken(self, places: Whole) -> Block:
+        """Elements at `places` (rows, width), as many as there are."""
+        rows = np.arange(self.rows)[:, None] * self.width
+        return Block(np.where(self.there, self.values.ravel()[rows + places], 0), self.lengths)
+
+    @cached_property
+    def ascending(self) -> Block:
+        return self.sorted_from(np.zeros_like(self.lengths), self.lengths)
+
+    def sorted_from(self, first: Whole, last: Whole) -> Block:
+        """Sorted between two places; the rest stays where it is."""
+        lowest, highest = -(1 << 62), 1 << 62
+        low, high = self.places < first[:, None], self.places >= last[:, None]
+        made = np.where(low, lowest + self.places, np.where(high, highest, self.values))
+        made.sort(axis=1)
+        return Block(np.where(low | high, self.values, made), self.lengths)
+
+    def by(self, key: Whole) -> Part:
+        """sorted(x, key=...), equals in their order."""
+        keys = np.where(self.there, key * self.width + self.places, 1 << 62)
+        keys.sort(axis=1)
+        return self.taken(np.where(self.there, keys % self.width, 0)).all
+
+    @cached_property
+    def greatest(self) -> Whole:
+        return np.maximum.reduce(np.where(self.there, self.values, -(1 << 40)), axis=1)  # type: ignore[no-any-return]
+
+    @cached_property
+    def least(self) -> Whole:
+        return np.minimum.reduce(np.where(self.there, self.values, 1 << 40), axis=1)  # type: ignore[no-any-return]
+
+    @cached_property
+    def _alike(self) -> tuple[Whole, Truths]:
+        """How often each element occurs, and whether it is the first of its kind."""
+        if self.width <= 24:
+            same = self.values[:, :, None] == self.values[:, None, :]
+            same &= self.there[:, None, :]
+            counts = np.add.reduce(same, axis=2, dtype=np.int64)
+            earliest = same.argmax(axis=2)
+            return counts, (earliest == self.places) & self.there
+        keys = np.where(self.there, self.values, 1 << 62)
+        order = np.argsort(keys, axis=1, kind="stable")
+        keys = np.take_along_axis(keys, order, 1)
+        new = np.ones(keys.shape, dtype=bool)
+        new[:, 1:] = keys[:, 1:] != keys[:, :-1]
+        flat = new.ravel()
+        starts = np.flatnonzero(flat)
+        sizes = np.diff(np.append(starts, len(flat)))
+        spread = sizes[np.cumsum(flat) - 1].reshape(keys.shape)
+        counts, first = np.empty_like(keys), np.empty_like(new)
+        np.put_along_axis(counts, order, spread, 1)
+        np.put_along_axis(first, order, new, 1)
+        return counts, first & self.there
+
+    @property
+    def counts(self) -> Whole:
+        return self._alike[0]
+
+    @property
+    def firsts(self) -> Truths:
+        return self._alike[1]
+
+    def index_of(self, wanted: Whole) -> tuple[Whole, Truths]:
+        """Place of the first such element in each row, and whether there is one."""
+        same = (self.values == wanted[:, None]) & self.there
+        return same.argmax(axis=1), same.any(axis=1)
+
+    def kept(self, keep: Truths, values: Whole | None = None) -> Part:
+        """The elements that pass, or other values in their places."""
+        places = np.cumsum(keep, axis=1, dtype=np.int64)
+        weights = _BEHIND[places] * keep
+        lengths = places[:, -1]
+        codes = _dots(unsigned(self.values if values is None else values), weights)
+        return Part(codes + SHIFT * SUMS[lengths], lengths)
+
+    def spread(self, codes: Codes, counts: Whole) -> Part:
+        """In place of each element a list of that fingerprint and that length."""
+        ends = np.cumsum(np.where(self.there, counts, 0), axis=1)
+        starts = np.clip(ends - counts, 0, LONGEST - 1)
+        return Part(_dots(codes * self.there, POWERS[starts]), ends[:, -1])
+
+    @cached_property
+    def doubled(self) -> Codes:
+        """The elements at even places of a list that has zeros (and no OFFSET) at the odd ones."""
+        return self.at_even(self.values)
+
+    def at_even(self, values: Whole) -> Codes:
+        values = values if values is self.values else np.where(self.there, values, 0)
+        weights = power(2 * self.places)
+        return unsigned(values) @ weights + SHIFT * PAIRS[self.lengths]
+
+
+_BEHIND = np.concatenate([POWERS[:1], POWERS[:-1]])  # power of the place before the k-th
+
+
+def in_all(truths: Truths) -> Truths:
+    """(rows, ...) -> which rows hold throughout the last axis."""
+    return np.logical_and.reduce(truths, axis=-1)  # type: ignore[no-any-return]
+
+
+def _dots(a: Codes, b: Codes) -> Codes:
+    return np.einsum("ij,ij->i", a, b)  # type: ignore[no-any-return]
+
+
+def fingerprint(values: Sequence[int]) -> int:
+    """Of one list, as blocks have it."""
+    total, weight = 0, 1
+    for v in values:
+        total += (v + OFFSET) * weight
+        weight = weight * BASE % _WORD
+    return total % _WORD
+
+
+_MIXERS: list[int] = []
+
+
+def mixers(count: int) -> list[int]:
+    """Odd weights, one a shown input, that make one number of the fingerprints of its lists."""
+    while len(_MIXERS) < count:
+        k = len(_MIXERS) + 1
+        _MIXERS.append((math.isqrt(k * 8 + 5 << 122) | 1) % _WORD)
+    return _MIXERS[:count]
+
+
+def value_code(lists: Sequence[Sequence[int]]) -> int:
+    return sum(fingerprint(v) * m for v, m in zip(lists, mixers(len(lists)), strict=True)) % _WORD

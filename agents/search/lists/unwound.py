@@ -1,0 +1,335 @@
+"""Goals before their last step: where a step can be undone, what stood before it is a goal of its own.
+
+`undone(goal)` yields what the outputs were before a permutation, a repetition, a fixed element put
+in, a length or sum put at an end, running sums, or an addition or multiplication of each element;
+with each the step that leads back, as a function from program to program. A goal may be undone
+twice (`unwound`). Whether a program reaches such a goal is asked of the bank, which costs next to
+nothing; only the likelier ones are searched for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise
+
+from ..budget import Budget
+from .bank import _GUARDED, Bank, Lists
+from .concat import joined, shared_ends
+from .features import FEATURES, TERMS
+from .grammar import LARGEST_INTEGER, REPEATING, UNARY_LIST, Node, constant, node, run
+
+Row = tuple[int, ...]
+Back = Callable[[Node], Node]  # a program of what stood before -> a program of the goal
+Undone = tuple[Lists, Back, float]  # the price of the step
+
+_PERMUTED: tuple[tuple[str, Callable[[Row], Row]], ...] = (
+    ("reverse", lambda r: r[::-1]),
+    ("rotate_left", lambda r: r[-1:] + r[:-1]),
+    ("rotate_right", lambda r: r[1:] + r[:1]),
+    ("swap_ends", lambda r: r[-1:] + r[1:-1] + r[:1] if len(r) > 1 else r),
+    ("swap_pairs", lambda r: tuple(r[i ^ 1] if i ^ 1 < len(r) else r[i] for i in range(len(r)))),
+    ("weave_ends", lambda r: r[::2] + r[1::2][::-1]),
+)
+_REPEATED: tuple[tuple[str, Callable[[Row], Row]], ...] = (
+    ("twice", lambda r: r[: len(r) // 2]),
+    ("mirror", lambda r: r[: len(r) // 2]),
+    ("mirror_left", lambda r: r[len(r) // 2 :]),
+    ("stutter", lambda r: r[::2]),
+    ("then_index", lambda r: r[::2]),
+    ("then_ordinal", lambda r: r[::2]),
+    ("with_index", lambda r: r[1::2]),
+    ("with_ordinal", lambda r: r[1::2]),
+    ("running_sum", lambda r: tuple(b - a for a, b in pairwise((0, *r)))),
+)
+_ENDS = ("len", "sum", "max", "min", "head", "end", "distinct")  # integers put at an end
+_LONGEST_PLACE = 4
+_MAP, _MAP_EACH = 2.0, 3.0
+_ADDED = (*range(1, 11), *range(-1, -11, -1))
+_FACTORS = (2, 3, 4, 5, 10)
+
+
+def undone(goal: Lists) -> Iterator[Undone]:
+    yield from told(goal)
+    yield from _permutations(goal)
+    yield from _maps(goal)
+
+
+def told(goal: Lists) -> Iterator[Undone]:
+    """Steps that the goal itself bears witness to; a permutation or a sum is always possible."""
+    yield from _repetitions(goal)
+    yield from _fixed(goal)
+    yield from _ends(goal)
+    yield from _doubled(goal)
+
+
+def unwound(bank: Bank, goal: Lists, budget: Budget, twice: bool) -> Iterator[Node]:
+    """Programs whose value before one or two last steps is in the bank."""
+    seen = {goal}
+    first = []
+    for before, back, cost in undone(goal):
+        budget.charge(0.5)
+        if before in seen:
+            continue
+        seen.add(before)
+        known = bank.entries.get(before)
+        if known is not None:
+            yield back(known)
+        first.append((cost, before, back))
+    if not twice:
+        return
+    first.sort(key=lambda item: item[0])
+    for _, middle, last in first:
+        for before, back, _ in undone(middle):
+            if not budget.charge(0.5):
+                return
+            if before not in seen:
+                seen.add(before)
+                known = bank.entries.get(before)
+                if known is not None:
+                    yield last(back(known))
+
+
+def _back(op: str, *constants: int) -> Back:
+    return lambda program: node(op, program, *(constant(c) for c in constants))
+
+
+def _price(op: str, *constants: int) -> float:
+    return node(op, Node("x", (), 0.0), *(constant(c) for c in constants)).cost
+
+
+def _permutations(goal: Lists) -> Iterator[Undone]:
+    for op, undo in _PERMUTED:
+        yield tuple(map(undo, goal)), _back(op), _price(op)
+    for k in (2, 3, 4):
+        if all(len(out) >= k for out in goal):
+            yield tuple(o[-k:] + o[:-k] for o in goal), _back("rotate", k), _price("rotate", k)
+            yield tuple(o[:k][::-1] + o[k:] for o in goal), _back("flip_head", k), 6.0
+    halves = tuple(o[(len(o) + 1) // 2 :] + o[: (len(o) + 1) // 2] for o in goal)
+    yield halves, _back("swap_halves"), _price("swap_halves")
+    parts = []
+    for out in goal:
+        half = (len(out) + 1) // 2
+        parts.append(tuple(out[i // 2 + (i % 2) * half] for i in range(len(out))))
+    yield tuple(parts), _back("evens_first"), _price("evens_first")
+
+
+def _repetitions(goal: Lists) -> Iterator[Undone]:
+    for op, undo in _REPEATED:
+        before = tuple(map(undo, goal))
+        if all(tuple(run(op)(list(b))) == out for b, out in zip(before, goal, strict=True)):
+            yield before, _back(op), _price(op)
+    for k in (3, 4):
+        if any(goal) and all(o == tuple(v for v in o[::k] for _ in range(k)) for o in goal):
+            yield tuple(o[::k] for o in goal), _back("each", k), _price("each", k)
+        if any(goal) and all(o == o[: len(o) // k] * k for o in goal):
+            yield tuple(o[: len(o) // k] for o in goal), _back("times", k), _price("times", k)
+
+
+def _fixed(goal: Lists) -> Iterator[Undone]:
+    """The same element at an end of all outputs, or at a place of all that reach there."""
+    if len(set(goal)) < 2:
+        return
+    head, tail = shared_ends(goal)
+    if head:
+        yield (
+            tuple(o[1:] for o in goal),
+            _back("prepend", goal[0][0]),
+            _price("prepend", goal[0][0]),
+        )
+    if tail:
+        yield (
+            tuple(o[:-1] for o in goal),
+            _back("append", goal[0][-1]),
+            _price("append", goal[0][-1]),
+        )
+    if head and tail:
+        first, last = constant(goal[0][0]), constant(goal[0][-1])
+        if all(len(o) > 1 for o in goal):
+            yield tuple(o[1:-1] for o in goal), lambda p: node("append", node("prepend", p, first), last), 8.0  # fmt: skip
+    for place in range(1, _LONGEST_PLACE):
+        held = {out[place] for out in goal if len(out) > place}
+        if len(held) == 1 and sum(len(out) > place for out in goal) > 1 and place >= head:
+            value = held.pop()
+            if all(len(out) > place or out[-1:] == (value,) for out in goal):
+                before = tuple(
+                    o[:place] + o[place + 1 :] if len(o) > place else o[:-1] for o in goal
+                )
+                yield before, _back("insert", place, value), _price("insert", place, value)
+    for value in {o[1] for o in goal if len(o) > 1}:
+        if any(goal) and all(len(o) % 2 == 0 and set(o[1::2]) <= {value} for o in goal):
+            yield tuple(o[::2] for o in goal), _back("each_then", value), _price("each_then", value)
+        if any(len(o) > 1 for o in goal) and all(
+            (len(o) % 2 or not o) and set(o[1::2]) <= {value} for o in goal
+        ):
+            yield tuple(o[::2] for o in goal), _back("join", value), _price("join", value)
+
+
+def _ends(goal: Lists) -> Iterator[Undone]:
+    """The length, sum, greatest, … of a list at its own end."""
+    if not all(len(out) > 1 for out in goal):
+        return
+    for front in (True, False):
+        before = tuple(o[1:] if front else o[:-1] for o in goal)
+        ends = tuple(o[0] if front else o[-1] for o in goal)
+        for op in _ENDS:
+            function = run(op)
+            if all(function(list(b)) == end for b, end in zip(before, ends, strict=True)):
+                yield before, _put_at_end(op, front), 4.0
+
+
+def _put_at_end(op: str, front: bool) -> Back:
+    def back(program: Node) -> Node:
+        integer = node(op, program)
+        single = Node("single", (integer,), integer.cost - program.cost + 0.8)
+        return joined(single, program) if front else joined(program, single)
+
+    return back
+
+
+def _doubled(goal: Lists) -> Iterator[Undone]:
+    """Two elements from each: itself and a sum or multiple of it, in either order."""
+    if any(len(out) % 2 for out in goal) or sum(map(len, goal)) < 4:
+        return
+    for first in (True, False):
+        before = tuple(out[::2] if first else out[1::2] for out in goal)
+        other = tuple(out[1::2] if first else out[::2] for out in goal)
+        for term in _terms_between(before, other):
+            parts = (_V, term) if first else (term, _V)
+            yield before, _mapped("map_each", _MAP_EACH, *parts), _MAP_EACH + term.cost
+
+
+def _terms_between(before: Lists, other: Lists) -> list[Node]:
+    flat = [(a, b) for x, y in zip(before, other, strict=True) for a, b in zip(x, y, strict=True)]
+    a, b = flat[0]
+    found = []
+    if a != b and all(q - p == b - a for p, q in flat):
+        found.append(_term("+" if b > a else "-", _V, constant(abs(b - a))))
+    times = next((q // p for p, q in flat if p), 0)
+    if times > 1 and all(q == times * p for p, q in flat):
+        found.append(_term("*", constant(times), _V))
+    return found
+
+
+_V, _I, _N = (Node(name, (), FEATURES[name].cost) for name in ("v", "i", "n"))
+
+
+def _term(op: str, a: Node, b: Node) -> Node:
+    return Node(op, (a, b), a.cost + b.cost + TERMS[op][1])
+
+
+def _mapped(op: str, price: float, *terms: Node) -> Back:
+    more = price + sum(term.cost for term in terms)
+    return lambda program: Node(op, (program, *terms), program.cost + more)
+
+
+def _maps(goal: Lists) -> Iterator[Undone]:
+    """Each element plus or times something that the goal itself tells."""
+    if not any(goal):
+        return
+    for k in _ADDED:
+        term = _term("+" if k > 0 else "-", _V, constant(abs(k)))
+        yield tuple(tuple(v - k for v in o) for o in goal), _map(term), _MAP + term.cost
+    for factor in _FACTORS:
+        for more in range(10):
+            if all((v - more) % factor == 0 for o in goal for v in o):
+                term = _term("*", constant(factor), _V)
+                if more:
+                    term = _term("+", term, constant(more))
+                before = tuple(tuple((v - more) // factor for v in o) for o in goal)
+                yield before, _map(term), _MAP + term.cost
+    minus_one = _term("+", _V, _I)
+    yield tuple(tuple(v - i for i, v in enumerate(o)) for o in goal), _map(minus_one), 4.4
+    plus = _term("+", _V, _N)
+    yield tuple(tuple(v - len(o) for v in o) for o in goal), _map(plus), 5.0
+    if all(v % (i + 1) == 0 for o in goal for i, v in enumerate(o)):
+        place = _term("*", _V, _term("+", _I, constant(1)))
+        yield tuple(tuple(v // (i + 1) for i, v in enumerate(o)) for o in goal), _map(place), 6.6
+    if all(o and o[-1] % 2 == 0 for o in goal):
+        last = _term("+", _V, Node("last", (), FEATURES["last"].cost))
+        yield tuple(tuple(v - o[-1] // 2 for v in o) for o in goal), _map(last), 4.8
+    if all(o and o[0] % 2 == 0 for o in goal):
+        first = _term("+", _V, Node("first", (), FEATURES["first"].cost))
+        yield tuple(tuple(v - o[0] // 2 for v in o) for o in goal), _map(first), 4.8
+
+
+def _map(term: Node) -> Back:
+    return _mapped("map", _MAP, term)
+
+
+def likely(inputs: Lists, before: Lists) -> bool:
+    """Whether a goal holds but elements of the inputs, or as many elements: worth a search."""
+    pairs = list(zip(inputs, before, strict=True))
+    if any(abs(v) > LARGEST_INTEGER for b in before for v in b):
+        return False
+    return all(set(b) <= set(a) for a, b in pairs) or all(len(a) >= len(b) for a, b in pairs)
+
+
+def merged(bank: Bank, goal: Lists) -> Iterator[Node]:
+    """The input and one or two fixed elements, in order."""
+    extra = {tuple(sorted((Counter(o) - Counter(x)).elements()))
+             for x, o in zip(bank.inputs, goal, strict=True)}  # fmt: skip
+    more = next(iter(extra))
+    if len(extra) > 1 or not 0 < len(more) < 3:
+        return
+    program = Node("x", (), 0.0)
+    for value in more:
+        program = node("append", program, constant(value))
+    whole = [[*x, *more] for x in bank.inputs]
+    for op in ("sort", "sort_down"):
+        if all(run(op)(values) == list(out) for values, out in zip(whole, goal, strict=True)):
+            yield node(op, program)
+
+
+def last_steps(bank: Bank, goal: Lists, budget: Budget, most: int = 2500) -> Iterator[Node]:
+    """Operations that make the goal of a list of the bank, by the longest output first."""
+    longest = max(range(len(goal)), key=lambda k: len(goal[k]))
+    wanted = list(goal[longest])
+    for values, program in bank.cheapest(most):
+        if not budget.charge(1):
+            return
+        row = list(values[longest])
+        for op, step, more, lengthens in _steps():
+            if not lengthens(len(row), len(wanted)):
+                continue
+            try:
+                if step(row, *more) != wanted:
+                    continue
+                if any(step(list(v), *more) != list(o) for v, o in zip(values, goal, strict=True)):
+                    continue
+            except _GUARDED:
+                continue
+            yield node(op, program, *(constant(k) for k in more))
+
+
+Lengthens = Callable[[int, int], bool]  # length of a list and of what may be made of it
+
+
+@cache
+def _steps() -> list[tuple[str, Callable[..., list[int]], tuple[int, ...], Lengthens]]:
+    steps: list[tuple[str, tuple[int, ...]]] = [(o, ()) for o in UNARY_LIST if o not in REPEATING]
+    for op in ("take", "drop", "take_last", "drop_last", "nth", "omit"):
+        steps += [(op, (k,)) for k in (2, 3, 4)]
+    return [(op, run(op), more, _lengthens(op, more)) for op, more in steps]
+
+
+_SAMPLES = ((5, 2, 7, 2, 9, 4, 4, 11), (0, 3, 3, 1, 8, 6, 13), (1, 1, 2, 2, 2), (6, 0, 4))
+
+
+def _lengthens(op: str, more: tuple[int, ...]) -> Lengthens:
+    """What an operation does to lengths, as some lists show."""
+    lengths = [(len(row), len(run(op)(list(row), *more))) for row in _SAMPLES]
+    for rule in _LENGTHENING:
+        if all(rule(before, after) for before, after in lengths):
+            return rule
+    return lambda before, after: True
+
+
+_LENGTHENING: tuple[Lengthens, ...] = (
+    lambda before, after: after == before,
+    lambda before, after: after == max(before - 1, 0),
+    lambda before, after: after == 2 * before,
+    lambda before, after: after == 1,
+    lambda before, after: after <= before,
+)
