@@ -54,7 +54,8 @@ VECTORS = (
 WEIGHTS = dict.fromkeys(VECTORS, float(Budget.VECTOR))
 WEIGHTS["sorts"] = 4.0  # each is charged a quarter of an expansion
 WEIGHTS["map_filters"] *= 4  # by a quarter each
-WEIGHTS["_pairs"] *= 4  # four in five of its charges are for five operations at once
+WEIGHTS["_filter_pairs"] /= 2  # a pair stands there twice
+WEIGHTS["_pairs"] = 0.0  # of integers: the same ones are asked for again for each part of a goal
 # Parts of programs; programs decided before, on some pairs; look-ups; charged by an inner search.
 WEIGHTS |= dict.fromkeys(("masks", "partials", "peeled", "edited", "windows", "_branches"), 0.0)
 

@@ -9,6 +9,7 @@ order; those of others (a model's) are never run here, and count as covering not
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from ..following import Answer
@@ -16,6 +17,8 @@ from .blickets import Evidence
 from .grammar import Mask, Rule, Scene, Table
 from .search import NEW, Earlier, Scenes, Search
 from .source import sentence, source
+
+_ENTITY = re.compile(r"[\w-]+ [\w-]+ [\w-]+")  # words that a text can hold between quotes
 
 
 class Given(NamedTuple):
@@ -34,7 +37,7 @@ def serves(shown: list[list[Any]]) -> bool:
 
 def _is_scene(value: Any) -> bool:
     return type(value) is list and all(
-        type(entity) is str and len(entity.split()) == 3 for entity in value
+        type(entity) is str and _ENTITY.fullmatch(entity) is not None for entity in value
     )
 
 
@@ -80,16 +83,23 @@ class Problem:
         earlier = Earlier(self.scenes, [self._on(rule) for rule in known])
         for rule in self.likely:
             new = earlier.new(self.scenes.bits(self._on(rule)[None, :]))[0]
-            if new > NEW and source(rule).strip() not in skip:
+            if new > NEW and source(rule).strip() not in skip and self._right(rule):
                 return rule
         if self.search is None:
             self.search = Search(*self.given, self.scenes, self.sets)
         skipped: set[Rule] = set()
         while True:
             found = self.search.next(earlier, skipped, self.expansions)
-            if found is None or source(found).strip() not in skip:
+            if found is None or (source(found).strip() not in skip and self._right(found)):
                 return found
             skipped.add(found)
+
+    def _right(self, rule: Rule) -> bool:
+        """Whether the text says of the shown scenes what the rule does: a word may hold another."""
+        names: dict[str, Any] = {}
+        exec(compile(source(rule), "<rule>", "exec"), names)
+        said = [names["f"](list(scene)) == "on" for scene in self.given.scenes]
+        return said == self.given.on
 
     def _on(self, rule: Rule) -> Mask:
         return self.scenes.table.on(rule)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..following import Answer, Codes, Defined, Following, Predictions
+from ..patches import patched
 from .backgrounds import swapped, wrapped
 from .canvas import corner, placed
 from .grammar import FAILURES, Grid, Program, is_grid, sentence, source
@@ -33,6 +34,7 @@ class Candidate:
         self.text = source(program)
         self.sentence = sentence(program)
         self.cost = program.cost
+        self.remembered: bool | None = None
         names: dict[str, Any] = {}
         exec(compile(self.text, "<candidate>", "exec"), names)
         self.function: Callable[[Grid], Any] = names["f"]
@@ -42,6 +44,12 @@ class Candidate:
             return all(self.function(given) == out for given, out in shown)
         except FAILURES:
             return False
+
+    def remembers(self, inputs: Sequence[Grid]) -> bool:
+        """Whether a branch serves a single case of all that is shown."""
+        if self.remembered is None:
+            self.remembered = patched(self.text, inputs)
+        return self.remembered
 
     def predictions(self, inputs: Sequence[Grid]) -> Predictions:
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
@@ -97,12 +105,17 @@ class Problem:
         self.following = Following(space, FEW)
         self.ranked: list[Candidate] = []
         self.more: Iterator[Candidate] | None = None
+        self.first: list[Candidate] | None = None
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+        if self.first is None:  # before the search goes on: what else was asked must not matter
+            self.first = [c for c in (next(self._rank(confident=True), None),) if c is not None]
         if skip:
-            chosen = self.following.next(self._all(), self._known(earlier), skip)
+            inputs = [i for i, _ in self.shown]
+            rules = (c for c in self._all() if not c.remembers(inputs))
+            chosen = self.following.next(rules, self._known(earlier), skip)
         else:
-            chosen = next(self._rank(confident=True), None)
+            chosen = next(iter(self.first), None)
         return Answer(chosen.text, chosen.sentence) if chosen else None
 
     def _all(self) -> Iterator[Candidate]:

@@ -179,6 +179,9 @@ def _thresholds(values: Ints) -> list[int]:
     return sorted(cuts)
 
 
+MOST = 12  # inputs: there is a program for each set of them
+
+
 def supersets(partial: dict[int, Node], count: int) -> dict[int, Node]:
     """mask -> the cheapest program that is right on at least these inputs."""
     best: list[Node | None] = [None] * (1 << count)
@@ -197,7 +200,7 @@ def supersets(partial: dict[int, Node], count: int) -> dict[int, Node]:
 
 def joins(partial: dict[int, Node], tests: Guards, count: int, full: int) -> Iterator[Node]:
     """if test: a else b, for every mask that some test gives."""
-    if count > 12:
+    if count > MOST:
         return
     best = supersets(partial, count)
     for mask, some in tests.items():

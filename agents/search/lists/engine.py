@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..following import Answer, Codes, Defined, Predictions
+from ..patches import patched
 from ..sharing import Sharing
 from .bank import Lists
 from .behaviour import INPUTS, LOOKED_AT, RAISED, surcharge
@@ -18,9 +19,13 @@ from .search import Search
 from .sentence import sentence
 from .source import TooLong, source
 
+LARGE = 10_000  # an integer of the space: larger ones may be made ranges of, and are not tried
 SAMPLE = 600  # inputs of the space a candidate meets first
 PATCH = 5.0  # what a branch for a single shown pair is dearer, in a first answer
 LABORIOUS = 1.0  # what a program is dearer that would take long on the space (labour.py)
+LONG = (
+    240  # elements of all pairs together; where there are more, an expansion is as much work more
+)
 RANKED = 600  # programs, cheapest first, that are written out
 
 
@@ -34,6 +39,7 @@ class Candidate:
         self.cost = program.cost
         self.laborious = laborious(program)
         self.extra: float | None = None
+        self.remembered: bool | None = None
         self.test: Callable[[list[int]], Any] | None = None
         if program.op == "if":
             self.test = _function(source(program.args[0], "bool"))
@@ -51,6 +57,13 @@ class Candidate:
             return False
         holds = sum(bool(self.test(list(i))) for i, _ in shown)
         return min(holds, len(shown) - holds) < 2
+
+    def remembers(self, shown: list[list[Any]]) -> bool:
+        """Whether any branch serves a single case of all that is shown."""
+        if self.remembered is None:
+            inputs = [list(i) for i, _ in shown]
+            self.remembered = self.patched(shown) or patched(self.text, inputs)
+        return self.remembered
 
     def predictions(self, inputs: Sequence[list[int]]) -> Predictions:
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
@@ -96,14 +109,19 @@ class Problem:
         if self.kind:
             inputs: Lists = tuple(tuple(i) for i, _ in shown)
             goal: Lists = tuple(tuple(o) if self.kind == "list" else (int(o),) for _, o in shown)
-            self.search = Search(inputs, goal, self.kind, expansions)
+            size = sum(map(len, (*inputs, *goal)))
+            self.search = Search(inputs, goal, self.kind, expansions / max(1.0, size / LONG))
         self.by_text: dict[str, Candidate] = {}
         self.written: dict[Node, Candidate | None] = {}
         self.following = Sharing(space, SAMPLE)
-        self.some = space[:: max(1, len(space) // INPUTS)]
+        small = [i for i in space if all(abs(v) <= LARGE for v in i)]
+        self.some = small[:: max(1, len(small) // INPUTS)]
+        self.first: list[Candidate] | None = None
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        ranked = self.rank(confident=not skip)
+        if self.first is None:  # before the search goes on: what else was asked must not matter
+            self.first = self.rank(confident=True)
+        ranked = self.rank(confident=False) if skip else self.first
         known = [self.by_text[text] for text in earlier if text in self.by_text]
         chosen = self.following.next(ranked, known, skip)
         return Answer(chosen.text, chosen.sentence) if chosen else None
@@ -121,7 +139,7 @@ class Problem:
         self.by_text = by_text
         ranked = self._behaved(list(by_text.values()))
         if not confident:
-            return [c for c in ranked if not (c.laborious or c.patched(self.shown))] or ranked[:1]
+            return [c for c in ranked if not (c.laborious or c.remembers(self.shown))] or ranked[:1]
         return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
 
     def _behaved(self, ranked: list[Candidate]) -> list[Candidate]:

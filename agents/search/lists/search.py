@@ -312,7 +312,7 @@ class Search:
     def _branches(self, near: Elements) -> Iterator[bool]:
         """Conditionals with a branch that is searched for on its own inputs: both by plain goals,
         then one of them with a search of its own."""
-        if self.nested or self.bank.count < 4 or self.sure():
+        if self.nested or not 4 <= self.bank.count <= conditionals.MOST or self.sure():
             return
         tests = conditionals.guards(self.bank)
         best = conditionals.supersets(self.partial, self.bank.count)

@@ -1,0 +1,79 @@
+"""Whether a written program remembers: a branch of it serves one single case of all that is shown.
+
+Such a branch was made for that case, and what it says of others is chance; a rule with a patch is no
+discovery. A case is one evaluation: of a test of the whole input one pair, of a test of an element
+or a cell one of these. Branches that no shown case reaches are guards (an empty list), and so are
+tests of nothing but a name. Only the function's own lines count, not helpers defined in it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+_SEEN = "_taken"
+# What a written program can raise.
+_RAISED = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, StopIteration, TypeError, ValueError,
+)  # fmt: skip
+
+
+class _Counting(ast.NodeTransformer):
+    """Each test of a condition tells whether it held."""
+
+    def __init__(self) -> None:
+        self.tests = 0
+        self.inside = 0
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.inside += 1
+        if self.inside == 1:
+            self.generic_visit(node)
+        self.inside -= 1
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.If:
+        self.generic_visit(node)
+        node.test = self._told(node.test)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.IfExp:
+        self.generic_visit(node)
+        node.test = self._told(node.test)
+        return node
+
+    def _told(self, test: ast.expr) -> ast.expr:
+        plain = test.operand if isinstance(test, ast.UnaryOp) else test
+        if isinstance(plain, ast.Name):
+            return test
+        self.tests += 1
+        told = ast.Call(ast.Name(_SEEN, ast.Load()), [ast.Constant(self.tests), test], [])
+        return ast.copy_location(told, test)
+
+
+def patched(text: str, inputs: Sequence[Any]) -> bool:
+    """text: one function that is right on the inputs, and does not change them. False for a single
+    input, of which all is one case."""
+    if len(inputs) < 2 or "if " not in text:
+        return False
+    counting = _Counting()
+    tree = ast.fix_missing_locations(counting.visit(ast.parse(text)))
+    if not counting.tests:
+        return False
+    taken: Counter[tuple[int, bool]] = Counter()
+
+    def tell(test: int, held: Any) -> Any:
+        taken[test, bool(held)] += 1
+        return held
+
+    names: dict[str, Any] = {_SEEN: tell}
+    exec(compile(tree, "<counted>", "exec"), names)
+    function = next(n for n in tree.body if isinstance(n, ast.FunctionDef)).name
+    for given in inputs:
+        try:
+            names[function](given)
+        except _RAISED:
+            return False
+    return 1 in taken.values()
