@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..records import Agreement, Hypothesis, Problem
-from ..tasks.logic_measures import Measured
+from ..tasks.logic_measures import Measured, Part
 from ..tools.logic.formula import Formula
 from ..tools.logic.reading import FormulaError, read_formula
 from ..tools.logic.theories import theory_from
@@ -204,9 +204,9 @@ class Record:
         of_holdouts = bool(self.facts.holdout_worlds)
         return (
             self.valid is None
-            or (self.valid is True and self.measured.prompt.cost is None)
+            or (self.valid is True and None in _sums(self.measured.prompt))
             or (of_holdouts and self.holdout_valid is None)
-            or (self.holdout_valid is True and self.measured.holdout.cost is None)
+            or (self.holdout_valid is True and None in _sums(self.measured.holdout))
         )
 
     @property
@@ -277,3 +277,8 @@ def pattern_of(formula: Formula) -> Pattern:
     if "forall" in kinds:
         return "forall_only"
     return "propositional_and" if "and" in kinds else "other"
+
+
+def _sums(part: Part) -> tuple[int | None, int | None]:
+    """Cost and bound: a rule that is valid has both, unless a limit kept one open."""
+    return part.cost, part.bound

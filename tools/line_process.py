@@ -63,10 +63,10 @@ class LineProcess:
 
     async def close(self) -> None:
         process, self.process = self.process, None
-        if process is not None:
+        if process is not None:  # its pipes are not read: a question may still wait for an answer
             with suppress(ProcessLookupError):
                 process.kill()
-            await process.communicate()
+            await process.wait()
 
 
 def serve(answer: Callable[[Any], Any]) -> None:

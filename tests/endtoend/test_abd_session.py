@@ -111,3 +111,18 @@ def test_a_session_needs_no_sandbox(data, tmp_path):
     assert session.verdicts["accepted"] == 1
     with pytest.raises(UsageError, match="no solver"):
         peirce.run("abd", data=data, model=model, store=tmp_path / "y.duckdb", solver="prolog")
+
+
+def test_a_rule_too_large_to_judge_leaves_the_other_lines_their_verdicts(data, tmp_path):
+    wide = "(or (R a b) (or (R c d) (or (R e f) (R g h))))"
+    for letter in "abcdefgh":
+        wide = f"(exists {letter} {wide})"
+    long = "(and " + "(P x) " * 40_000 + ")"
+    mine = tmp_path / "mine.jsonl"
+    rules = [wide, "(exists y (R x y))", long]
+    mine.write_text("\n".join(json.dumps({"problem": "own", "hypothesis": r}) for r in rules))
+    for solver in ("fast", "z3"):
+        found = list(peirce.check("abd", mine, data=data, solver=solver))
+        assert [row["verdict"] for row in found] == ["inconsistent", "consistent", "malformed"]
+        assert found[0]["valid"] is None and found[0]["cost"] is None
+        assert "too_large" in found[0]["reason"] and found[2]["reason"].startswith("too_large")

@@ -168,3 +168,82 @@ def test_the_tool_hands_on_what_it_is_told():
     tool = solve_tool(attempt)
     assert asyncio.run(tool.ainvoke({"formula": RULE})) == f"judged {RULE}"
     assert list(tool.args_schema.model_json_schema()["properties"]) == ["formula"]
+
+
+WIDE = "(or (R a b) (or (R c d) (or (R e f) (R g h))))"
+for _letter in "abcdefgh":
+    WIDE = f"(exists {_letter} {WIDE})"
+
+
+@pytest.mark.parametrize("name", solve.SOLVERS)
+@pytest.mark.parametrize("regime", ["full", "partial", "skeptical"])
+def test_a_rule_too_large_for_both_paths_is_a_reason_whatever_was_wanted(name, regime):
+    full = {key: value for key, value in WORLD.items() if key != "unknown"}
+    one = full if regime == "full" else WORLD
+    (worth, told, marks) = asked(
+        Solver(name),
+        (theory(regime), WIDE, InputSet("w", (one,)), "worth"),
+        (theory(regime), WIDE, InputSet("w", (one,)), "explained"),
+        (theory(regime), WIDE, InputSet("p", ([one, "a"],)), "extension"),
+    )
+    assert worth.worlds[0]["valid"] is None and worth.worlds[0]["reason"] == "too_large"
+    assert told.worlds[0]["reason"] == "too_large" and told.worlds[0]["breaches"] == []
+    assert marks.reasons.tolist() == [1]
+
+
+def test_a_rule_that_shadows_x_and_binds_every_letter_is_judged():
+    rule = "(R x x)"
+    for letter in "abcdefghijklmnopqrstuvwyzx":
+        rule = f"(or (P x) (exists {letter} {rule}))"
+    (found,) = asked(Solver(), (theory("partial"), rule, WORLDS, "explained"))
+    assert [one["valid"] for one in found.worlds] == [True, True]
+
+
+def test_what_z3_tells_does_not_depend_on_what_was_asked_before():
+    """Of worlds that the fast path does not reach: more than 64 unknown atoms."""
+    names = [f"a{n}" for n in range(9)]
+    hard = {"id": "W", "domain": names, "true": {"P": [["a0"], ["a4"]]},
+            "unknown": {"R": [[i, j] for i in names for j in names]}}  # fmt: skip
+    worlds = InputSet("w", (hard,))
+    asks = [(theory("skeptical"), rule, worlds, "explained")
+            for rule in ("(R x x)", "(P x)", "(exists y (R y x))")]  # fmt: skip
+    (alone,) = asked(Solver(), asks[-1])
+    *_, after = asked(Solver(), *asks)
+    assert alone.worlds == after.worlds and alone.worlds[0]["valid"] is False
+    assert alone.worlds[0]["breaches"][0]["completion"]
+
+
+def test_a_question_that_is_given_up_leaves_no_reply_for_the_next_one():
+    solver = Solver("z3")
+
+    async def given_up():
+        first = asyncio.create_task(solver(theory("partial"), "(R x x)", WORLDS, "worth"))
+        await asyncio.sleep(0.3)
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        found = await solver(theory("partial"), RULE, WORLDS, "worth")
+        await solver.close()
+        return found
+
+    found = asyncio.run(given_up())
+    assert [one["valid"] for one in found.worlds] == [True, True]
+    assert [one["cost"] for one in found.worlds] == [1, 1]
+
+
+def test_a_solver_that_is_closed_while_a_question_waits_ends():
+    solver = Solver("z3")
+
+    async def closed():
+        first = asyncio.create_task(solver(theory("partial"), RULE, WORLDS, "worth"))
+        await asyncio.sleep(0.05)
+        await asyncio.wait_for(solver.close(), 30)
+        await asyncio.gather(first, return_exceptions=True)
+        await asyncio.wait_for(solver.close(), 30)
+
+    asyncio.run(closed())
+
+
+def test_a_program_that_cannot_start_is_no_verdict(monkeypatch):
+    monkeypatch.setattr(solve, "_MODULE", "peirce.tools.logic.no_such_module")
+    with pytest.raises(Unavailable, match="died twice"):
+        asked(Solver("z3"), (theory("partial"), RULE, WORLDS, "worth"))

@@ -18,9 +18,7 @@ QUANTIFIERS: tuple[Kind, ...] = ("forall", "exists")
 ABNORMAL = "Ab"
 FREE = "x"  # the variable of a rule alpha(x)
 # Latin first; there are more than a thousand lower-case letters, and a formula may hold any.
-_LETTERS = "yzwuvabcdefghijklmnopqrstx" + "".join(
-    filter(str.islower, map(chr, range(0xDF, 0x2000)))
-)
+LETTERS = "yzwuvabcdefghijklmnopqrstx" + "".join(filter(str.islower, map(chr, range(0xDF, 0x2000))))
 
 
 class Node(NamedTuple):
@@ -177,7 +175,7 @@ def renamed(formula: Formula, term: str, variable: str = FREE) -> Formula:
     if term == variable:
         return formula
     taken = {term, variable, *(t for node in formula.nodes for t in (*node.terms, node.name))}
-    spare = next(letter for letter in _LETTERS if letter not in taken)
+    spare = next(letter for letter in LETTERS if letter not in taken)
     builder = Builder()
     places: dict[tuple[int, bool, bool], int] = {}
 

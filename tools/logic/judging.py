@@ -17,7 +17,8 @@ variables at once, components of many atoms) is `Beyond`: the solver's part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .completions import MOST_ATOMS, Completions, Component, bits
-from .formula import FREE, QUANTIFIERS, Formula, renamed
+from .formula import FREE, LETTERS, QUANTIFIERS, Formula, renamed
 from .tables import Structures, TooWide, Truth, about_elements, evaluate
 from .theories import Theory
 from .three_valued import MOST_BITS, Kleene, Three
@@ -42,6 +43,14 @@ _WORDS_AT_ONCE = 1 << 21  # of a table of completions: 16 MB
 
 class Beyond(Exception):
     """Not for the fast path; the message says why, in words for a table of reasons."""
+
+
+@contextmanager
+def _within_reach() -> Iterator[None]:
+    try:
+        yield
+    except TooWide as error:
+        raise Beyond("the rule's tables are too large") from error
 
 
 class Worth(NamedTuple):
@@ -132,13 +141,7 @@ class Prepared:
     def judge(self, rule: Formula) -> tuple[Worth, ...]:
         """The rule's worth in each world. Raises `Beyond`."""
         bounds = self.bounds
-        try:
-            if self.regime == "full":
-                valid, cost = self._full(rule)
-            else:
-                valid, cost = self._completed(rule)
-        except TooWide as error:
-            raise Beyond("the rule's tables are too large") from error
+        valid, cost = self._full(rule) if self.regime == "full" else self._completed(rule)
         return tuple(
             Worth(bool(v), int(c) if v else None, b)
             for v, c, b in zip(valid, cost, bounds, strict=True)
@@ -151,7 +154,8 @@ class Prepared:
 
     def extents(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """V and A of the full regime, (worlds, elements) each."""
-        return self._violated, self._table(rule) & self.structures.inside
+        with _within_reach():
+            return self._violated, self._table(rule) & self.structures.inside
 
     def _completed(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         found = self.undecided(rule)
@@ -173,17 +177,17 @@ class Prepared:
         return valid, cost
 
     def undecided(self, rule: Formula) -> Undecided:
-        return _undecided(self._violated_maybe, self._three(rule), self.structures)
+        """Raises `Beyond`."""
+        with _within_reach():
+            return _undecided(self._violated_maybe, self._three(rule), self.structures)
 
     def extension(self, rule: Formula) -> NDArray[np.int8]:
         """(worlds, elements): whether the rule covers an element in `NO_COMPLETION`, `EVERY` or
         `SOME`; what stands beyond a world's domain means nothing. Raises `Beyond`."""
-        try:
+        with _within_reach():
             if self.regime == "full":
                 return self._table(rule).astype(np.int8)
             here = self._three(rule)
-        except TooWide as error:
-            raise Beyond("the rule's tables are too large") from error
         found = np.where(here.true, EVERY, NO_COMPLETION).astype(np.int8)
         for component, rows in self.rows(_undecided(here, here, self.structures).components, rule):
             every, some = (bits(rows).all(axis=1), bits(rows).any(axis=1))
@@ -237,7 +241,7 @@ def _of_element(formula: Formula) -> tuple[Formula, str]:
     if all(node.name != FREE for node in formula.nodes if node.kind in QUANTIFIERS):
         return formula, FREE
     taken = {term for node in formula.nodes for term in (*node.terms, node.name)}
-    spare = next(letter for letter in "efghijklmnopqrst" if letter not in taken)
+    spare = next(letter for letter in LETTERS if letter not in taken)
     return renamed(formula, spare), spare
 
 

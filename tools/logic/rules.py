@@ -13,6 +13,7 @@ from .formula import ABNORMAL, FREE, Formula
 from .reading import FormulaError, read_repaired
 from .theories import Theory
 
+MOST_CHARACTERS = 200_000
 MOST_NODES = 20_000  # different ones of a formula
 SYNTAX = "syntax"
 # Reasons why a text that was read is no rule: counted apart from syntax.
@@ -40,6 +41,8 @@ def read_rule(text: str, theory: Theory, *, objects: bool = False) -> Rule | NoR
     """objects: whether names of objects may stand in a rule (the published evaluator's way)."""
     if not text.strip():
         return NoRule("missing", "there is no formula")
+    if len(text) > MOST_CHARACTERS:
+        return NoRule("too_large", f"a text of more than {MOST_CHARACTERS:,} characters")
     try:
         formula, closed = read_repaired(text, theory.predicates)
     except FormulaError as error:

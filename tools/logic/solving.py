@@ -69,23 +69,22 @@ class _World:
             solver.pop()
 
     def completion(self, covered: Sequence[int]) -> dict[str, bool] | None:
-        """The unknown atoms in a completion where the axioms fail; None where there is none."""
+        """The unknown atoms in a completion where the axioms fail; None where there is none. Of all
+        such completions the one that makes the earliest atoms false: a model as it comes would
+        depend on what was asked before."""
         solver = self.solver("fails")
         solver.push()
         try:
             self._cover(solver, covered)
             if not _asked(solver):
                 return None
-            model, world = solver.model(), self.solved.worlds[self.place]
-            return {
-                atom_name(world, number): z3.is_true(
-                    model.eval(
-                        z3.Bool(f"a{self.place}_{number}", ctx=self.solved.context),
-                        model_completion=True,
-                    )
-                )
-                for number in range(self.unknown)
-            }
+            world, found = self.solved.worlds[self.place], {}
+            for number in range(self.unknown):
+                atom = z3.Bool(f"a{self.place}_{number}", ctx=self.solved.context)
+                true = not _asked(solver, z3.Not(atom))
+                found[atom_name(world, number)] = true
+                solver.add(atom if true else z3.Not(atom))
+            return found
         finally:
             solver.pop()
 
@@ -142,6 +141,10 @@ class Solved:
         }
         self.axioms = [evaluate(axiom, self.folding) for axiom in theory.axioms]
         self.by_place = [_World(self, place) for place in range(len(self.worlds))]
+
+    def again(self) -> Solved:
+        """The same worlds without what rules have left."""
+        return Solved(self.theory, self.worlds, self.regime, self.resources)
 
     def _structures(self) -> Structures:
         worlds = self.worlds

@@ -20,7 +20,8 @@ from .worlds import World
 Bools = NDArray[np.bool_]
 V = TypeVar("V")
 WIDEST = 6  # free variables of a node: a table has a side of the domain for each
-MOST_CELLS = 1 << 26  # of all tables of a formula; about a second
+MOST_CELLS = 1 << 24  # of all tables of a formula; some tenths of a second
+MOST_KEPT = 256  # tables of atoms of some worlds
 
 
 class TooWide(Exception):
@@ -139,6 +140,8 @@ class Structures:
         predicate's. Kept: atoms recur from formula to formula."""
         key = (kind, name, tuple(terms))
         if key not in self._picked:
+            if len(self._picked) >= MOST_KEPT:
+                self._picked.clear()
             self._picked[key] = self._pick(tables[name], name, terms, absent)
         return self._picked[key]
 
@@ -146,7 +149,8 @@ class Structures:
         variables = sorted({term for term in terms if is_variable(term)})
         count, size = len(self.worlds), self.size
         if len(terms) != self.signature[name]:
-            return np.full((count, *(size,) * len(variables)), absent, table.dtype)
+            none = np.array(absent, table.dtype)
+            return np.broadcast_to(none, (count, *(size,) * len(variables)))
         grid = np.ogrid[(slice(count), *(slice(size),) * len(variables))]
         index: list[Any] = [grid[0]]
         missing = np.zeros([1] * (1 + len(variables)), bool)

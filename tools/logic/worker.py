@@ -16,6 +16,7 @@ from .theories import theory_from
 from .worlds import world_of
 
 _KEPT = 16
+_GATES = 200_000
 
 
 class Worker:
@@ -44,6 +45,8 @@ class Worker:
             if len(self.solved) > _KEPT:
                 self.solved.popitem(last=False)
         self.solved.move_to_end(key)
+        if len(self.solved[key].gates.gates) > _GATES:  # of rules that were judged: made anew
+            self.solved[key] = self.solved[key].again()
         return self.solved[key]
 
 
