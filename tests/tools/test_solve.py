@@ -217,10 +217,16 @@ def test_a_question_that_is_given_up_leaves_no_reply_for_the_next_one():
     solver = Solver("z3")
 
     async def given_up():
-        first = asyncio.create_task(solver(theory("partial"), "(R x x)", WORLDS, "worth"))
-        await asyncio.sleep(0.3)
+        await solver(theory("partial"), RULE, WORLDS, "worth")  # the process is there
+        process = solver.processes[0].process
+        first = asyncio.create_task(solver(theory("full"), "(R x x)", WORLDS, "worth"))
+        while solver.locks[0].locked() is False:
+            await asyncio.sleep(0)
+        for _ in range(5):  # the question is written, and waits for its answer
+            await asyncio.sleep(0)
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
+        assert first.cancelled() and process is not solver.processes[0].process
         found = await solver(theory("partial"), RULE, WORLDS, "worth")
         await solver.close()
         return found
