@@ -177,7 +177,11 @@ Clean: TypeAlias = Annotated[
                   " groups.", "--clean"),
 ]  # fmt: skip
 Workers: TypeAlias = Annotated[
-    int | None, _option(RUNNING, "Sandbox or solver processes (default: one a core; at most 256).")
+    int | None,
+    _option(
+        RUNNING,
+        "Sandbox or solver processes (default: one a core, of the solver one; at most 256).",
+    ),
 ]
 SolverOption: TypeAlias = Annotated[
     str,

@@ -37,7 +37,7 @@ def tasks_show(
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
 ) -> None:
-    """Problems drawn readably, their hidden parts too."""
+    """Problems drawn readably; hidden parts too, but holdouts and references of abd with --json only."""
     from .. import api
     from ..reports import readable, text
 

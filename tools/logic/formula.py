@@ -155,21 +155,6 @@ def is_variable(term: str) -> bool:
     return len(term) == 1 and term.islower()
 
 
-def substitute(axiom: Formula, predicate: str, rule: Formula) -> Formula:
-    """The axiom with `rule(t)` for every atom `predicate(t)`: how a rule repairs a theory.
-
-    Bound variables of the rule that would catch t are renamed; rule's free variable is `FREE`.
-    """
-    builder = Builder()
-    places: list[int] = []
-    for node in axiom.nodes:
-        if node.kind == "atom" and node.name == predicate and len(node.terms) == 1:
-            places.append(builder.include(renamed(rule, node.terms[0])))
-        else:
-            places.append(builder.add(node._replace(parts=tuple(places[p] for p in node.parts))))
-    return builder.formula(places[-1])
-
-
 def renamed(formula: Formula, term: str, variable: str = FREE) -> Formula:
     """The formula about `term` where it was about its free `variable`."""
     if term == variable:

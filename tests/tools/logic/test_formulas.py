@@ -6,7 +6,7 @@ import random
 
 import pytest
 from peirce.records import DataError
-from peirce.tools.logic.formula import Builder, renamed, substitute
+from peirce.tools.logic.formula import Builder, renamed
 from peirce.tools.logic.reading import FormulaError, read_formula, read_repaired
 from peirce.tools.logic.rules import SCOPE, NoRule, Rule, read_rule
 from peirce.tools.logic.theories import PUBLISHED, SIGNATURE, published, theory_from, theory_of
@@ -157,19 +157,6 @@ def test_renaming_says_of_another_element_what_was_said_of_x():
         for element in range(3):
             assert holds(alpha, true, 3, {"x": element}) == holds(about, true, 3, {"y": element})
     assert caught > 50
-
-
-def test_a_rule_in_place_of_ab_repairs_where_its_extension_does():
-    draw = random.Random("substituted")
-    for _ in range(100):
-        theory = any_theory(draw)
-        alpha, one = rule(draw, theory), world(draw, 3, 0)
-        true = {(p, at) for p, atoms in one.true.items() for at in atoms}
-        marks = frozenset(e for e in range(3) if holds(alpha, true, 3, {"x": e}))
-        axiom = theory.axioms[0]
-        whole = substitute(axiom, "Ab", alpha)
-        assert "Ab" not in whole.predicates
-        assert holds(whole, true, 3, {}) == holds(axiom, true, 3, {}, marks)
 
 
 def test_a_builder_makes_equal_parts_once():
