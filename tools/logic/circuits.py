@@ -89,7 +89,7 @@ class Folding:
 
     @property
     def cells(self) -> int:
-        return len(self.structures.worlds)
+        return len(self.structures)
 
     def _table(self, name: str) -> Circuit:
         bits = self.structures.unknown[name]

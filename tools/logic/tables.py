@@ -8,7 +8,7 @@ elements alone. Axes are in the order of the variables' names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -134,6 +134,24 @@ class Structures:
                 self.unknown[name][(number, *at)] = bit
         self._picked: dict[Any, Any] = {}
 
+    @classmethod
+    def from_tables(cls, inside: Bools, true: Mapping[str, Bools]) -> Structures:
+        """Worlds without unknown atoms as they are drawn (sampling.py): tables whose number of axes
+        after the first is the predicate's number of arguments, false outside of a domain. Their
+        elements have no names."""
+        found = cls.__new__(cls)
+        count, found.size = inside.shape
+        found.worlds = ()
+        found.signature = {name: table.ndim - 1 for name, table in true.items()}
+        found.inside, found.true = inside, dict(true)
+        found.unknown = {name: np.full(table.shape, -1, np.int16) for name, table in true.items()}
+        found.unknown_counts = [0] * count
+        found._picked = {}
+        return found
+
+    def __len__(self) -> int:
+        return len(self.inside)
+
     def pick(self, kind: str, tables: Any, name: str, terms: Sequence[str], absent: Any) -> Any:
         """The table of a predicate as an atom with these terms has it: an axis for each variable in
         order; `absent` where an object is not in the domain, or the number of terms is not the
@@ -147,7 +165,7 @@ class Structures:
 
     def _pick(self, table: Any, name: str, terms: Sequence[str], absent: Any) -> Any:
         variables = sorted({term for term in terms if is_variable(term)})
-        count, size = len(self.worlds), self.size
+        count, size = len(self), self.size
         if len(terms) != self.signature[name]:
             none = np.array(absent, table.dtype)
             return np.broadcast_to(none, (count, *(size,) * len(variables)))
@@ -176,7 +194,7 @@ class Structures:
         """(worlds, ...) of `t = t`, an axis for each variable. Objects are equal by name."""
         one, other = terms
         variables = sorted({term for term in terms if is_variable(term)})
-        count, size = len(self.worlds), self.size
+        count, size = len(self), self.size
         if len(variables) == 2:
             return np.broadcast_to(np.eye(size, dtype=bool), (count, size, size))
         if not variables:
@@ -196,7 +214,7 @@ class Truth:
 
     @property
     def cells(self) -> int:
-        return len(self.structures.worlds)
+        return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> Bools:
         found: Bools = self.structures.pick("true", self.structures.true, name, terms, False)

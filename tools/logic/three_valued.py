@@ -40,7 +40,7 @@ class Kleene:
 
     @property
     def cells(self) -> int:
-        return len(self.structures.worlds)
+        return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> Three:
         true = self.structures.pick("true", self.structures.true, name, terms, False)
