@@ -180,6 +180,7 @@ class Earlier:
     hypotheses: tuple[Hypothesis, ...]  # empty where the answer was malformed
     verdict: Verdict
     feedback: str = ""
+    by: str = ""  # who gave it, where it was not the proposer: "search" mended the one before it
 
 
 # --- hypotheses and what became of them --------------------------------------
@@ -245,7 +246,15 @@ class Agreement:
     marks: tuple[bool | None, ...]
     got: tuple[Mapping[str, Json], ...]
     verdict: str = "ok"
-    detail: Mapping[str, Json] = field(default_factory=dict)  # logic: costs and bounds by world
+    detail: Mapping[str, Json] = field(default_factory=dict)  # logic: "cost" and "bound", summed
+
+    @property
+    def gap(self) -> float | None:
+        """Cost above the lower bound, an observation; None where either is not known."""
+        cost, bound = self.detail.get("cost"), self.detail.get("bound")
+        if cost is None or bound is None or not self.marks:
+            return None
+        return float(cost - bound) / len(self.marks)
 
 
 class Verdict(StrEnum):
@@ -602,6 +611,24 @@ class Proposer(Protocol):
         """schema: the JSON schema that the text of an answer has to fit, for what can hold a model
         to one; an answer that does not is read tolerantly all the same. Raises Unavailable when
         there is no answer to be had."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Repairer(Protocol):
+    """Who mends a hypothesis that the oracle found wanting."""
+
+    def settings(self) -> Json:
+        """What is recorded in the session, as of a `Proposer`."""
+        ...
+
+    async def repair(self, view: View, text: str) -> Reply:
+        """A better hypothesis, as an answer in the session's format; "exhausted" where there is
+        none. text: the hypothesis as the oracle takes it, or as it was given where it is none; ""
+        where the answer held nothing. view: with that answer as the last of the earlier ones.
+        Raises Unavailable."""
         ...
 
     async def close(self) -> None: ...

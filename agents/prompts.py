@@ -9,6 +9,9 @@ since they have none.
 
 Everything is one user message (or, with `history="chat"`, user and assistant in turns): some
 chat templates know no system role.
+
+What is asked for after the first answer is the aim: "another" idea, as GEAR has it, or a "better"
+hypothesis, which shows the earlier ones whole, since they are to be mended.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from ..records import (
 PROMPT_VERSION = 1
 History: TypeAlias = Literal["descriptions", "chat"]
 HISTORIES: tuple[History, ...] = ("descriptions", "chat")
+Aim: TypeAlias = Literal["another", "better"]
 
 FIRST = (
     "Find one hypothesis that is consistent with every observation above and that says "
@@ -48,11 +52,20 @@ FOLLOWING = (
     "another idea than all earlier ones: on many inputs that are not shown it has to predict "
     "something that none of them predicts. Other words for the same predictions do not count."
 )
+BETTER = (
+    "Give a better hypothesis than every one above; it need not rest on another idea. Where none "
+    "of them is consistent with all observations yet, mend the one that comes closest: what is "
+    "said of it names where it fails. Where one is, keep it so and improve on what counts besides, "
+    "in the order stated at the beginning: what is said of it names what it costs without need; "
+    "then say the same in less. Do not repeat a hypothesis from above."
+)
 EARLIER = "Hypotheses proposed so far:"
 UNREADABLE = (
     "{count} earlier {answers} could not be read, because the form of the answer was not kept."
 )
 AGAIN_UNREADABLE = "That answer could not be read, because the form of the answer was not kept."
+UNREAD = "It gives no hypothesis: {reason}."
+MENDED = "A search made this of it:"
 NO_CALLS_LEFT = "No tool calls are left for this answer. Give the answer now, in the form above."
 TOOLS = (
     "Before you answer you can try candidates with the tools offered; each result says which "
@@ -60,6 +73,7 @@ TOOLS = (
     "call."
 )
 FORM = "Give the answer in the form stated above and nothing else."
+SAID = 2_000  # characters of what was no hypothesis
 NO_TEXT = "(no text)"  # endpoints refuse an assistant turn that is empty
 
 
@@ -70,6 +84,7 @@ def messages(
     answer_format: str,
     history: History = "descriptions",
     tools: bool = False,
+    aim: Aim = "another",
 ) -> list[Message]:
     """The messages that ask for the next hypothesis of `view`.
 
@@ -84,12 +99,15 @@ def messages(
     reminder = [TOOLS, FORM] if tools else [FORM]
     if not view.earlier:
         return [_user(*task, FIRST, *reminder)]
+    following = {"another": FOLLOWING, "better": BETTER}[aim]
     if history == "descriptions":
-        return [_user(*task, *_list(view.earlier, words), FOLLOWING, *reminder)]
+        listed = _list(view.earlier, words, whole=aim == "better")
+        return [_user(*task, *listed, following, *reminder)]
     turns: list[Message] = [_user(*task, FIRST, *reminder)]
-    for earlier in view.earlier:
+    for earlier, mended in _with_mended(view.earlier):
+        comment = [*_comment(earlier), *(block for one in mended for block in _mended(one, words))]
         turns.append({"role": "assistant", "content": earlier.answer.strip() or NO_TEXT})
-        turns.append(_user(*_comment(earlier), FOLLOWING, *reminder))
+        turns.append(_user(*comment, following, *reminder))
     return turns
 
 
@@ -113,23 +131,29 @@ def tool_messages(reply: Reply, results: Sequence[str]) -> list[Message]:
     return turns
 
 
-def prompt_hash(words: FamilyWords | None = None, answer_format: str = "") -> Digest:
-    """A digest of the template: of all that `messages` writes about one fixed small problem, with
-    each history, with and without tools; with `words` also of the family's part of it."""
+def prompt_hash(
+    words: FamilyWords | None = None, answer_format: str = "", aim: Aim = "another"
+) -> Digest:
+    """A digest of the template: of all that `messages` writes about one fixed small problem with
+    this aim, each history, with and without tools; with `words` also of the family's part of it."""
     seen = words or _Words()
     observation = Observation([1, 2], [2])
     view = View("p", "t", "f", (observation, observation), {}, InputSet("S", ()))
-    earlier = (
+    earlier: tuple[Earlier, ...] = (
         Earlier("an answer", (Hypothesis("text", "a description"),), Verdict.ACCEPTED),
         Earlier("an answer", (Hypothesis("text", "b"),), Verdict.INCONSISTENT, "feedback"),
         Earlier("", (), Verdict.MALFORMED),
     )
+    if aim == "better":
+        mended = Earlier("b", (Hypothesis("b"),), Verdict.ACCEPTED, "feedback", "search")
+        earlier += (Earlier("", (), Verdict.MALFORMED, unread("reason")), mended)
     views = [view, View("p", "t", "f", view.shown, {}, view.space, earlier)]
     if words is not None:  # how a family shows a pair or a hypothesis depends on what they hold
-        template: list[Json] = [words.instructions, words.contract(answer_format), prompt_hash()]
+        template: list[Json] = [words.instructions, words.contract(answer_format)]
+        template.append(prompt_hash(aim=aim))
         return digest_of([PROMPT_VERSION, template])
     written = [
-        messages(v, seen, answer_format=answer_format, history=history, tools=tools)
+        messages(v, seen, answer_format=answer_format, history=history, tools=tools, aim=aim)
         for v in views
         for history in HISTORIES
         for tools in (False, True)
@@ -143,31 +167,65 @@ def _task(view: View, words: FamilyWords, answer_format: str) -> list[str]:
     return [words.instructions.strip(), words.contract(answer_format).strip(), observations]
 
 
-def _list(earlier: Sequence[Earlier], words: FamilyWords) -> list[str]:
-    """Earlier hypotheses as a numbered list, and how many answers gave none."""
+def unread(reason: str, said: str = "") -> str:
+    """What is told of an answer that gives no hypothesis. said: what stood in the place of one."""
+    return f"{said[:SAID]}\n{UNREAD.format(reason=reason.rstrip('.'))}".strip()
+
+
+def _list(earlier: Sequence[Earlier], words: FamilyWords, whole: bool) -> list[str]:
+    """Earlier hypotheses as a numbered list, and how many answers gave none. whole: with their
+    text, which a description may leave out, and answers that gave none among them."""
     lines: list[str] = []
-    unread: list[str] = []
+    unlisted: list[str] = []
     for answer in earlier:
+        if not answer.hypotheses and not (whole and answer.feedback.strip()):
+            unlisted.append(answer.feedback.strip())
+            continue
         if not answer.hypotheses:
-            unread.append(answer.feedback.strip())
+            lines.append(_numbered(lines, answer.feedback.strip()))
             continue
         for hypothesis in answer.hypotheses:
-            shown = words.show_hypothesis(hypothesis).strip() or NO_TEXT
-            lines.append(f"{len(lines) + 1}. " + "\n   ".join(shown.splitlines()))
+            shown = _shown(hypothesis, words, whole)
+            lines.append(_numbered(lines, f"{MENDED}\n{shown}" if answer.by else shown))
         if answer.feedback.strip():
             lines[-1] += "\n" + _indented(answer.feedback)
     blocks = ["\n".join([EARLIER, *lines])] if lines else []
-    if unread:
-        answers = "answer" if len(unread) == 1 else "answers"
-        count = UNREADABLE.format(count=len(unread), answers=answers)
-        blocks.append("\n".join([count, *(_indented(text) for text in unread if text)]))
+    if unlisted:
+        answers = "answer" if len(unlisted) == 1 else "answers"
+        count = UNREADABLE.format(count=len(unlisted), answers=answers)
+        blocks.append("\n".join([count, *(_indented(text) for text in unlisted if text)]))
     return blocks
+
+
+def _numbered(before: Sequence[str], shown: str) -> str:
+    return f"{len(before) + 1}. " + "\n   ".join(shown.splitlines())
+
+
+def _shown(hypothesis: Hypothesis, words: FamilyWords, whole: bool) -> str:
+    shown, text = words.show_hypothesis(hypothesis).strip() or NO_TEXT, hypothesis.text.strip()
+    return f"{shown}\n{text}" if whole and text not in shown else shown
 
 
 def _comment(earlier: Earlier) -> list[str]:
     """What is said of an earlier answer in a chat, before another one is asked for."""
-    unread = [] if earlier.hypotheses else [AGAIN_UNREADABLE]
-    return [*unread, earlier.feedback.strip()]
+    said = earlier.feedback.strip()
+    return [said] if earlier.hypotheses or said else [AGAIN_UNREADABLE]
+
+
+def _with_mended(earlier: Sequence[Earlier]) -> list[tuple[Earlier, list[Earlier]]]:
+    """Each answer of the proposer with what a search made of it."""
+    found: list[tuple[Earlier, list[Earlier]]] = []
+    for one in earlier:
+        if one.by and found:
+            found[-1][1].append(one)
+        else:
+            found.append((one, []))
+    return found
+
+
+def _mended(one: Earlier, words: FamilyWords) -> list[str]:
+    shown = [_shown(hypothesis, words, whole=True) for hypothesis in one.hypotheses]
+    return ["\n".join([MENDED, *shown]), one.feedback.strip()]
 
 
 def _indented(text: str) -> str:

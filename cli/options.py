@@ -58,7 +58,8 @@ Seed: TypeAlias = Annotated[
 ]
 
 MethodName: TypeAlias = Annotated[
-    str, _option(MODEL, "How a session goes: abduce, or imported for recorded answers.")
+    str,
+    _option(MODEL, "How a session goes: abduce, refine, io, or imported for recorded answers."),
 ]
 Model: TypeAlias = Annotated[
     str,
@@ -68,14 +69,28 @@ Model: TypeAlias = Annotated[
         " recorded:FILE or scripted:FILE.",
     ),
 ]
-MaxAnswers: TypeAlias = Annotated[int, _option(MODEL, "At most so many answers a problem.")]
-ToolCalls: TypeAlias = Annotated[
-    int, _option(MODEL, "At most so many tool calls an answer; 0 offers the model no tools.")
+MaxAnswers: TypeAlias = Annotated[
+    int | None, _option(MODEL, "At most so many answers a problem (25; refine 8; io asks once).")
 ]
+ToolCalls: TypeAlias = Annotated[
+    int | None,
+    _option(MODEL, "At most so many tool calls an answer (4; refine and io 0); 0 offers the model"
+            " no tools."),
+]  # fmt: skip
 Feedback: TypeAlias = Annotated[
     bool | None,
     _option(MODEL, "Whether the next prompt says where an answer failed (default: where the model"
             " takes no tools).", "--feedback/--no-feedback"),
+]  # fmt: skip
+TargetGap: TypeAlias = Annotated[
+    float | None,
+    _option(MODEL, "Of refine on abd: stop at a valid rule whose cost is so near to its lower bound,"
+            " a prompt world (1.0).", metavar="GAP"),
+]  # fmt: skip
+Repair: TypeAlias = Annotated[
+    str | None,
+    _option(MODEL, "Of refine on abd: search mends and shrinks each answer that falls short of the"
+            " target.", metavar="search"),
 ]  # fmt: skip
 AnswerFormat: TypeAlias = Annotated[
     str | None,

@@ -29,9 +29,11 @@ def run(
     seed: o.Seed = 0,
     method: o.MethodName = "abduce",
     model: o.Model = "search",
-    max_answers: o.MaxAnswers = 25,
-    tool_calls: o.ToolCalls = 4,
+    max_answers: o.MaxAnswers = None,
+    tool_calls: o.ToolCalls = None,
     feedback: o.Feedback = None,
+    target_gap: o.TargetGap = None,
+    repair: o.Repair = None,
     answer_format: o.AnswerFormat = None,
     history: o.History = "descriptions",
     strict_contract: o.StrictContract = False,
@@ -69,6 +71,7 @@ def run(
     from .. import api
     from ..reports import endings, text
     from ..reports.screen import Screen
+    from ..verbs.methods import fitting as of_method
     from ..verbs.roles import fitting, role_settings
 
     models = {"judge": judge_model, "scorer": scorer_model, "literature": literature_model}
@@ -76,7 +79,8 @@ def run(
     options: dict[str, Any] = dict(
         data=data, problems=problems, problem=problem or (), sample=sample,
         observations=observations, space=space, seed=seed, method=method, model=model,
-        max_answers=max_answers, tool_calls=tool_calls, feedback=feedback, cache=cache,
+        max_answers=max_answers, tool_calls=tool_calls, feedback=feedback,
+        target_gap=target_gap, repair=repair, cache=cache,
         answer_format=answer_format, history=history, strict_contract=strict_contract,
         temperature=temperature, top_p=top_p, max_tokens=max_tokens,
         reasoning_effort=reasoning_effort, timeout_s=timeout_s, retries=retries,
@@ -88,6 +92,7 @@ def run(
     )  # fmt: skip
     standing = [name for name in options if _source(context, name) in STANDING]
     options, pairs = fitting(model, options, standing, context.obj.model_args)
+    options = of_method(method, options, standing)
     options["model_arg"] = [*pairs, *(model_arg or ())]
     if dry_run:
         counted = api.plan(task, **options)

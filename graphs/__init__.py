@@ -8,23 +8,31 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from ..records import UsageError
+from ..agents.prompts import Aim
+from ..records import Json, UsageError
+
+CHOSEN = ("max_answers", "feedback", "target_gap", "repair")  # settings that not all methods take
 
 
 @dataclass(frozen=True)
 class Method:
     """graph: compiled, takes `steps.START_STATE` with a `case.Case` as context (`memory.case_of`
     makes one without a store), and draws itself: `METHOD.graph.get_graph().draw_mermaid()`. asks: its prompts come from agents/prompts.py;
-    False where answers are only read back (imported)."""
+    False where answers are only read back (imported). aim: what its prompts ask for after the first
+    answer. takes: of `CHOSEN`, those that may be set. settings: its own defaults of `case.Settings`,
+    None for what it has no use for."""
 
     name: str
     about: str
     families: tuple[str, ...]
     graph: Any
     asks: bool = True
+    aim: Aim = "another"
+    takes: frozenset[str] = frozenset({"max_answers", "feedback"})
+    settings: Mapping[str, Json] = field(default_factory=dict)
 
 
 def methods() -> Mapping[str, Method]:

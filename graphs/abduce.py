@@ -15,7 +15,8 @@ from langgraph.runtime import Runtime
 
 from . import Method
 from .case import Case
-from .steps import STEPS_WITHOUT_END, State, after_ask, ask, judge, record, use_tools
+from .judging import judge
+from .steps import STEPS_WITHOUT_END, State, after_ask, ask, record, use_tools
 
 
 async def after_record(state: State, runtime: Runtime[Case]) -> str:

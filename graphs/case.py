@@ -20,6 +20,7 @@ from ..records import (
     Answered,
     Batch,
     CallKey,
+    Digest,
     Earlier,
     Execute,
     Family,
@@ -34,6 +35,7 @@ from ..records import (
     Outcome,
     Problem,
     Proposer,
+    Repairer,
     Reply,
     SandboxUnavailable,
     Solution,
@@ -60,12 +62,15 @@ class Settings:
     answer_format: str = "tuple"
     history: Literal["descriptions", "chat"] = "descriptions"
     max_answers: int = 25  # the same for every model of a table
-    max_bad: int = 3  # GEAR 4.1: in total, not in a row
+    max_bad: int = 3  # GEAR 4.1: in total, not in a row; of abduce
     tool_calls: int = 4  # in one step; a call beyond is told so and not made. Tools go with that
     # request all the same: endpoints refuse a history of tool turns without them, and the prompt's
     # beginning, which they are part of, stays in the endpoint's cache
     feedback: bool | None = None  # the next prompt says where an answer failed; None: where the
     # model cannot find out by calling tools, because it takes none
+    target_gap: float | None = None  # of refine: cost above the lower bound, an observation, at
+    # which it stops; None: at the first consistent hypothesis
+    repair: str | None = None  # of refine: who mends what falls short of the target; None: nobody
     strict_contract: bool = False  # a breach of the answer contract makes an answer malformed
     limits: Limits = field(default_factory=Limits)
 
@@ -86,7 +91,9 @@ class Case:
     model: Json  # the proposer's settings as the session records them: part of each request
     journal: Journal
     ledger: Ledger
+    repairer_model: Json = None  # the same of the repairer
     proposer: Proposer | None = None  # None: the journal answers alone
+    repairer: Repairer | None = None  # the same
     execute: Execute | None = None  # None: there is no sandbox, only the journal
     solve: Solve | None = None  # None: there is no solver, only the journal
     cache: AnswerCache | None = None  # answers of other sessions; None: each question is asked
@@ -97,6 +104,7 @@ class Case:
     # memory of the problem
     earlier: list[Earlier] = field(default_factory=list)
     bank_clock: int = 0
+    banked: set[Digest] = field(default_factory=set)
     tools_refused: bool = False
     # memory of the step under way
     reply: Reply = field(default_factory=Reply)

@@ -13,7 +13,8 @@ from langgraph.runtime import Runtime
 
 from . import Method
 from .case import Case
-from .steps import STEPS_WITHOUT_END, State, judge, read_recorded, record
+from .judging import judge
+from .steps import STEPS_WITHOUT_END, State, read_recorded, record
 
 
 async def after_read(state: State, runtime: Runtime[Case]) -> str:

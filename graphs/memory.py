@@ -21,6 +21,7 @@ from ..records import (
     Outcome,
     Problem,
     Proposer,
+    Repairer,
     Sandbox,
     Solve,
     StepRecord,
@@ -70,13 +71,16 @@ def case_of(
     sandbox: Sandbox | None = None,
     *,
     solve: Solve | None = None,
+    repairer: Repairer | None = None,
     space: InputSet | None = None,
     settings: Settings | None = None,
     session: str = "alone",
     **rest: Any,
 ) -> Case:
     """The context for one run of a method's graph on `problem`, one case a run. space: the sample
-    space; None: the one of the problem's task. rest: other fields of `Case` (emit, budget, …).
+    space; None: the one of the problem's task. settings: a method's own are `METHOD.settings`.
+    repairer: of refine, which asks it where settings.repair names it. rest: other fields of `Case`
+    (emit, budget, …).
     Raises UsageError for a problem that shows nothing, and for settings that cannot be."""
     course = settings or Settings()
     if not problem.shown:
@@ -96,6 +100,8 @@ def case_of(
         family=kind,
         settings=course,
         model=checked_settings(proposer),
+        repairer_model={} if repairer is None else checked_settings(repairer),
+        repairer=repairer,
         journal=rest.pop("journal", None) or MemoryJournal(),
         ledger=rest.pop("ledger", None) or MemoryLedger(),
         proposer=proposer,

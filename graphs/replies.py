@@ -27,13 +27,13 @@ def checked_settings(proposer: Any) -> dict[str, Json]:
     return dict(told)
 
 
-def check_reply(reply: Any, proposer: Any) -> None:
+def check_reply(reply: Any, proposer: Any, verb: str = "propose") -> None:
     """Raises UsageError, one sentence, for what is no Reply or holds what a Reply cannot."""
     wrong = _wrong(reply)
     if wrong is not None:
         what, value, must = wrong
         raise UsageError(
-            f"propose of {type(proposer).__name__} gave {what}{value!r:.80}: it must be {must}"
+            f"{verb} of {type(proposer).__name__} gave {what}{value!r:.80}: it must be {must}"
         )
 
 

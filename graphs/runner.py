@@ -18,6 +18,7 @@ from ..records import (
     Execute,
     Json,
     Proposer,
+    Repairer,
     Sandbox,
     SandboxUnavailable,
     Solve,
@@ -39,6 +40,7 @@ async def run_session(
     proposer: Proposer | None,
     sandbox: Sandbox | None,
     solve: Solve | None = None,
+    repairer: Repairer | None = None,
     concurrency: int = 4,
     on_event: Callable[[Event], None] | None = None,
     callbacks: Sequence[Any] = (),
@@ -90,7 +92,8 @@ async def run_session(
             if stopping.is_set():
                 return
             case = make_case(
-                store, session, settings, row, spaces, proposer=proposer, execute=execute, solve=solve,
+                store, session, settings, row, spaces, proposer=proposer, repairer=repairer,
+                execute=execute, solve=solve,
                 budget=budget, stopping=stopping, emit=emit, cache=answers,
                 journal=journal, ledger=ledger,
             )  # fmt: skip
@@ -178,9 +181,9 @@ def graph_of(settings: Json, rows: Sequence[ProblemRow]) -> Any:
     return chosen.graph
 
 
-def _model_of(settings: Json) -> Json:
-    """What of the model's settings shapes its answers: where it is reached does not."""
-    model = dict(settings["model_settings"])
+def _shaping(model_settings: Json) -> Json:
+    """What of a model's settings shapes its answers: where it is reached does not."""
+    model = dict(model_settings or {})
     return {key: value for key, value in model.items() if key not in ("endpoint", "transport")}
 
 
@@ -199,6 +202,7 @@ def make_case(
         space=spaces[row.space],
         family=family,
         settings=course,
-        model=_model_of(settings),
+        model=_shaping(settings["model_settings"]),
+        repairer_model=_shaping(settings.get("repairer_settings")),
         **rest,
     )

@@ -1,4 +1,5 @@
-"""The nodes that every method is made of: ask, use_tools, judge, record.
+"""The nodes that every method is made of: ask, use_tools, judge, record; and those of a method that
+mends its hypotheses: ask_for_better, judge_and_tell, repair.
 
 A method wires them into a graph with its own edges. Each node is idempotent: all that it asks of
 a model or tool goes through the journal under a structural path, so running it again, on resume
@@ -7,13 +8,13 @@ or replay, gives the same step.
     step/3/propose/0             the model is asked
     step/3/propose/0/tool/1      the second tool that it called in that turn
     step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on what was shown
+    step/3/repair/0              what the repairer makes of that answer, a further one of the step
 
 Edges are coroutines too: LangGraph hands a plain function to a pool of threads.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
@@ -24,16 +25,10 @@ from pydantic import BaseModel, ValidationError
 
 from ..agents import prompts
 from ..records import (
-    Answered,
     BankEvent,
-    Earlier,
-    Hypothesis,
     Json,
-    Judged,
-    Malformed,
     Message,
     Outcome,
-    Reply,
     StepRecord,
     ToolCall,
     ToolSpec,
@@ -41,7 +36,6 @@ from ..records import (
     Verdict,
     View,
 )
-from ..tools.gear import is_redundant
 from .case import Case, readable
 from .replies import check_reply, reply_of, reply_to_json
 
@@ -61,8 +55,17 @@ START_STATE = State(step=1, turn=0, answers=0, bad=0, stop="")
 
 
 async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
-    """One request to the proposer, with what its tool calls of this step have told."""
-    case = runtime.context
+    """One request to the proposer for another hypothesis, with what its tool calls of this step
+    have told."""
+    return await _ask_in_words(state, runtime.context, "another")
+
+
+async def ask_for_better(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """`ask`, for a better hypothesis than those so far."""
+    return await _ask_in_words(state, runtime.context, "better")
+
+
+async def _ask_in_words(state: State, case: Case, aim: prompts.Aim) -> dict[str, Json]:
     path = f"step/{state['step']}/propose/{state['turn']}"
     view = case.view()
     tools = tool_specs(case, view) if case.offers_tools else []
@@ -72,6 +75,7 @@ async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
         answer_format=case.settings.answer_format,
         history=case.settings.history,
         tools=bool(tools),
+        aim=aim,
     )
     schema = case.family.words.schema(case.settings.answer_format)
     return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
@@ -192,91 +196,6 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
     return readable(path, lambda told: str(told.response["text"]), outcome)
 
 
-async def judge(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
-    """Parses the reply, applies each hypothesis and gives one verdict each (GEAR 4.1)."""
-    case = runtime.context
-    number = len(case.answered)
-    view = case.view()
-    judged = []
-    for ordinal, item in enumerate(_parse(case, view, case.reply)):
-        if isinstance(item, Malformed):
-            reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
-            judged.append(Judged(Verdict.MALFORMED, reason, bad=True))
-        else:
-            path = f"step/{state['step']}/judge/{number}/{ordinal}"
-            judged.append(await _examine(case, view, item, path))
-    case.answered.append(Answered(case.reply_path, case.reply.text, tuple(judged)))
-    case.earlier.append(_earlier(case, view, judged))
-    case.tool_turns.clear()
-    case.step_fields.update(case.reply.meta.get("fields", {}))
-    return {
-        "answers": state["answers"] + 1,
-        "bad": state["bad"] + sum(one.bad for one in judged),
-    }
-
-
-def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malformed]:
-    if reply.finish == "length":
-        return [Malformed("cut", "the answer was cut at the token limit")]
-    if reply.tool_calls:
-        return [Malformed("no_answer", "tools were called to the end of the step's limit")]
-    items = case.family.parse(view, reply.text, case.settings.answer_format)
-    return items or [Malformed("empty", "the answer holds no hypothesis")]
-
-
-async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) -> Judged:
-    """Consistency first: an answer both inconsistent and redundant is inconsistent. Coverage
-    counts all earlier parsable answers, and an undefined prediction is never covered."""
-    family, hidden = case.family, case.problem.hidden
-    opens = family.opens_hidden and bool(hidden)
-    shown, unseen, predicted = await asyncio.gather(
-        family.agree(hypothesis, case.problem.shown, view, case.oracles(f"{path}/shown")),
-        family.agree(hypothesis, hidden, view, case.oracles(f"{path}/hidden"))
-        if opens
-        else _nothing(),
-        family.predict([hypothesis], case.space, view, case.oracles(f"{path}/space")),
-    )
-    space = predicted[0]
-    coverage = case.covered.of(space)
-    case.covered.add(space)
-    if not family.consistent(shown):
-        verdict, reason = Verdict.INCONSISTENT, _why_inconsistent(shown.verdict, shown.marks)
-    elif is_redundant(coverage):
-        verdict, reason = Verdict.REDUNDANT, f"{coverage:.1%} of its predictions were made before"
-    else:
-        verdict, reason = Verdict.ACCEPTED, ""
-    bad = verdict is not Verdict.ACCEPTED
-    return Judged(verdict, reason, hypothesis, coverage, shown, unseen, space, bad)
-
-
-async def _nothing() -> None:
-    return None
-
-
-def _why_inconsistent(verdict: str, marks: Sequence[bool | None]) -> str:
-    if verdict != "ok":
-        return verdict
-    wrong = sum(mark is False for mark in marks)
-    undefined = sum(mark is None for mark in marks)
-    parts = [f"{wrong} wrong"] if wrong else []
-    parts += [f"{undefined} undefined"] if undefined else []
-    return f"{' and '.join(parts) or 'not consistent'} of {len(marks)} shown"
-
-
-def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
-    """What later prompts may show of an answer (`Case.gives_feedback`)."""
-    hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
-    feedback = next(
-        (
-            case.family.words.show_feedback(view, one.shown)
-            for one in judged
-            if case.gives_feedback and one.shown is not None and one.verdict is Verdict.INCONSISTENT
-        ),
-        "",
-    )
-    return Earlier(case.reply.text, hypotheses, judged[0].verdict, feedback)
-
-
 async def record(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     """Writes the finished step: answers, verdicts, predictions, and the bank's events."""
     case = runtime.context
@@ -298,12 +217,16 @@ async def record(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
 
 
 def _bank_events(case: Case) -> tuple[BankEvent, ...]:
-    """An accepted hypothesis enters the bank with one event for each shown observation."""
+    """An accepted hypothesis enters the bank with one event for each shown observation; so does,
+    once, a redundant one where that is no fault."""
     events = []
     for answer in case.answered:
         for one in answer.judged:
-            if one.verdict is not Verdict.ACCEPTED or one.hypothesis is None or one.shown is None:
+            if not one.verdict.consistent or one.bad or one.hypothesis is None or one.shown is None:
                 continue
+            if one.verdict is Verdict.REDUNDANT and one.hypothesis.digest in case.banked:
+                continue
+            case.banked.add(one.hypothesis.digest)
             for observation, mark in enumerate(one.shown.marks):
                 case.bank_clock += 1
                 event = BankEvent(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..records import InputSet, Problem, StepRecord, Verdict
 from ..tasks.logic_measures import measured
-from .abd_records import Attempt, Record, choose, facts_of, record
+from .abd_records import Attempt, Record, choose, facts_of, record, refined
 from .evaluation import Evaluation, Metric
 from .statistics import Interval, summary
 
@@ -95,7 +95,7 @@ def problem_metrics(
                 rule = judged.hypothesis
                 closed = rule.meta.get("closed", 0)
                 attempts.append(Attempt(place, answer.text, rule, "", closed, judged.shown))
-    chosen = choose(attempts)
+    chosen = choose(attempts, refined(steps))
     facts = facts_of(problem, opened=False)
     of_rule = measured(problem, chosen.shown, None, "exact")
     return values(record(problem, facts, attempts, chosen, of_rule))

@@ -1,10 +1,11 @@
 """One prediction of one problem, as the evaluation `abd` counts it (ABD, sections 4.4 and 6.1).
 
 A model that answers once has one rule a problem. Of a session that answered more often one is
-chosen by the prompt worlds alone: among the rules valid in all of them the one of least total cost,
-then of smallest AST, then the earliest; without a valid one the first rule that was read; without
-any the first answer, with the reason why it gives none. Cost comes first, so that a rule that marks
-everything is never preferred to a cheaper valid one.
+chosen by the prompt worlds alone: the first that is valid in all of them, since the order of answers
+is the proposer's own order of preference, and later ones are asked for as other ideas. Where the
+proposer was told of each answer by the solver and asked for a better one (`refine`), it is the best:
+of least total cost, then of smallest AST, then the earliest. Without a valid one it is the first
+rule that was read; without any the first answer, with the reason why it gives none.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..records import Agreement, Hypothesis, Problem
+from ..records import Agreement, Hypothesis, Problem, StepRecord
 from ..tasks.logic_measures import Measured, Part
 from ..tools.logic.formula import Formula
 from ..tools.logic.reading import FormulaError, read_formula
@@ -23,6 +24,7 @@ from ..tools.logic.writing import written
 MISSING_CHARACTERS = 10  # an answer of no more holds no rule, and counts as missing
 INFLATED = 2.0  # a gap that grows by more than that is parsimony inflation (table H.2)
 MISSING = "missing"
+FEEDBACK = "feedback"  # a field of the steps of refine
 
 Mode = Literal[
     "missing", "parse_error", "all_invalid", "partial_invalid", "brittle", "parsimony_inflation",
@@ -105,12 +107,18 @@ class Attempt:
         return bool(marks) and all(mark is True for mark in marks)
 
 
-def choose(attempts: Sequence[Attempt]) -> Attempt:
-    """The prediction among the answers to a problem; without an answer one that is missing."""
+def refined(steps: Sequence[StepRecord]) -> bool:
+    """Whether the answers of a problem were each told of by the solver, to be made better."""
+    return any(step.fields.get(FEEDBACK) is True for step in steps)
+
+
+def choose(attempts: Sequence[Attempt], refined: bool = False) -> Attempt:
+    """The prediction among the answers to a problem, in their order; without an answer one that is
+    missing. refined: see above."""
     read = [one for one in attempts if one.rule is not None]
     valid = [one for one in read if one.valid]
     if valid:
-        return min(valid, key=_rank)
+        return min(valid, key=_rank) if refined else valid[0]
     return next(iter([*read, *attempts]), Attempt(0, "", None, MISSING))
 
 

@@ -275,7 +275,8 @@ def banner(event: Mapping[str, Json]) -> list[str]:
 def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
     options = operational.get("model_options") or {}
     given = ", ".join(f"{name} {value}" for name, value in options.items())
-    return f"{settings['model']}{f' ({given})' if given else ''}"
+    mended = f", repair by {settings['repair']}" if settings.get("repair") else ""
+    return f"{settings['model']}{f' ({given})' if given else ''}{mended}"
 
 
 def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
@@ -303,5 +304,9 @@ def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
     problems = event.get("open", event["problems"])
     if settings["method"] == "imported":
         return f"the recorded answers of {problems} problems; no model is asked"
-    least, most = settings.get("max_bad", 3) * problems, settings["max_answers"] * problems
-    return f"{least:,} to {most:,} answers (fewer where the model has nothing left to say)"
+    most = settings["max_answers"]
+    least = min(settings.get("max_bad", 1), most)
+    some = (
+        f"{least * problems:,} to {most * problems:,}" if least < most else f"{most * problems:,}"
+    )
+    return f"{some} answers (fewer where the model has nothing left to say)"

@@ -101,14 +101,20 @@ def problem_table(by_problem: Sequence[Mapping[str, Json]]) -> Table:
 
 def headings(sessions: Sequence[Mapping[str, Json]]) -> list[str]:
     """A short name for each session, from what tells them apart: the model, and task or method
-    where they differ; the session's id where nothing else does."""
+    where they differ; the session's id where nothing else does. What the model was told meanwhile
+    is always said (reports/feedback.py)."""
     fields = ["task", "method", "model"]
     differ = [f for f in fields if len({str(s.get(f)) for s in sessions}) > 1]
     used = [f for f in fields if f in differ or f == "model"]
-    names = [" · ".join(_plain(s.get(f)) for f in used) for s in sessions]
+    names = [" · ".join([*(_plain(s.get(f)) for f in used), *_told(s)]) for s in sessions]
     if len(set(names)) == len(names):
         return names
     return [f"{name} · {_plain(s.get('session'))}" for name, s in zip(names, sessions, strict=True)]
+
+
+def _told(session: Mapping[str, Json]) -> list[str]:
+    told = session.get("feedback")
+    return [] if told in (None, "none") else [f"feedback: {_plain(told)}"]
 
 
 # --- from tables to text -----------------------------------------------------

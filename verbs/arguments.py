@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from ..records import Proposer, UsageError
+from ..records import Proposer, Repairer, UsageError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,6 +29,7 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
 _WORDS = {
     int: "a whole number", float: "a number", str: "a text", bool: "True or False",
     Path: "a path", type(None): "None", Proposer: "an object with `propose` (records.Proposer)",
+    Repairer: "an object with `repair` (records.Repairer)",
 }  # fmt: skip
 
 
@@ -97,6 +98,8 @@ def _is(value: Any, kind: Any) -> bool:
         return True
     if kind is Proposer:
         return callable(getattr(value, "propose", None))
+    if kind is Repairer:
+        return callable(getattr(value, "repair", None))
     if kind in (int, float) and isinstance(value, bool):
         return False
     if kind is float:

@@ -18,14 +18,15 @@ from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from ..records import Interrupted, Json, Proposer
+from ..records import Interrupted, Json, Proposer, Repairer
 from ..store import Store
+from .methods import open_repairer
 from .settings import shown_settings
 
 T = TypeVar("T")
 OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
 OPENING = ("sandbox", "workers", "strict_sandbox", "solver")
-Begin: TypeAlias = Callable[[Store, Json, Mapping[str, bool]], str]
+Begin: TypeAlias = Callable[[Store, Json, Json, Mapping[str, bool]], str]
 
 
 async def drive(
@@ -37,10 +38,11 @@ async def drive(
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
     retry_failed: bool = False,
+    repair: str | Repairer | None = None,
 ) -> str:
-    """Runs the session that `begin(store, the proposer's settings, the sandbox's layers)` names,
-    and returns its id. operational: model_options, sandbox, workers, strict_sandbox, solver,
-    concurrency.
+    """Runs the session that `begin(store, the proposer's settings, the repairer's or None, the
+    sandbox's layers)` names, and returns its id. operational: model_options, sandbox, workers,
+    strict_sandbox, solver, concurrency.
     """
     from ..agents import open_model
     from ..graphs.budget import Budget
@@ -57,6 +59,12 @@ async def drive(
         else:
             proposer = model
         model_settings = checked_settings(proposer)
+        repairer = None
+        if repair is not None:
+            repairer = await open_repairer(repair, _workers(operational))
+            if isinstance(repair, str):
+                stack.push_async_callback(repairer.close)
+        repairer_settings = None if repairer is None else checked_settings(repairer)
         tools = await stack.enter_async_context(
             opened(
                 family_named(family),
@@ -65,7 +73,7 @@ async def drive(
         )
         # Last: what cannot be run leaves no empty store behind.
         store = stack.enter_context(closing(Store.open(path, write=True)))
-        session = begin(store, model_settings, tools.layers)
+        session = begin(store, model_settings, repairer_settings, tools.layers)
         before = store.session(session).get("seconds") or 0.0
         limits = operational.get("spending", {})
         used = store.usage(session)["by_kind"].get("model", {})
@@ -73,7 +81,7 @@ async def drive(
         with interruptible(emit) as stopping:
             outcome = await run_session(
                 store, session, proposer=proposer, sandbox=tools.sandbox, solve=tools.solver,
-                stopping=stopping,
+                repairer=repairer, stopping=stopping,
                 concurrency=operational["concurrency"], on_event=emit, callbacks=callbacks,
                 retry_failed=retry_failed, budget=Budget.of(limits, used),
                 max_failures=limits.get("max_failures"), cache=operational.get("cache", True),
@@ -98,8 +106,12 @@ def _showing(on_event: OnEvent) -> OnEvent:
 
 def opening_options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:
     """The model's own options; the embedded search also shares the number of workers."""
-    workers = operational["workers"] if model.partition(":")[0] == "search" else None
-    return {**operational["model_options"], **({"workers": workers} if workers else {})}
+    shared = _workers(operational) if model.partition(":")[0] == "search" else {}
+    return {**operational["model_options"], **shared}
+
+
+def _workers(operational: Mapping[str, Json]) -> dict[str, Json]:
+    return {"workers": operational["workers"]} if operational["workers"] else {}
 
 
 @contextlib.contextmanager

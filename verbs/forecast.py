@@ -1,7 +1,8 @@
 """`peirce run --dry-run`: how many calls a session would make, by role, before anything is asked.
 
 Retries come on top, and so does nothing else: a problem asks its model once a turn, and a turn of
-an answer may end with calls of tools instead, at most `tool_calls` of them an answer.
+an answer may end with calls of tools instead, at most `tool_calls` of them an answer. A method
+without bad answers may reach its target with the first; then a repairer is never asked.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..records import Json, Proposer, UsageError
+from ..records import Json, Proposer, Repairer, UsageError
 from ..tasks.sentences import nearest
 from .arguments import check_arguments
 from .driving import complete, opening_options
@@ -22,21 +23,27 @@ ENDING = ("search", "scripted", "recorded")  # models that may have nothing left
 
 
 def forecast(
-    chosen: Chosen, settings: Mapping[str, Json], model: str | Proposer
+    chosen: Chosen,
+    settings: Mapping[str, Json],
+    model: str | Proposer,
+    repair: str | Repairer | None = None,
 ) -> dict[str, Json]:
     """{task, method, model, seed, problems, calls: {role: {least, most}}}; least and most count
     over all problems, where no call fails. Of `ENDING` and of a proposer object the least is one
-    call a problem; for imported answers no model is asked."""
+    call a problem; for imported answers no model is asked. repair: where somebody repairs, calls
+    has "repairer" too."""
     problems = len(chosen.pairs)
     calls = {role: {"least": 0, "most": 0} for role in ROLES}
     if settings["method"] != "imported":
-        answers = min(settings["max_bad"], settings["max_answers"])
+        answers = min(settings.get("max_bad", 1), settings["max_answers"])
         ends = not isinstance(model, str) or model.partition(":")[0] in ENDING
         turns = 1 + settings["tool_calls"]
         calls["proposer"] = {
             "least": problems * (1 if ends else answers),
             "most": problems * settings["max_answers"] * turns,
         }
+    if repair is not None:
+        calls["repairer"] = {"least": 0, "most": problems * settings["max_answers"]}
     return {
         "task": settings["task"],
         "method": settings["method"],
@@ -64,4 +71,6 @@ def planned(task: str, run: Callable[..., Any], given: Mapping[str, Json]) -> di
         complete(check_model(what.model, opening_options(what.model, what.operational)))
     else:
         checked_settings(what.model)
-    return forecast(what.chosen, what.settings, what.model)
+    if isinstance(what.repair, str):
+        complete(check_model(what.repair, {}))
+    return forecast(what.chosen, what.settings, what.model, what.repair)

@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from ..records import Json, Limits, Proposer, UsageError
+from ..records import Json, Limits, Proposer, Repairer, UsageError
+from .methods import check_repair, course_of
 from .outcome import store_path
 from .problems import Chosen, choose
 from .roles import model_options, role_settings
 from .settings import course, given, model_args_of, spending_of
 
 CONCURRENCY = 8  # problems side by side
-MAX_BAD = 3
+OF_METHOD = ("max_answers", "tool_calls", "feedback", "target_gap", "repair")
 OF_MODEL = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries",
             "budget_expansions", "preset")  # fmt: skip
 OF_SPENDING = ("budget_tokens", "budget_usd", "price_in", "price_out", "price_cached",
@@ -22,11 +23,12 @@ OF_SPENDING = ("budget_tokens", "budget_usd", "price_in", "price_out", "price_ca
 
 @dataclass(frozen=True)
 class Intended:
-    """settings, operational: as the session will record them, but for what the opened model and
-    sandbox say of themselves."""
+    """settings, operational: as the session will record them, but for what the opened model,
+    repairer and sandbox say of themselves."""
 
     chosen: Chosen
     model: str | Proposer
+    repair: str | Repairer | None
     settings: dict[str, Json]
     operational: dict[str, Json]
 
@@ -35,6 +37,7 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
     """options: all of `run`'s, of the declared kinds (`arguments.checked`). Raises UsageError and
     DataError for what cannot be, before anything is opened."""
     from ..sandbox import check_backend
+    from ..tasks import family_of
     from ..tools.solve import check_solver
 
     named = ("data", "problems", "problem", "sample", "observations", "space", "seed")
@@ -51,21 +54,21 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
         raise UsageError(
             f"method imported reads a record: model must be recorded:FILE, not {model!r}"
         )
+    family = family_of(chosen.problems[0])
     settings = course(chosen, method, options["answer_format"], options["history"]) | {
         "seed": options["seed"],
         "strict_contract": options["strict_contract"],
-        "max_answers": options["max_answers"],
-        "tool_calls": options["tool_calls"],
-        **given(feedback=options["feedback"]),
-        "max_bad": MAX_BAD,
+        **course_of(method, family, {name: options[name] for name in OF_METHOD}),
         "limits": asdict(Limits()),
     }
+    check_repair(options["repair"], family)
     limits = spending_of(**{name: options[name] for name in OF_SPENDING})
     check_backend(options["sandbox"])
     check_solver(options["solver"])
     operational: dict[str, Json] = {
         "model": model if isinstance(model, str) else None,
         "model_options": opening,
+        **given(repair=options["repair"] if isinstance(options["repair"], str) else None),
         "roles": others,
         "sandbox": options["sandbox"],
         "strict_sandbox": options["strict_sandbox"],
@@ -77,4 +80,4 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
         "spending": limits,
         **chosen.sources,
     }
-    return Intended(chosen, model, settings, operational)
+    return Intended(chosen, model, options["repair"], settings, operational)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..records import (
     Agreement,
@@ -33,6 +33,15 @@ T = TypeVar("T")
 Item = TypeVar("Item")
 
 
+class Said(NamedTuple):
+    """What a session has said to a problem. answers: raw texts, in order. refined: see
+    `abd_records.choose`."""
+
+    problem: Problem
+    answers: Sequence[str]
+    refined: bool = False
+
+
 @dataclass(frozen=True)
 class Judging:
     """family: as the evaluator reads rules."""
@@ -41,9 +50,7 @@ class Judging:
     evaluator: str
     oracles: Oracles
 
-    async def records(
-        self, answered: Sequence[tuple[Problem, Sequence[str]]]
-    ) -> tuple[Record, ...]:
+    async def records(self, answered: Sequence[Said]) -> tuple[Record, ...]:
         """One for each problem with its answers, in their order. Raises Unavailable."""
         return await _in_turn(self._record, answered)
 
@@ -51,8 +58,8 @@ class Judging:
         """The problems, with the bounds of their worlds and what the planted rules cost there."""
         return await _in_turn(self._described, problems)
 
-    async def _record(self, answered: tuple[Problem, Sequence[str]]) -> Record:
-        known, answers = answered
+    async def _record(self, answered: Said) -> Record:
+        known, answers, refined = answered
         problem = await self._costed(self._seen(known))
         view = problem.view(NO_SPACE)
         shown: dict[str, Agreement] = {}
@@ -69,7 +76,7 @@ class Judging:
                 attempts.append(
                     Attempt(len(attempts), answer, item, "", closed, shown[item.digest])
                 )
-        chosen = choose(attempts)
+        chosen = choose(attempts, refined)
         hidden = None
         if chosen.rule is not None:
             hidden = await self._agree(chosen.rule, problem, view, hidden=True)

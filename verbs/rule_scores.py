@@ -8,18 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..records import Json, Measuring, Problem
+from ..records import Json, Measuring, Problem, StepRecord
 from ..reports import abd, abd_files, abd_groups, tables, writing
 from ..reports.abd_groups import Run
-from ..reports.abd_records import MODES, Record
+from ..reports.abd_records import MODES, Record, refined
 from ..reports.abd_worlds import Described
 from ..reports.evaluation import fitting
+from ..reports.feedback import feedback_of
 from ..store import Store
 from ..tasks.logic_measures import EVALUATORS, check_evaluator
 from ..tools.solve import check_solver
 from .driving import complete
 from .opening import opened
-from .rule_records import Judging
+from .rule_records import Judging, Said
 from .settings import shown_model
 
 OF_RULES = abd.EVALUATION.name
@@ -50,7 +51,7 @@ def evaluate_rules(
     stored = [_stored(store, session) for session in sessions]
     records, problems = complete(_judged(stored, judged_by))
     scored = [
-        one.told | _told(judged_by.evaluator, some)
+        one.told | _told(judged_by.evaluator, some, one.told["feedback"])
         for one, some in zip(stored, records, strict=True)
     ]
     runs = abd_groups.ordered(
@@ -74,10 +75,10 @@ def evaluate_rules(
 @dataclass(frozen=True)
 class Stored:
     """A session. told: what is said of it beside its metrics, as `evaluate_session` says it.
-    answered: its problems that are done, each with the raw texts of its answers, in order."""
+    answered: its problems that are done, with what it said to each."""
 
     told: dict[str, Json]
-    answered: list[tuple[Problem, list[str]]]
+    answered: list[Said]
 
 
 def _stored(store: Store, session: str) -> Stored:
@@ -85,20 +86,26 @@ def _stored(store: Store, session: str) -> Stored:
     rows = store.problems(session)
     done = [row.problem for row in rows if row.status == "done"]
     fitting(OF_RULES, done)
-    texts: dict[str, list[str]] = {problem.id: [] for problem in done}
-    for step in store.steps(session, list(texts), spaces=False):
-        texts[step.problem] += [answer.text for answer in step.answers]
+    steps: dict[str, list[StepRecord]] = {problem.id: [] for problem in done}
+    for step in store.steps(session, list(steps), spaces=False):
+        steps[step.problem].append(step)
     told = {
         "session": session,
         **{field: settings.get(field) for field in ("task", "method")},
         "model": shown_model(settings),
+        "feedback": feedback_of(settings),
         "evaluation": OF_RULES,
         "problems": len(done),
         "left_out": dict(sorted(Counter(r.status for r in rows if r.status != "done").items())),
         "memorising": 0,
         "left_out_pairs": 0,
     }
-    return Stored(told, [(problem, texts[problem.id]) for problem in done])
+    return Stored(told, [_said(problem, steps[problem.id]) for problem in done])
+
+
+def _said(problem: Problem, steps: Sequence[StepRecord]) -> Said:
+    texts = [answer.text for step in steps for answer in step.answers]
+    return Said(problem, texts, refined(steps))
 
 
 async def _judged(
@@ -109,14 +116,14 @@ async def _judged(
 
     family = family_named("logic")
     assert isinstance(family, Measuring)
-    problems = {problem.digest: problem for one in stored for problem, _ in one.answered}
+    problems = {problem.digest: problem for one in stored for problem, *_ in one.answered}
     async with opened(family, workers=judged_by.workers, solver=judged_by.solver) as tools:
         judging = Judging(family.by(judged_by.evaluator), judged_by.evaluator, tools.oracles())
         records = [await judging.records(one.answered) for one in stored]
         return records, await judging.described(list(problems.values()))
 
 
-def _told(evaluator: str, records: Sequence[Record]) -> dict[str, Json]:
+def _told(evaluator: str, records: Sequence[Record], feedback: str) -> dict[str, Json]:
     """What takes the place of a session's scores from the store alone."""
     modes = Counter(one.mode for one in records)
     groups: Mapping[str, list[tuple[str, list[Record]]]] = {
@@ -136,5 +143,7 @@ def _told(evaluator: str, records: Sequence[Record]) -> dict[str, Json]:
             for group, named in groups.items()
         },
         "failures": {mode: modes[mode] for mode in MODES},
-        "by_problem": [{"problem": one.facts.problem, **abd.told(one)} for one in records],
+        "by_problem": [
+            {"problem": one.facts.problem, "feedback": feedback, **abd.told(one)} for one in records
+        ],
     }

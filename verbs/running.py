@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..records import Json, Proposer, UsageError
+from ..records import Json, Proposer, Repairer, UsageError
 from ..store import Store
 from .arguments import checked
 from .driving import OnEvent, complete, drive
 from .forecast import planned
 from .intended import intended
+from .methods import repair_settings
 from .outcome import Session, outcome, reading, store_path
 from .problems import choose, task_like
 from .settings import given, model_name, spending_of, split_model
@@ -33,9 +34,11 @@ def run(
     answer_format: str | None = None,
     history: str = "descriptions",
     strict_contract: bool = False,
-    max_answers: int = 25,
-    tool_calls: int = 4,
+    max_answers: int | None = None,
+    tool_calls: int | None = None,
     feedback: bool | None = None,
+    target_gap: float | None = None,
+    repair: str | Repairer | None = None,
     temperature: float | None = None,
     top_p: float | None = None,
     max_tokens: int | None = None,
@@ -67,9 +70,13 @@ def run(
     `model` is a model string or a Proposer of your own (`resume` then needs it again). `on_event`
     is told what happens (see reports/screen.py); `callbacks` are LangChain's, for tracing.
     `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
-    {"judge": {"model": …, "temperature": …}}, recorded; no method asks them yet. `tool_calls`: of
-    the model, at most so many an answer. `feedback`: whether the next prompt says where an answer
-    failed; None: to a model that takes no tools. `solver`: of rules about worlds, "fast" (Z3 only
+    {"judge": {"model": …, "temperature": …}}, recorded; no method asks them yet. `max_answers`: of
+    a problem; None: the method's own (abduce 25, refine 8, io 1). `tool_calls`: of the model, at
+    most so many an answer; None: 4, of refine and io 0. `feedback`: whether the next prompt says
+    where an answer failed; None: to a model that takes no tools. `target_gap`: of refine on rules
+    about worlds, the cost above the lower bound a prompt world at which it stops (1.0). `repair`:
+    of refine, "search" or a Repairer of your own (`resume` then needs it again), which mends each
+    answer that falls short of the target. `solver`: of rules about worlds, "fast" (Z3 only
     where the fast path ends) or "z3". `cache`: whether what another session of the
     store has asked of the same model is answered from there.
     """
@@ -77,19 +84,24 @@ def run(
     what = intended(options.pop("task"), options)
     path = Path(what.operational["store"])
 
-    def begin(opened: Store, model_settings: Json, layers: Mapping[str, bool]) -> str:
+    def begin(
+        opened: Store, model_settings: Json, repairs: Json, layers: Mapping[str, bool]
+    ) -> str:
         shaping, answered = split_model(model_settings)
         shown = model_name(model, model_settings, shown=True)
         reached = {"layers": dict(layers), "model_name": shown, **answered}
         whole = what.settings | {
             "model": model_name(model, model_settings),
             "model_settings": shaping,
+            **repair_settings(what.repair, repairs),
             "operational": what.operational | reached,
         }
         return opened.create_session(whole, what.chosen.pairs)
 
     family = what.chosen.task.family
-    driven = drive(path, begin, family, model, what.operational, on_event, callbacks)
+    driven = drive(
+        path, begin, family, model, what.operational, on_event, callbacks, repair=what.repair
+    )
     return outcome(path, complete(driven))
 
 
@@ -106,6 +118,7 @@ def resume(
     session: str = "last",
     *,
     model: Proposer | None = None,
+    repair: Repairer | None = None,
     store: str | Path | None = None,
     timeout_s: float | None = None,
     retries: int | None = None,
@@ -155,7 +168,24 @@ def resume(
             " peirce.resume(session, model=...)"
         )
 
-    def again(opened: Store, model_settings: Json, layers: Mapping[str, bool]) -> str:
+    repairer = repair or operational.get("repair")
+    if settings.get("repair") and repairer is None:
+        raise UsageError(
+            f"session {found} ran with a repairer object: resume it from Python, with"
+            " peirce.resume(session, repair=...)"
+        )
+    if repair is not None and not settings.get("repair"):
+        raise UsageError(f"session {found} was begun without repair: leave repair out")
+
+    def again(
+        opened: Store, model_settings: Json, repairs: Json, layers: Mapping[str, bool]
+    ) -> str:
+        now = repair_settings(repairer, repairs)
+        if any(settings.get(key) != value for key, value in now.items()):
+            raise UsageError(
+                f"session {found} was begun with the repairer {settings['repairer_settings']}, not"
+                f" {now['repairer_settings']}: begin a new session for another one"
+            )
         shaping, begun = (split_model(s)[0] for s in (model_settings, settings["model_settings"]))
         if shaping != begun:
             raise UsageError(
@@ -165,7 +195,9 @@ def resume(
         return found
 
     family = settings["family"]
-    driven = drive(path, again, family, spec, operational, on_event, callbacks, retry_failed)
+    driven = drive(
+        path, again, family, spec, operational, on_event, callbacks, retry_failed, repairer
+    )
     return outcome(path, complete(driven))
 
 

@@ -35,7 +35,7 @@ def course(chosen: Chosen, method: str, answer_format: str | None, history: str)
 
     family = family_of(chosen.problems[0])
     rule = chosen.problems[0].public.get(EQUALITY)
-    graphs.method(method, family.name)
+    aim = graphs.method(method, family.name).aim
     form = answer_format or family.answer_formats[0]
     one_of("answer_format", form, family.answer_formats)
     one_of("history", history, prompts.HISTORIES)
@@ -47,7 +47,7 @@ def course(chosen: Chosen, method: str, answer_format: str | None, history: str)
         "history": history,
         "equality": EQUALITY_VERSION,
         **({} if rule is None else {"equality_rule": rule}),
-        "prompt": prompts.prompt_hash(family.words, form),
+        "prompt": prompts.prompt_hash(family.words, form, aim),
         "versions": versions(),
     }
 

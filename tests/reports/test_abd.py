@@ -25,7 +25,7 @@ from peirce.tasks.logic_measures import Measured, Part
 from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.theories import PUBLISHED
 from peirce.tools.solve import Solver
-from peirce.verbs.rule_records import Judging
+from peirce.verbs.rule_records import Judging, Said
 
 
 def world(name, **true):
@@ -68,7 +68,7 @@ def judged(one, *answers, evaluator="exact", solver="fast"):
         opened = Solver(solver)
         try:
             judging = Judging(FAMILY.by(evaluator), evaluator, Oracles(solve=opened))
-            (record,) = await judging.records([(one, answers)])
+            (record,) = await judging.records([Said(one, answers)])
             (described,) = await judging.described([one])
             return record, described
         finally:

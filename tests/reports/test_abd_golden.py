@@ -21,7 +21,7 @@ from peirce.tasks.logic import FAMILY
 from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.theories import SIGNATURE
 from peirce.tools.solve import Solver
-from peirce.verbs.rule_records import Judging
+from peirce.verbs.rule_records import Judging, Said
 
 CLASSES = 10
 
@@ -58,7 +58,7 @@ def counted(request, golden, problems, tmp_path_factory):
         try:
             judging = Judging(FAMILY.by(request.param), request.param, Oracles(solve=solver))
             return await judging.records(
-                [(problems[row["instance_id"]], [answer])
+                [Said(problems[row["instance_id"]], [answer])
                  for row, answer in zip(golden, answers, strict=True)]
             )  # fmt: skip
         finally:

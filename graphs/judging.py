@@ -1,0 +1,198 @@
+"""The nodes that judge: judge, as GEAR has it; judge_and_tell and repair of a method that mends its
+hypotheses. They are idempotent as those of steps.py, with paths from there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
+
+from ..agents import prompts
+from ..records import (
+    Answered,
+    Earlier,
+    Hypothesis,
+    Json,
+    Judged,
+    Malformed,
+    Measuring,
+    Outcome,
+    Reply,
+    Unavailable,
+    Verdict,
+    View,
+)
+from ..tools.gear import is_redundant
+from .case import Case, readable
+from .replies import check_reply, reply_of, reply_to_json
+from .steps import State
+
+
+async def judge(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """Parses the reply, applies each hypothesis and gives one verdict each (GEAR 4.1)."""
+    case = runtime.context
+    judged = await _judge(case, state["step"], case.reply, case.reply_path)
+    case.earlier.append(_earlier(case, case.view(), judged))
+    _end_of_turns(case)
+    return {
+        "answers": state["answers"] + 1,
+        "bad": state["bad"] + sum(one.bad for one in judged),
+    }
+
+
+async def judge_and_tell(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """`judge`, where every answer is told what the oracle says of it, and none is bad: a mended
+    hypothesis predicts nearly what the one before it did."""
+    case = runtime.context
+    reached = await _judge_and_tell(case, state["step"], case.reply, case.reply_path)
+    _end_of_turns(case)
+    case.step_fields["feedback"] = True
+    return {"answers": state["answers"] + 1, **reached}
+
+
+async def repair(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """The repairer's answer to the one that was just judged, told in the same way."""
+    case = runtime.context
+    path, view = f"step/{state['step']}/repair/0", case.view()
+    text = _to_mend(case, view)
+    request = {
+        "role": "repairer",
+        "model": case.repairer_model,
+        "text": text,
+        "earlier": len(view.earlier),
+    }
+
+    async def make() -> Outcome:
+        if case.repairer is None:
+            raise Unavailable("There is nobody here who repairs, only the session's journal.")
+        reply = await case.repairer.repair(view, text)
+        check_reply(reply, case.repairer, "repair")
+        return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
+
+    reply = readable(path, reply_of, await case.once(path, "model", request, make))
+    case.step_fields["repair"] = case.settings.repair
+    if reply.finish == "exhausted":
+        return {}
+    return await _judge_and_tell(case, state["step"], reply, path, by=case.settings.repair or "")
+
+
+def _to_mend(case: Case, view: View) -> str:
+    """The hypothesis of the last answer, or what stood in its place."""
+    last = view.earlier[-1]
+    return last.hypotheses[0].text if last.hypotheses else _said(case, view, last.answer)
+
+
+def _said(case: Case, view: View, answer: str) -> str:
+    return case.family.said(view, answer) if isinstance(case.family, Measuring) else ""
+
+
+def _end_of_turns(case: Case) -> None:
+    case.tool_turns.clear()
+    case.step_fields.update(case.reply.meta.get("fields", {}))
+
+
+async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[Judged]:
+    number = len(case.answered)
+    view = case.view()
+    judged = []
+    for ordinal, item in enumerate(_parse(case, view, reply)):
+        if isinstance(item, Malformed):
+            reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
+            judged.append(Judged(Verdict.MALFORMED, reason, bad=True))
+        else:
+            path = f"step/{step}/judge/{number}/{ordinal}"
+            judged.append(await _examine(case, view, item, path))
+    case.answered.append(Answered(reply_path, reply.text, tuple(judged)))
+    return judged
+
+
+async def _judge_and_tell(
+    case: Case, step: int, reply: Reply, path: str, by: str = ""
+) -> dict[str, Json]:
+    """What it changes of the state: whether the target is reached."""
+    judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path)]
+    case.answered[-1] = replace(case.answered[-1], judged=tuple(judged))
+    view = case.view()
+    hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
+    said = "" if hypotheses else _said(case, view, reply.text)
+    told = [
+        prompts.unread(one.reason, said)
+        if one.shown is None
+        else case.family.words.show_feedback(view, one.shown)
+        for one in judged
+    ]
+    case.earlier.append(Earlier(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by))
+    return {"stop": "target"} if any(_reaches(case, one) for one in judged) else {}
+
+
+def _reaches(case: Case, judged: Judged) -> bool:
+    """Whether this is what refining goes for: a consistent hypothesis, and where a gap is set one
+    that costs no more above its lower bound."""
+    target = case.settings.target_gap
+    if not judged.verdict.consistent or judged.shown is None or target is None:
+        return judged.verdict.consistent
+    return judged.shown.gap is not None and judged.shown.gap <= target
+
+
+def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malformed]:
+    if reply.finish == "length":
+        return [Malformed("cut", "the answer was cut at the token limit")]
+    if reply.tool_calls:
+        return [Malformed("no_answer", "tools were called to the end of the step's limit")]
+    items = case.family.parse(view, reply.text, case.settings.answer_format)
+    return items or [Malformed("empty", "the answer holds no hypothesis")]
+
+
+async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) -> Judged:
+    """Consistency first: an answer both inconsistent and redundant is inconsistent. Coverage
+    counts all earlier parsable answers, and an undefined prediction is never covered."""
+    family, hidden = case.family, case.problem.hidden
+    opens = family.opens_hidden and bool(hidden)
+    shown, unseen, predicted = await asyncio.gather(
+        family.agree(hypothesis, case.problem.shown, view, case.oracles(f"{path}/shown")),
+        family.agree(hypothesis, hidden, view, case.oracles(f"{path}/hidden"))
+        if opens
+        else _nothing(),
+        family.predict([hypothesis], case.space, view, case.oracles(f"{path}/space")),
+    )
+    space = predicted[0]
+    coverage = case.covered.of(space)
+    case.covered.add(space)
+    if not family.consistent(shown):
+        verdict, reason = Verdict.INCONSISTENT, _why_inconsistent(shown.verdict, shown.marks)
+    elif is_redundant(coverage):
+        verdict, reason = Verdict.REDUNDANT, f"{coverage:.1%} of its predictions were made before"
+    else:
+        verdict, reason = Verdict.ACCEPTED, ""
+    bad = verdict is not Verdict.ACCEPTED
+    return Judged(verdict, reason, hypothesis, coverage, shown, unseen, space, bad)
+
+
+async def _nothing() -> None:
+    return None
+
+
+def _why_inconsistent(verdict: str, marks: Sequence[bool | None]) -> str:
+    if verdict != "ok":
+        return verdict
+    wrong = sum(mark is False for mark in marks)
+    undefined = sum(mark is None for mark in marks)
+    parts = [f"{wrong} wrong"] if wrong else []
+    parts += [f"{undefined} undefined"] if undefined else []
+    return f"{' and '.join(parts) or 'not consistent'} of {len(marks)} shown"
+
+
+def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
+    """What later prompts may show of an answer (`Case.gives_feedback`)."""
+    hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
+    feedback = next(
+        (
+            case.family.words.show_feedback(view, one.shown)
+            for one in judged
+            if case.gives_feedback and one.shown is not None and one.verdict is Verdict.INCONSISTENT
+        ),
+        "",
+    )
+    return Earlier(case.reply.text, hypotheses, judged[0].verdict, feedback)
