@@ -171,6 +171,11 @@ class View:
     space: InputSet  # the sample space S: inputs without outputs
     earlier: tuple[Earlier, ...] = ()
 
+    @property
+    def answers(self) -> int:
+        """How many of the earlier answers are the proposer's own."""
+        return sum(not one.by for one in self.earlier)
+
 
 @dataclass(frozen=True)
 class Earlier:

@@ -75,7 +75,7 @@ class Recorded:
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         answers = self._record.answers.get(view.problem, ())
-        number = len(view.earlier)
+        number = view.answers
         if number >= len(answers):
             return Reply(finish="exhausted", meta={"reason": _nothing_left(len(answers))})
         answer = answers[number]

@@ -63,9 +63,9 @@ class Scripted:
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         replies = self._replies.get(view.problem, self._replies.get("*", ()))
-        if len(view.earlier) >= len(replies):
+        if view.answers >= len(replies):
             return Reply(finish="exhausted", meta={"reason": "the script says no more of it"})
-        item = replies[len(view.earlier)]
+        item = replies[view.answers]
         turns = [item] if isinstance(item, str | Reply | Unavailable) else list(item)
         turn = rounds(messages)
         said = turns[min(turn, len(turns) - 1)] if tools or turn else turns[-1]

@@ -129,8 +129,8 @@ async def _judge_and_tell(
 
 def _reaches(case: Case, judged: Judged) -> bool:
     """Whether this is what refining goes for: a consistent hypothesis, and where a gap is set one
-    that costs no more above its lower bound."""
-    target = case.settings.target_gap
+    that costs no more above its lower bound, in a family that knows costs."""
+    target = case.settings.target_gap if isinstance(case.family, Measuring) else None
     if not judged.verdict.consistent or judged.shown is None or target is None:
         return judged.verdict.consistent
     return judged.shown.gap is not None and judged.shown.gap <= target

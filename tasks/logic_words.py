@@ -22,9 +22,10 @@ ANSWER_SCHEMA = object_schema(
 
 _ROLE = """\
 You are an expert in first-order logic and in abduction. A default theory says what normally holds \
-of the elements of small finite worlds. Some elements break it. A hypothesis is one formula \
-alpha(x) that says which elements are abnormal (Ab): put in place of Ab, it has to repair the \
-theory in every world below. It is one rule for all worlds, not a list of cases."""
+of the elements of small finite worlds. Some elements break the default: without Ab, what the theory \
+says is false of them. A hypothesis is one formula alpha(x) that says which elements are abnormal \
+(Ab): put in place of Ab, it has to repair the theory in every world below. It is one rule for all \
+worlds, not a list of cases. An observation is a world; alpha is consistent with it where it is valid."""
 
 _SEMANTICS = {
     "full": """\

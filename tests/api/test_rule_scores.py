@@ -12,7 +12,7 @@ import peirce
 import pytest
 from peirce.agents.prediction_records import SCHEMA
 from peirce.cli import app
-from peirce.records import UsageError
+from peirce.records import Reply, UsageError
 from peirce.reports import abd
 from peirce.tools.solve import Solver
 from typer.testing import CliRunner
@@ -33,6 +33,23 @@ FULL = {
     "worlds": [world(true={"P": ["a0", "b0"], "Q": ["a0"], "R": [["b0", "a0"]]})],
     "holdouts": [world(true={"P": ["a0", "c0"], "Q": ["a0"], "R": [["c0", "c0"]]})],
 }  # fmt: skip
+
+
+def said(formula):
+    return json.dumps({"formula": formula, "description": ""})
+
+
+class Silent:
+    """Repairs nothing."""
+
+    def settings(self):
+        return {"model": "silent"}
+
+    async def repair(self, view, text):
+        return Reply(finish="exhausted")
+
+    async def close(self):
+        return None
 
 
 @dataclass(frozen=True)
@@ -121,11 +138,8 @@ def test_sessions_are_compared_and_written_with_every_table(setting):
 
 
 def test_a_session_of_several_answers_is_scored_alike_at_its_end_and_by_eval(setting):
-    def said(formula):
-        return json.dumps({"formula": formula, "description": ""})
-
     script = setting.folder / "script.json"
-    full = [said(one) for one in ("(= x x)", "(not (P x))", "(P x)", "(and (P x) (Q x)")]
+    full = [said(one) for one in ("(not (P x))", "(and (P x) (Q x)", "(P x)", "(= x x)")]
     script.write_text(json.dumps({"full": full, "open": ["no rule at all", said("(S y)")]}))
     session = peirce.run(
         "abd", data=setting.data, model=f"scripted:{script}", store=setting.store, workers=1
@@ -218,3 +232,51 @@ def test_eval_does_not_import_what_a_model_needs(setting):
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert told.stdout.strip() == "[]"
+
+
+def test_of_a_refined_session_the_best_rule_counts_at_its_end_and_by_eval(setting):
+    script = setting.folder / "script.json"
+    script.write_text(json.dumps({"*": [said(one) for one in ("(= x x)", "(P x)", "(Q x)")]}))
+    options = {"data": setting.data, "model": f"scripted:{script}", "store": setting.store}
+    session = peirce.run("abd", method="refine", target_gap=0.5, **options)
+    (one,) = peirce.evaluate(store=setting.store, by_problem=True)["sessions"]
+    rows = {row["problem"]: row for row in one["by_problem"]}
+    assert rows["full"]["formula"] == "(Q x)" and rows["full"]["answers"] == 3
+    for name in ("prompt_validity", "gap", "ast_size"):
+        assert session.metrics[name] == one["metrics"][name], name
+    peirce.run("abd", method="abduce", **options)
+    (one,) = peirce.evaluate(store=setting.store, by_problem=True)["sessions"]
+    rows = {row["problem"]: row for row in one["by_problem"]}
+    assert rows["full"]["formula"] == "(= x x)"  # the first that is valid
+
+
+def test_rows_say_what_the_model_was_told_while_it_answered(setting):
+    script = setting.folder / "script.json"
+    script.write_text(json.dumps({"*": [said("(P x)")]}))
+    options = {"data": setting.data, "model": f"scripted:{script}", "store": setting.store}
+    ids = [
+        peirce.run("abd", **{**options, **more}).session
+        for more in (
+            {"method": "io"},
+            {"method": "io", "tool_calls": 2},
+            {"method": "refine"},
+            {"method": "refine", "tool_calls": 1, "repair": Silent()},
+            {},
+            {"tool_calls": 0},
+            {"tool_calls": 0, "feedback": True},
+        )
+    ]
+    ids.append(setting.imported("small").session)
+    out = setting.folder / "tables"
+    result = peirce.evaluate(*ids, name="abd", store=setting.store, by_problem=True, out=out)
+    told = [one["feedback"] for one in result["sessions"]]
+    expected = ["none", "tool", "solver", "solver+tool+silent", "tool", "none", "solver", "none"]
+    assert told == expected
+    for one in result["sessions"]:
+        assert [row["feedback"] for row in one["by_problem"]] == [one["feedback"]] * 2
+    names = {row["session"] for row in result["tables"]["table2"]}
+    for label in set(expected) - {"none"}:
+        assert any(name.endswith(f"feedback: {label}") or f"feedback: {label} ·" in name
+                   for name in names), (label, names)  # fmt: skip
+    assert sum("feedback" not in name for name in names) == 3
+    assert ",solver," in (out / f"abd-{ids[2]}.csv").read_text()

@@ -63,12 +63,12 @@ def answer(formula):
     return json.dumps({"formula": formula, "description": ""})
 
 
-def judged(one, *answers, evaluator="exact", solver="fast"):
+def judged(one, *answers, evaluator="exact", solver="fast", refined=False):
     async def ask():
         opened = Solver(solver)
         try:
             judging = Judging(FAMILY.by(evaluator), evaluator, Oracles(solve=opened))
-            (record,) = await judging.records([Said(one, answers)])
+            (record,) = await judging.records([Said(one, answers, refined)])
             (described,) = await judging.described([one])
             return record, described
         finally:
@@ -84,22 +84,32 @@ def given(*formulas, **options):
 # --- the prediction -------------------------------------------------------------------
 
 
-def test_a_rule_that_marks_everything_is_never_preferred_to_a_cheaper_valid_one():
-    for formulas in ([ALWAYS, PLANTED], [PLANTED, ALWAYS]):
-        assert given(*formulas).formula == PLANTED
+def test_the_first_valid_rule_counts_whatever_later_ones_cost():
+    assert given(ALWAYS, PLANTED).formula == ALWAYS
+    assert given(WRONG, PLANTED, CHEAP).formula == PLANTED
     alone = given(ALWAYS)
     assert (alone.valid, alone.measured.prompt.cost, alone.gap, alone.gref) == (True, 6, 2.0, 1.5)
 
 
-def test_the_least_cost_comes_before_size_and_size_before_the_order_of_answers():
-    assert given(BARE, CHEAP).formula == CHEAP  # cost 2 with 7 nodes before 3 with 2
+def test_of_refined_rules_one_that_marks_everything_is_never_preferred_to_a_cheaper_valid_one():
+    for formulas in ([ALWAYS, PLANTED], [PLANTED, ALWAYS]):
+        assert given(*formulas, refined=True).formula == PLANTED
+
+
+def test_of_refined_rules_the_least_cost_comes_before_size_and_size_before_the_order_of_answers():
+    def best(*formulas):
+        return given(*formulas, refined=True).formula
+
+    assert best(BARE, CHEAP) == CHEAP  # cost 2 with 7 nodes before 3 with 2
     longer = f"(and {PLANTED} {PLANTED})"
-    assert given(longer, PLANTED).formula == PLANTED
-    assert given(BARE, PLANTED).formula == BARE and given(PLANTED, BARE).formula == PLANTED
+    assert best(longer, PLANTED) == PLANTED
+    assert best(BARE, PLANTED) == BARE and best(PLANTED, BARE) == PLANTED
 
 
 def test_holdouts_have_no_part_in_the_choice():
-    assert given(PLANTED, CHEAP).holdout_valid is False  # the planted rule would be valid there
+    # The planted rule would be valid there.
+    assert given(PLANTED, CHEAP, refined=True).holdout_valid is False
+    assert given(CHEAP, PLANTED).holdout_valid is False
 
 
 def test_without_a_valid_rule_the_first_that_was_read_counts_and_without_any_the_first_answer():
@@ -244,7 +254,8 @@ def test_an_attempt_whose_cost_a_limit_hides_ranks_behind_one_with_a_cost():
         rule = Hypothesis(f"f{place}", "", {"size": 1})
         return Attempt(place, "", rule, shown=Agreement((True,), ({},), "ok", {"cost": cost}))
 
-    assert choose([attempt(0, None), attempt(1, 9)]).place == 1
+    assert choose([attempt(0, None), attempt(1, 9)], refined=True).place == 1
+    assert choose([attempt(0, None), attempt(1, 9)]).place == 0
     assert choose([attempt(0, None)]).place == 0
 
 
