@@ -1,12 +1,13 @@
 """A session of scripted answers that is killed (SIGKILL) at every journal boundary in turn; run as
 a program by test_kills.py, in a process without threads of its own so that it can fork.
 
-    python killed_session.py FOLDER
+    python killed_session.py FOLDER [METHOD]
 
 For each n it forks a child that runs the session and dies right before, or right after, the n-th
 durable write; another child resumes the same store and replays it. Two lanes, children too, take
 every other n each until no write is left to die at. Prints one JSON object:
-{"reference": digest, "runs": [{"boundary", "side", "killed", "digest", "differences"}]}.
+{"reference": digest, "runs": [{"boundary", "side", "killed", "digest", "differences"}]}. METHOD:
+abduce, or refine, where a script repairs what the first answer gets wrong.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from peirce.agents.scripted import Scripted
 from peirce.graphs import method
 from peirce.graphs.replay import replay_session
 from peirce.graphs.runner import run_session
-from peirce.records import InputSet, Observation, Problem
+from peirce.records import InputSet, Observation, Problem, Reply, ToolCall, View
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
 from peirce.store.writing import Writer
@@ -44,19 +45,41 @@ SOURCES = (
 
 
 def replies() -> list[Any]:
-    from peirce.records import Reply, ToolCall
-
     call = Reply(tool_calls=(ToolCall("a", CALL["tool"], CALL["arguments"]),), finish="tool_calls")
     first, second = (repr(("a rule", source)) for source in SOURCES)
     return [[call, first], "no tuple at all", second]
 
 
-def new_session(path: Path) -> None:
-    proposer = Scripted(replies())
+class Repairs:
+    """Makes a function of it that is wrong too."""
+
+    def settings(self) -> Any:
+        return {"model": "script"}
+
+    async def repair(self, view: View, text: str) -> Reply:
+        if len(view.earlier) > 1:
+            return Reply(finish="exhausted")
+        return Reply(repr(("mended", text.replace("[4]", "[8]"))))
+
+    async def close(self) -> None:
+        return None
+
+
+def told(method: str) -> list[Any]:
+    """What the model says."""
+    if method == "abduce":
+        return replies()
+    wrong = repr(("a rule", CALL["arguments"]["code"]))
+    return [wrong, "no tuple at all", replies()[0][1]]
+
+
+def new_session(path: Path, method: str) -> None:
     settings = {
-        "task": "examples", "method": "abduce", "model": "scripted", "seed": 0,
-        "model_settings": proposer.settings(),
+        "task": "examples", "method": method, "model": "scripted", "seed": 0,
+        "model_settings": Scripted(told(method)).settings(),
     }  # fmt: skip
+    if method == "refine":
+        settings |= {"repair": "script", "repairer_settings": Repairs().settings(), "tool_calls": 0}
     problems = [Problem(name, "examples", "programs", SHOWN, HIDDEN) for name in ("one", "two")]
     with Store.open(path, write=True) as store:
         store.create_session(settings, [(problem, SPACE) for problem in problems])
@@ -67,9 +90,11 @@ async def drive(path: Path) -> None:
         sandbox = await open_sandbox("process", workers=1)
         try:
             session = store.find("last")
+            method = store.session(session)["settings"]["method"]
             await run_session(
-                store, session, proposer=Scripted(replies()), sandbox=sandbox, concurrency=2
-            )
+                store, session, proposer=Scripted(told(method)), sandbox=sandbox, concurrency=2,
+                repairer=Repairs(),
+            )  # fmt: skip
         finally:
             await sandbox.close()
 
@@ -157,21 +182,21 @@ def lane(folder: Path, new: Path, first: int) -> list[Any]:
     return runs
 
 
-def import_all() -> None:
+def import_all(name: str) -> None:
     """What every child would import for itself. None of it may start a thread."""
     import duckdb  # noqa: F401
     from langchain_core.tools import StructuredTool  # noqa: F401
 
-    method("abduce", "programs")
+    method(name, "programs")
     family("programs")
     if os.path.isdir("/proc/self/task"):
         assert len(os.listdir("/proc/self/task")) == 1
 
 
-def main(folder: Path) -> None:
-    import_all()
+def main(folder: Path, method: str = "abduce") -> None:
+    import_all(method)
     new, reference = folder / "new.duckdb", folder / "reference.duckdb"
-    in_child(new_session, new)
+    in_child(new_session, new, method)
     shutil.copyfile(new, reference)
     _, whole = in_child(run_and_look, reference)
     lanes = [start(lane, folder, new, first + 1) for first in range(LANES)]
@@ -180,4 +205,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])
