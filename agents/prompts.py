@@ -41,6 +41,7 @@ PROMPT_VERSION = 1
 History: TypeAlias = Literal["descriptions", "chat"]
 HISTORIES: tuple[History, ...] = ("descriptions", "chat")
 Aim: TypeAlias = Literal["another", "better"]
+AIMS: tuple[Aim, ...] = ("another", "better")
 
 FIRST = (
     "Find one hypothesis that is consistent with every observation above and that says "

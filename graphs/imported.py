@@ -47,4 +47,5 @@ METHOD = Method(
     ("programs", "logic", "text"),
     build(),
     asks=False,
+    takes=frozenset(),
 )

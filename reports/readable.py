@@ -73,6 +73,8 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         out.print("No answer stands here; `peirce show SESSION` says how the problem ended.")
     for row in rows:
         head = Text.assemble(f"step {row['step']}  ", verdict_text(row["verdict"]))
+        if "/repair/" in row.get("path", ""):
+            head.append("  of who repairs", style="dim")
         if row["reason"]:
             head.append(f"  {one_line(row['reason'], 90)}", style="dim")
         out.print(head)

@@ -260,7 +260,7 @@ def banner(event: Mapping[str, Json]) -> list[str]:
         ("seed", str(settings["seed"])),
         (
             "limits",
-            f"{settings['max_answers']} answers a problem; a hypothesis: "
+            f"{_answers(settings)}; a hypothesis: "
             f"{limits.get('input_cpu_s', 0):g} s CPU an input, {limits.get('cpu_s', 0):g} s in all,"
             f" {limits.get('memory_mb', 0)} MB"
             + (", under the strict contract" if settings.get("strict_contract") else ""),
@@ -270,6 +270,13 @@ def banner(event: Mapping[str, Json]) -> list[str]:
         ("calls", _calls(event, settings)),
     ]
     return [f"{name:<8} {visible(value)}" for name, value in lines]
+
+
+def _answers(settings: Mapping[str, Json]) -> str:
+    most = settings["max_answers"]
+    said = "1 answer a problem" if most == 1 else f"{most} answers a problem"
+    target = settings.get("target_gap")
+    return said if target is None else f"{said}, or a gap of {target:g}"
 
 
 def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
@@ -309,4 +316,4 @@ def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
     some = (
         f"{least * problems:,} to {most * problems:,}" if least < most else f"{most * problems:,}"
     )
-    return f"{some} answers (fewer where the model has nothing left to say)"
+    return f"{some} answer{'s' if most * problems > 1 else ''} (fewer where the model has nothing left to say)"

@@ -41,6 +41,7 @@ def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
         {
             "problem": step.problem,
             "step": step.step,
+            "path": answer.path,
             "verdict": str(one.verdict),
             "reason": one.reason,
             "description": one.hypothesis.description if one.hypothesis else "",

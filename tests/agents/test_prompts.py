@@ -6,7 +6,17 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peirce.agents.prompts import HISTORIES, TOOLS, messages, prompt_hash, tool_messages
+from peirce.agents.prompts import (
+    AIMS,
+    BETTER,
+    FOLLOWING,
+    HISTORIES,
+    TOOLS,
+    messages,
+    prompt_hash,
+    tool_messages,
+    unread,
+)
 from peirce.records import (
     Earlier,
     Hypothesis,
@@ -115,6 +125,49 @@ def test_chat_grows_at_its_end_so_that_a_cached_beginning_stays_valid():
     assert long[: len(short)] == short
 
 
+MENDED = Earlier("raw-4", (Hypothesis("code-4", "fourth"),), Verdict.ACCEPTED, "costs 2", "search")
+TOLD = Earlier("raw-5", (), Verdict.MALFORMED, unread("forbidden: not Q."))
+
+
+def test_who_is_asked_for_a_better_hypothesis_sees_the_earlier_ones_whole_with_what_is_said_of_them():
+    (message,) = ask(ACCEPTED, WRONG, MENDED, TOLD, aim="better")
+    text = message["content"]
+    assert "1. <shown first>\n   code-1" in text
+    assert "2. <shown second>\n   code-2\n   got 7 for [1]" in text
+    assert "3. A search made this of it:\n   <shown fourth>\n   code-4\n   costs 2" in text
+    assert "4. It gives no hypothesis: forbidden: not Q." in text and "raw-" not in text
+    assert BETTER in text and FOLLOWING not in text and "could not be read" not in text
+
+
+def test_a_text_that_the_description_shows_already_is_not_repeated():
+    (message,) = ask(
+        Earlier("raw", (Hypothesis("first", "first"),), Verdict.ACCEPTED), aim="better"
+    )
+    assert "1. <shown first>\n\n" in message["content"]
+
+
+def test_the_first_prompt_is_the_same_whatever_the_aim():
+    for history in HISTORIES:
+        assert ask(history=history, aim="better") == ask(history=history)
+
+
+def test_in_a_chat_what_a_search_made_stands_in_the_users_turn():
+    turns = ask(WRONG, MENDED, TOLD, history="chat", aim="better")
+    assert [turn["role"] for turn in turns] == ["user", "assistant"] * 2 + ["user"]
+    assert [turn["content"] for turn in turns[1::2]] == ["raw-2", "raw-5"]
+    told = turns[2]["content"]
+    parts = ["got 7 for [1]", "A search made this of it:", "code-4", "costs 2", BETTER]
+    assert [told.index(part) for part in parts] == sorted(told.index(part) for part in parts)
+    assert turns[4]["content"].startswith("It gives no hypothesis: ")
+    short = ask(WRONG, MENDED, history="chat", aim="better")
+    assert turns[: len(short)] == short
+
+
+def test_what_was_said_in_place_of_a_hypothesis_is_shown_up_to_a_limit():
+    assert unread("syntax: end", "(P x") == "(P x\nIt gives no hypothesis: syntax: end."
+    assert len(unread("syntax", "(" * 10_000)) < 2_100
+
+
 def test_an_empty_answer_makes_no_empty_turn():
     turns = ask(Earlier(" \n", (), Verdict.MALFORMED), history="chat")
     assert turns[1]["content"].strip()
@@ -131,15 +184,15 @@ def test_an_unknown_history_is_refused_with_the_valid_ones():
         ask(history="chats")
 
 
-EARLIER = st.lists(st.sampled_from([ACCEPTED, WRONG, UNREAD]), max_size=4)
+EARLIER = st.lists(st.sampled_from([ACCEPTED, WRONG, UNREAD, MENDED, TOLD]), max_size=4)
 
 
-@given(EARLIER, st.sampled_from(HISTORIES), st.booleans())
-def test_prompts_are_pure(earlier, history, tools):
+@given(EARLIER, st.sampled_from(HISTORIES), st.booleans(), st.sampled_from(AIMS))
+def test_prompts_are_pure(earlier, history, tools, aim):
     seen = view(*earlier)
     before = copy.deepcopy(seen)
-    first = messages(seen, Words(), answer_format="a", history=history, tools=tools)
-    second = messages(seen, Words(), answer_format="a", history=history, tools=tools)
+    first = messages(seen, Words(), answer_format="a", history=history, tools=tools, aim=aim)
+    second = messages(seen, Words(), answer_format="a", history=history, tools=tools, aim=aim)
     assert first == second and seen == before
     assert all(turn["content"] and turn["role"] in ("user", "assistant") for turn in first)
     assert first[-1]["role"] == "user"
@@ -148,9 +201,13 @@ def test_prompts_are_pure(earlier, history, tools):
 def test_the_hash_is_stable_and_depends_on_template_and_words(monkeypatch):
     plain, tuples = prompt_hash(), prompt_hash(Words(), "tuple")
     assert plain == prompt_hash() and tuples == prompt_hash(Words(), "tuple")
-    assert len({plain, tuples, prompt_hash(Words(), "fenced")}) == 3
+    better = prompt_hash(aim="better"), prompt_hash(Words(), "tuple", "better")
+    assert len({plain, tuples, prompt_hash(Words(), "fenced"), *better}) == 5
     monkeypatch.setattr("peirce.agents.prompts.FOLLOWING", "another wording")
     assert plain != prompt_hash() and tuples != prompt_hash(Words(), "tuple")
+    assert better == (prompt_hash(aim="better"), prompt_hash(Words(), "tuple", "better"))
+    monkeypatch.setattr("peirce.agents.prompts.BETTER", "another wording")
+    assert better[0] != prompt_hash(aim="better")
 
 
 def test_tool_turns_name_each_call_and_carry_its_result():

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -210,7 +212,7 @@ def test_io_asks_once_whatever_comes_of_it(data, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"method": "io", "max_answers": 3}, r"max_answers is 3: method io takes none; those that do: abduce, imported, refine"),
+        ({"method": "io", "max_answers": 3}, r"max_answers is 3: method io takes none; those that do: abduce, refine"),
         ({"method": "io", "feedback": True}, r"feedback is True: method io takes none; those"),
         ({"method": "refine", "feedback": False}, "feedback is False: method refine takes none"),
         ({"target_gap": 0.5}, "target_gap is 0.5: method abduce takes none; those that do: refine"),
@@ -323,3 +325,25 @@ def test_the_embedded_search_repairs_and_shrinks_from_the_command_line(
     assert (row["prompt_validity"], row["gap"]) == (1.0, 0.0)
     replayed = command("replay", "--store", store)
     assert (replayed["steps"], replayed["differences"]) == (1, [])
+
+
+DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "abd.md").read_text("utf-8")
+
+
+def test_the_example_of_the_documentation_runs_and_comes_to_what_it_is_for(tmp_path):
+    (tmp_path / "neighbours.json").write_text(re.findall(r"```json\n(.*?)```", DOCUMENT, re.S)[0])
+    (script,) = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.S)
+    shim = tmp_path / "peirce"
+    shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m peirce "$@"\n')
+    shim.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-e"], input=script, cwd=tmp_path, env={**os.environ, "PATH": path},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    store = tmp_path / "peirce.duckdb"
+    rows = peirce.show("last", "neighbours", store=store)
+    assert [row["verdict"] for row in rows] == ["inconsistent", "accepted", "accepted"]
+    (scored,) = peirce.evaluate(store=store, by_problem=True)["sessions"]
+    assert scored["by_problem"][0]["gap"] == 0.0 and "feedback: solver" in done.stdout
