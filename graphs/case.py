@@ -145,15 +145,18 @@ class Case:
         kind: Literal["model", "tool"],
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
+        *,
+        cached: bool = True,
     ) -> Outcome:
         """Every call of every graph goes through here: the journal first, then, of a model, what
-        other sessions were answered, then `make`."""
+        other sessions were answered, unless `cached` is False, then `make`."""
         source = "journal"
 
         async def timed() -> Outcome:
             nonlocal source
             if kind == "model":
-                if self.cache is not None and (known := self.cache.find(digest_of(request))):
+                cache = self.cache if cached else None
+                if cache is not None and (known := cache.find(digest_of(request))):
                     source = "cache"
                     return known
                 self.budget.check()

@@ -12,6 +12,7 @@ from langgraph.runtime import Runtime
 from ..agents import prompts
 from ..records import (
     Answered,
+    Digest,
     Earlier,
     Hypothesis,
     Json,
@@ -23,6 +24,7 @@ from ..records import (
     Unavailable,
     Verdict,
     View,
+    digest_of,
 )
 from ..tools.gear import is_redundant
 from .case import Case, readable
@@ -61,7 +63,7 @@ async def repair(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
         "role": "repairer",
         "model": case.repairer_model,
         "text": text,
-        "earlier": len(view.earlier),
+        "view": _digest_of(view),
     }
 
     async def make() -> Outcome:
@@ -71,11 +73,19 @@ async def repair(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
         check_reply(reply, case.repairer, "repair")
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
-    reply = readable(path, reply_of, await case.once(path, "model", request, make))
+    outcome = await case.once(path, "model", request, make, cached=False)  # it is no endpoint
+    reply = readable(path, reply_of, outcome)
     case.step_fields["repair"] = case.settings.repair
     if reply.finish == "exhausted":
         return {}
     return await _judge_and_tell(case, state["step"], reply, path, by=case.settings.repair or "")
+
+
+def _digest_of(view: View) -> Digest:
+    """Of all that a repairer sees, which no messages say."""
+    shown = [[one.input, one.output] for one in view.shown]
+    earlier = [[one.answer, one.feedback, one.by] for one in view.earlier]
+    return digest_of([shown, dict(view.public), view.space.digest, earlier])
 
 
 def _to_mend(case: Case, view: View) -> str:

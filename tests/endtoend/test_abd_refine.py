@@ -17,9 +17,11 @@ from peirce import cli
 from peirce.agents.scripted import Scripted
 from peirce.agents.search import SearchProposer
 from peirce.api import plan
-from peirce.records import Usage, UsageError
+from peirce.records import Reply, Usage, UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+from chat_server import ChatServer, completion
 from rule_mender import NOTHING, ByHand, RuleMender, answer
 
 # T1: who has an R with P, and is not Ab, has Q. a0 breaks it in W0, a1 in W1.
@@ -197,6 +199,38 @@ def test_a_session_that_stops_between_an_answer_and_its_repair_goes_on_to_the_sa
     with pytest.raises(UsageError, match="was begun without repair"):
         plain, _ = refine(Counted(), budget_tokens=1)
         peirce.resume(plain.session, repair=ByHand(), model=Counted(), store=plain.store)
+
+
+def test_an_endpoints_model_is_asked_so_and_each_problem_gets_its_own_repair(data, tmp_path):
+    def says(request):
+        asked.append(request)
+        named = "World W1: a1 breaks the default" in request["messages"][-1]["content"]
+        return completion({"content": answer("(S x x)" if named else NOTHING)})
+
+    class PerProblem(ByHand):
+        async def repair(self, view, text):
+            mended = {"own": "(P x)", "other": "(and (P x) (P x))"}[view.problem]
+            self.told.append(view.problem)
+            return Reply(finish="exhausted") if len(view.earlier) > 1 else Reply(answer(mended))
+
+    (own,) = json.loads(data.read_text())
+    turned = {**own["worlds"][1], "id": "W2"}
+    other = {**own, "id": "other", "worlds": [own["worlds"][0], turned]}
+    both, store, asked = tmp_path / "both.json", tmp_path / "s.duckdb", []
+    both.write_text(json.dumps([own, other]))
+    with ChatServer([says]) as server:
+        for name in ("own", "other", "own"):
+            repairer = PerProblem()
+            session = peirce.run("abd", data=both, problem=[name], method="refine", max_answers=2,
+                                 model=f"{server.url}#m", repair=repairer, store=store)  # fmt: skip
+            rows = peirce.show(session.session, name, store=store)
+            assert rows[1]["hypothesis"] == ("(P x)" if name == "own" else "(and (P x) (P x))")
+        requests = len(asked)
+    # What an endpoint answered is cached across sessions, what was repaired here is made again.
+    assert requests == 4 and repairer.told == ["own", "own"]
+    assert all("tools" not in request for request in asked)
+    assert "World W1: a1 breaks the default" in asked[1]["messages"][-1]["content"]
+    assert "A search made this of it:" in asked[1]["messages"][-1]["content"]
 
 
 def test_io_asks_once_whatever_comes_of_it(data, tmp_path):
