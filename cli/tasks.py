@@ -10,7 +10,7 @@ from . import options as o
 from .printing import emit, written
 
 app = typer.Typer(
-    help="The tasks: list, show, generate, space.",
+    help="The tasks: list, show, generate, audit, space.",
     epilog="Example: peirce tasks list",
     no_args_is_help=True,
 )
@@ -58,15 +58,59 @@ def tasks_show(
 )
 def tasks_generate(
     task: o.Task,
-    out: Annotated[str, typer.Option(help="JSONL that --data reads back.", metavar="PATH")],
+    out: Annotated[
+        str,
+        typer.Option(
+            help="JSONL that --data reads back; of abd also .yaml, .json or a folder (published form).",
+            metavar="PATH",
+        ),
+    ],
     problems: Annotated[int, typer.Option(help="How many.", metavar="N")] = 100,
     seed: o.Seed = 0,
+    regime: Annotated[
+        str | None,
+        typer.Option(help="Of abd: full, partial or skeptical; else in turn.", metavar="NAME"),
+    ] = None,
+    difficulty: Annotated[
+        str | None, typer.Option(help="Of abd: easy or hard; else in turn.", metavar="NAME")
+    ] = None,
+    mined: Annotated[
+        str | None,
+        typer.Option(
+            help="Of abd: a store, whose valid rules compete with those that are planted.",
+            metavar="STORE",
+        ),
+    ] = None,
     as_json: o.AsJson = False,
 ) -> None:
     """New problems from a seed, as a file."""
     from .. import api
 
-    written(api.tasks_generate(task, out, problems=problems, seed=seed), as_json)
+    made = api.tasks_generate(
+        task, out, problems=problems, seed=seed, regime=regime, difficulty=difficulty, mined=mined
+    )
+    written(made, as_json)
+
+
+@app.command("audit", epilog="Example: peirce tasks audit abd_instances_v1.yaml.gz")
+def tasks_audit(
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="Instances of abd in the published form, holdouts beside them, or their folder.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ],
+    as_json: o.AsJson = False,
+) -> None:
+    """Checks all that the ABD paper states about a set of instances; exit code 1 where it is not so."""
+    from .. import api
+    from ..reports import auditing, text
+
+    told = api.tasks_audit(file)
+    emit([told]) if as_json else auditing.print_audit(text.console(), told)
+    raise typer.Exit(1 if told["failed"] else 0)
 
 
 @app.command("space", epilog="Example: peirce tasks space list_functions --out space.jsonl")

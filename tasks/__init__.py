@@ -15,6 +15,9 @@ A task may define more than `records.Task` asks for:
 - `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder;
 - `identity(path) -> {"name", "sha256"}`, where its data may be more files than one;
 - `problems() -> list[Problem] | None`, those that it brings: what runs without data;
+- `write(out, count, seed, kinds) -> dict`, where new problems are more than a file of pairs: writes
+  them, whole or not at all, and says {"problems", "files", …}; `kinds`, which of `--regime`,
+  `--difficulty` and `--mined` it takes;
 - `task_file`, {"name", "sha256"} of the file that it is, as a session records it.
 
 A user's own task is a file, YAML or Python, and named by its path (own.py).

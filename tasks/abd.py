@@ -4,29 +4,35 @@ Loads the published instances with their holdouts (abd_files.py) and a user's ow
 (abd_json.py). What a problem is says abd_problem.py, its sample space abd_sampling.py.
 
 All prompt worlds are shown and all holdouts hidden, so there is nothing for `--observations` to
-draw. There is no generator yet.
+draw. New instances come from the package abd_generation, in the published form or as JSON.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from ..records import DataError, InputSet, Json, Problem, UsageError
+from ..tools.logic.judging import REGIMES
 from ..tools.logic.worlds import world_of
 from . import abd_files, abd_json, abd_sampling
+from .abd_generation.recipes import DIFFICULTIES
 from .abd_problem import LOGIC, NAME
 from .files import identity, locate
 from .sentences import shorten
 
 FILES = (*abd_files.FILES, *abd_json.FILES)
+K = TypeVar("K", bound=str)
 
 
 class Abd:
     name = NAME
     family = LOGIC
-    about = "an exception rule that repairs a default theory in several worlds (ABD; needs --data)"
+    about = "an exception rule that repairs a default theory in several worlds (ABD)"
     files = FILES
+    kinds = ("regime", "difficulty", "mined")
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         place = locate(path, FILES)
@@ -40,10 +46,29 @@ class Abd:
         )
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        raise UsageError(
-            "task 'abd' has no generator yet: give the published instances or your own worlds with"
-            " --data PATH"
-        )
+        from .abd_generation.making import instances
+        from .abd_generation.set_files import as_problem
+
+        return [as_problem(one) for one in instances(count, seed)]
+
+    def write(
+        self, out: str | Path, count: int, seed: int, kinds: Mapping[str, Json]
+    ) -> dict[str, Json]:
+        """New problems as files. kinds: `kinds` that were asked for, each None where it was not;
+        "mined": by name of a theory, texts of rules that answered problems of it."""
+        from .abd_generation.making import instances
+        from .abd_generation.set_files import save, targets
+
+        regime = one_kind("regime", kinds.get("regime"), REGIMES)
+        difficulty = one_kind("difficulty", kinds.get("difficulty"), DIFFICULTIES)
+        targets(out)  # said at once where nothing may be written
+        made = list(instances(count, seed, regime, difficulty, kinds.get("mined")))
+        files = save(made, out)
+        return {
+            "problems": len(made),
+            "regimes": dict(Counter(one.recipe.regime for one in made)),
+            "files": [str(path) for path in files],
+        }
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         return abd_sampling.space(problem, seed)
@@ -67,6 +92,13 @@ class Abd:
     def identity(self, path: str | Path) -> dict[str, Json]:
         place = locate(path, FILES)
         return abd_files.identity_of(place) if _is_yaml(place) else identity(place)
+
+
+def one_kind(name: str, value: Json, valid: Sequence[K]) -> K | None:
+    found = next((one for one in valid if one == value), None)
+    if value is not None and found is None:
+        raise UsageError(f"--{name} {shorten(value)}: valid are {', '.join(valid)}")
+    return found
 
 
 def _is_yaml(place: Path) -> bool:

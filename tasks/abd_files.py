@@ -2,7 +2,7 @@
 
 Instances are a list of records in YAML (`yaml_records.py`), holdouts JSONL, a world a line; both plain or
 gzip. Holdouts are looked for beside the instances, under their name with "holdouts" for
-"instances", else under the published one, and joined by instanceId in the order of their file. Rows
+"instances" or after it, else under the published one, and joined by instanceId in the order of their file. Rows
 whose meta.status is not "success", rows with an empty world, and rows of instances that are not
 there are left out and counted by a `DataWarning`, as are prompt worlds that say isHeldout.
 
@@ -77,7 +77,7 @@ def read(place: Path) -> list[Problem]:
     text = read_text(place)
     for line, record in kept_records(text, lambda: read_records(text, place)):
         where = f"{place}, line {line}"
-        one = _checked(record, where)
+        one = checked(record, where)
         if one.name in found:
             raise DataError(f"{where}, instanceId: {shorten(one.name)} stands there twice")
         found[one.name] = one
@@ -104,14 +104,19 @@ def _warn_of(place: Path, found: Collection[Instance]) -> None:
 
 def holdouts_of(place: Path) -> Path | None:
     """The file of holdouts that belongs to one of instances."""
-    stem = re.sub(r"\.ya?ml(\.gz)?$", "", place.name)
-    own = [stem.replace("instances", "holdouts") + ".jsonl"] if "instances" in stem else []
-    for name in (*own, *HOLDOUTS):
+    for name in (own_holdouts(place), *HOLDOUTS):
         for end in (".gz", "") if place.name.endswith(".gz") else ("", ".gz"):
             beside = place.with_name(name + end)
             if beside.is_file():
                 return beside
     return None
+
+
+def own_holdouts(place: Path) -> str:
+    """The name, when not packed, of the holdouts that no other file of instances has."""
+    stem = re.sub(r"\.ya?ml(\.gz)?$", "", place.name)
+    named = stem.replace("instances", "holdouts") if "instances" in stem else f"{stem}_holdouts"
+    return f"{named}.jsonl"
 
 
 def _problem(one: Instance, holdouts: Sequence[Stored] | None) -> Problem:
@@ -134,7 +139,8 @@ def _problem(one: Instance, holdouts: Sequence[Stored] | None) -> Problem:
 # --- instances ----------------------------------------------------------------------
 
 
-def _checked(record: Json, where: str) -> Instance:
+def checked(record: Json, where: str) -> Instance:
+    """The instance of a record. Raises `DataError` with `where`, the instance and the field."""
     name = record.get("instanceId") if isinstance(record, dict) else None
     said = f", instance {shorten(name)!r}" if isinstance(name, str) and name else ""
     try:
@@ -233,7 +239,7 @@ def _holdouts(place: Path, of: Mapping[str, Instance]) -> dict[str, list[Stored]
             elif name not in of:
                 foreign += 1
             else:
-                found[name].append(_holdout(row, of[name]))
+                found[name].append(holdout_of(row, of[name]))
         except BadValue as error:
             field = f"{', ' * bool(error.keys)}{error.field}"
             raise DataError(f"{path}, line {line}{said}{field}: {error}") from None
@@ -244,7 +250,8 @@ def _holdouts(place: Path, of: Mapping[str, Instance]) -> dict[str, list[Stored]
     return found
 
 
-def _holdout(row: dict[str, Json], one: Instance) -> Stored:
+def holdout_of(row: dict[str, Json], one: Instance) -> Stored:
+    """The world of a row of an instance's. Raises `BadValue`."""
     for key, same in (("theoryId", one.theory.names), ("scenario", (one.secret["scenario"],))):
         if key in row and row[key] not in same:
             raise BadValue((key,), f"{shorten(row[key])}, and the instance has {same[-1]}")

@@ -14,7 +14,7 @@ import hashlib
 import io
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
@@ -222,15 +222,24 @@ def writable(path: str | Path) -> Path:
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     """Written under a temporary name, synced and renamed: a reader sees all of it or nothing.
     Raises `UsageError` as `writable` does."""
-    target = writable(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    write_whole({writable(path): ((line + "\n").encode() for line in lines)})
+
+
+def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
+    """Files, each in its bytes or their parts: all are written under temporary names and synced
+    before the first of them is renamed, in their order."""
+    drafts: dict[Path, Path] = {}
     try:
-        with open(draft, "w", encoding="utf-8", newline="\n") as out:
-            for line in lines:
-                out.write(line + "\n")
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(draft, target)
+        for target, content in contents.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            drafts[target] = target.with_name(f".{target.name}.{os.getpid()}.part")
+            with open(drafts[target], "wb") as out:
+                for part in (content,) if isinstance(content, bytes) else content:
+                    out.write(part)
+                out.flush()
+                os.fsync(out.fileno())
+        for target, draft in drafts.items():
+            os.replace(draft, target)
     finally:
-        draft.unlink(missing_ok=True)
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..records import InputSet, Json, Problem, Task, UsageError, canonical_json
+from ..records import InputSet, Json, Problem, Task, UsageError
 from ..tasks import load_problems
 from ..tasks import task as task_named
 from ..tasks import tasks as all_tasks
-from ..tasks.files import identity, locate, writable, write_lines
+from ..tasks.files import identity, locate, writable
 from ..tasks.space_files import SPACE_FILES, write_space
 from .arguments import checked
 
@@ -118,32 +118,6 @@ def tasks_show(
         {**one.as_json(), "space": len(space), **({"drawn": drawn(one)} if drawn else {})}
         for one, space in chosen.pairs
     ]
-
-
-@checked
-def tasks_generate(
-    task: str, out: str | Path, *, problems: int = 100, seed: int = 0
-) -> dict[str, Json]:
-    """Writes new problems from `seed` as JSONL that `--data` reads back, whole or not at all."""
-    target = writable(out)
-    made = choose(task, problems=problems, seed=seed).problems
-    write_lines(target, (canonical_json(_published(problem)) for problem in made))
-    return {
-        "task": task,
-        "problems": len(made),
-        "path": str(out),
-        "sha256": identity(target)["sha256"],
-    }
-
-
-def _published(problem: Problem) -> Json:
-    """The form in which the benchmarks are published: an id, train and test pairs."""
-    sides = {"train": problem.shown, "test": problem.hidden}
-    pairs = {
-        side: [{"input": pair.input, "output": pair.output} for pair in some]
-        for side, some in sides.items()
-    }
-    return {"idx": problem.id, **pairs, **({"secret": problem.secret} if problem.secret else {})}
 
 
 @checked

@@ -20,6 +20,7 @@ from ...tools.logic.rules import Rule, read_rule
 from ...tools.logic.sampling import Stream
 from ...tools.logic.tables import TooWide
 from ...tools.logic.theories import PUBLISHED, SIGNATURE, Theory
+from ...tools.logic.writing import written
 from .drawing import Drawn, draw
 from .mutants import mutants
 from .recipes import recipe
@@ -83,7 +84,7 @@ def pool(
     theory: Theory, reference: Formula, stream: Stream, mined: Sequence[Formula] = ()
 ) -> list[Competitor]:
     """All that compete with the reference, no two alike."""
-    changed = [one for one in mutants(reference, theory)]
+    changed = mutants(reference, theory)
     drawn = [changed[place] for place in stream.shuffled(len(changed))]
     some = [Competitor(f"mined-{place}", "mined", one) for place, one in enumerate(mined)]
     seen = {behaviour(reference)}
@@ -117,7 +118,7 @@ def mined_rules(texts: Sequence[str], theory: Theory) -> list[Formula]:
         if isinstance(read, Rule) and read.formula.size <= MOST_MINED_SIZE:
             found.setdefault(read.formula)
     kept = []
-    for formula in sorted(found, key=lambda one: one.size):
+    for formula in sorted(found, key=lambda one: (one.size, written(one))):
         try:
             behaviour(formula)
         except TooWide:

@@ -6,14 +6,14 @@ Each filter answers with the reason why it rejects, "" where it does not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...tools.logic.formula import Formula
 from ...tools.logic.judging import Beyond, Prepared, Regime
 from ...tools.logic.theories import Theory
 from ...tools.logic.worlds import World
-from .recipes import Recipe
+from .recipes import MOST_MARKED, Recipe
 
 
 class Judged(NamedTuple):
@@ -42,36 +42,40 @@ def judged(
     ]
 
 
-NOT_VALID = "the reference is not valid"
-NO_EXCEPTION = "no exception is needed"
-TOO_DEAR = "the reference costs too much above the lower bound"
-TOO_MANY = "too many of the elements are exceptions"
-TOO_LITTLE_NEEDED = "the summed lower bound is below its floor"
-TOO_CHEAP = "the summed cost of the reference is below its floor"
-OUT_OF_RANGE = "cost or gap is not within the range of the prompt worlds"
+Broken = Callable[[Judged, Recipe], bool]
+# By what they say of a prompt world; a cost that is not there breaks the first alone.
+WORLD_FILTERS: Mapping[str, Broken] = {
+    "the reference is not valid": lambda one, recipe: one.cost is None,
+    "no exception is needed": lambda one, recipe: one.bound < 1,
+    "the reference costs too much above the lower bound": lambda one, recipe: (
+        (one.cost or one.bound) - one.bound > recipe.slack
+    ),
+    "too many of the elements are exceptions": lambda one, recipe: (
+        one.bound > recipe.share * one.elements
+    ),
+    "the reference marks too many of the elements": lambda one, recipe: (
+        (one.cost or 0) > MOST_MARKED * one.elements
+    ),
+}
+# Of all prompt worlds together.
+SET_FILTERS: Mapping[str, Callable[[Sequence[Judged], Recipe], bool]] = {
+    "the summed lower bound is below its floor": lambda worlds, recipe: (
+        sum(one.bound for one in worlds) < recipe.floors[0]
+    ),
+    "the summed cost of the reference is below its floor": lambda worlds, recipe: (
+        sum(one.cost or 0 for one in worlds) < recipe.floors[1]
+    ),
+}
 
 
 def world_fault(one: Judged, recipe: Recipe) -> str:
     """Of a prompt world."""
-    if one.cost is None:
-        return NOT_VALID
-    if one.bound < 1:
-        return NO_EXCEPTION
-    if one.cost - one.bound > recipe.slack:
-        return TOO_DEAR
-    if one.bound > recipe.share * one.elements:
-        return TOO_MANY
-    return ""
+    return next((said for said, broken in WORLD_FILTERS.items() if broken(one, recipe)), "")
 
 
 def set_fault(worlds: Sequence[Judged], recipe: Recipe) -> str:
     """Of all prompt worlds together."""
-    least_bound, least_cost = recipe.floors
-    if sum(one.bound for one in worlds) < least_bound:
-        return TOO_LITTLE_NEEDED
-    if sum(one.cost or 0 for one in worlds) < least_cost:
-        return TOO_CHEAP
-    return ""
+    return next((said for said, broken in SET_FILTERS.items() if broken(worlds, recipe)), "")
 
 
 class Seen(NamedTuple):
@@ -88,10 +92,16 @@ def seen(prompts: Sequence[Judged]) -> Seen:
     return Seen((min(costs), max(costs)), (min(gaps), max(gaps)), sum(costs) / len(costs))
 
 
+HOLDOUT_FILTERS: Mapping[str, Callable[[Judged, Seen], bool]] = {
+    "the reference is not valid in the holdout": lambda one, of: one.cost is None,
+    "the cost is not within the range of the prompt worlds": lambda one, of: (
+        one.cost is not None and not of.cost[0] <= one.cost <= of.cost[1]
+    ),
+    "the gap is not within the range of the prompt worlds": lambda one, of: (
+        one.cost is not None and not of.gap[0] <= one.cost - one.bound <= of.gap[1]
+    ),
+}
+
+
 def holdout_fault(one: Judged, of: Seen) -> str:
-    if one.cost is None:
-        return NOT_VALID
-    within = of.cost[0] <= one.cost <= of.cost[1]
-    if not within or not of.gap[0] <= one.cost - one.bound <= of.gap[1]:
-        return OUT_OF_RANGE
-    return ""
+    return next((said for said, broken in HOLDOUT_FILTERS.items() if broken(one, of)), "")

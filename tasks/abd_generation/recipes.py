@@ -20,6 +20,7 @@ VERSION = "peirce_abd_v1"  # generatorVersion
 HOLDOUTS = 5
 ATTEMPTS_A_HOLDOUT = 150  # ABD, appendix F.1
 MARGIN = 2  # a competitor is beaten where it costs so much more than the reference
+MOST_MARKED = 1 / 3  # of a world's elements that the reference may cover
 Range = tuple[float, float]
 
 
@@ -28,8 +29,8 @@ class Recipe:
     """sizes: least and most elements; one_size: whether all worlds of an instance have as many.
     densities: by predicate, the range of a world's share of true atoms before masking. masked: by
     relation, the share of atoms that are unknown (partial); unknown: least and most unknown atoms
-    of a world (skeptical). tiers: of templates, with weights. worlds: how many prompt worlds;
-    budget: how many are tried. slack: reference - bound at most, a world. share: of its elements
+    of a world (skeptical). tiers: of templates, with weights. worlds: how many prompt worlds are
+    kept, least and most; budget: how many may be there before some are taken away. slack: reference - bound at most, a world. share: of its elements
     that have to be exceptions at most. floors: of the summed bound and the summed cost."""
 
     regime: Regime

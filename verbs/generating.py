@@ -1,0 +1,58 @@
+"""`peirce tasks generate`: new problems from a seed, in a form that `--data` reads back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..records import Json, Problem, UsageError, canonical_json
+from ..tasks import task as task_named
+from ..tasks.files import identity, writable, write_lines
+from .arguments import checked
+from .mining import answered_rules
+from .problems import choose
+
+
+@checked
+def tasks_generate(
+    task: str,
+    out: str | Path,
+    *,
+    problems: int = 100,
+    seed: int = 0,
+    regime: str | None = None,
+    difficulty: str | None = None,
+    mined: str | Path | None = None,
+) -> dict[str, Json]:
+    """Writes new problems from `seed` in a form that `--data` reads back, whole or not at all.
+    regime, difficulty: of abd, all in turn where they are None. mined: a store, whose valid rules
+    compete with those that are planted."""
+    source = task_named(task)
+    kinds = {"regime": regime, "difficulty": difficulty, "mined": mined}
+    for name, value in kinds.items():
+        if value is not None and name not in getattr(source, "kinds", ()):
+            raise UsageError(f"--{name} {value}: task {source.name!r} has nothing of the kind")
+    write = getattr(source, "write", None)
+    if write is not None:
+        rules = None if mined is None else answered_rules(mined)
+        told = write(out, problems, seed, {**kinds, "mined": rules})
+        first = identity(Path(told["files"][0]))
+        return {"task": task, **told, "path": str(out), "sha256": first["sha256"]}
+    target = writable(out)
+    made = choose(task, problems=problems, seed=seed).problems
+    write_lines(target, (canonical_json(_published(problem)) for problem in made))
+    return {
+        "task": task,
+        "problems": len(made),
+        "path": str(out),
+        "sha256": identity(target)["sha256"],
+    }
+
+
+def _published(problem: Problem) -> Json:
+    """The form in which the benchmarks are published: an id, train and test pairs."""
+    sides = {"train": problem.shown, "test": problem.hidden}
+    pairs = {
+        side: [{"input": pair.input, "output": pair.output} for pair in some]
+        for side, some in sides.items()
+    }
+    return {"idx": problem.id, **pairs, **({"secret": problem.secret} if problem.secret else {})}
