@@ -16,9 +16,9 @@ from ...tools.logic.judging import Beyond, Prepared, Regime
 from ...tools.logic.reading import read_formula
 from ...tools.logic.theories import Theory
 from ...tools.logic.worlds import World
-from ..abd_files import FILES, checked, holdout_of, holdouts_of
+from ..abd_files import FILES, Instance, checked, holdout_of, holdouts_of
 from ..abd_generation.filters import Judged
-from ..abd_generation.recipes import DIFFICULTIES, Recipe, recipe
+from ..abd_generation.recipes import DIFFICULTIES, Difficulty, Recipe, recipe
 from ..files import locate, read_jsonl, read_text
 from ..record_cache import kept_records
 from ..sentences import BadValue, shorten
@@ -103,6 +103,10 @@ def read_set(path: str | Path) -> ReadSet:
         if not isinstance(name, str) or name not in read:
             strays.append(f"line {line}: {shorten(name)}")
             continue
+        meta = row.get("meta")
+        if not isinstance(meta, dict) or meta.get("status") != "success":
+            unread_holdouts.append(f"line {line}, {name}: meta.status is not success")
+            continue
         try:
             held[name].append((holdout_of(row, read[name][0]).world, row))
         except BadValue as error:
@@ -114,8 +118,9 @@ def read_set(path: str | Path) -> ReadSet:
     )  # fmt: skip
 
 
-def _instance(one, data: Data, held: list[tuple[World, Data]]) -> AuditedInstance:  # type: ignore[no-untyped-def]
-    problem, described = data["problem"], data.get("problemDescription") or {}
+def _instance(one: Instance, data: Data, held: list[tuple[World, Data]]) -> AuditedInstance:
+    problem, described = data["problem"], data.get("problemDescription")
+    described = described if isinstance(described, dict) else {}
     gold = problem.get("gold") or {}
     text = one.secret["reference"]
     reference = None if text is None else read_formula(text, one.theory.predicates)
@@ -123,7 +128,7 @@ def _instance(one, data: Data, held: list[tuple[World, Data]]) -> AuditedInstanc
     worlds = [stored.world for stored in one.worlds]
     hidden = [world for world, _ in held]
     difficulty = one.secret["difficulty"]
-    named = next((d for d in DIFFICULTIES if d == difficulty), "easy")
+    named: Difficulty = next((one for one in DIFFICULTIES if one == difficulty), "easy")
 
     def worths(some: list[World]) -> list[Judged] | list[None]:
         if reference is None or reference.free - {"x"}:
@@ -142,7 +147,7 @@ def _instance(one, data: Data, held: list[tuple[World, Data]]) -> AuditedInstanc
         problem,
         tuple(Audited(*three) for three in zip(worlds, raw, worths(worlds), strict=True)),
         tuple(
-            Audited(world, row["world"], worth, row.get("meta") or {})
+            Audited(world, row["world"], worth, row["meta"])
             for (world, row), worth in zip(held, worths(hidden), strict=True)
         ),
     )

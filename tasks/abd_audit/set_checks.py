@@ -12,12 +12,12 @@ from ...tools.logic.tables import TooWide
 from ...tools.logic.worlds import World
 from ..abd_generation.competitors import behaviour, simple
 from ..abd_generation.diversity import most_uses
-from ..abd_generation.filters import SET_FILTERS
+from ..abd_generation.filters import OF_SETS
 from ..abd_generation.holdouts import same
 from ..abd_generation.recipes import HOLDOUTS, MARGIN
 from ..sentences import shorten
 from .checks import Check, Checks
-from .reading import AuditedInstance, ReadSet
+from .reading import AuditedInstance, ReadSet, judged_anyhow
 
 INSTANCES = "instances"
 COST_MATCH = 0.25  # exceptions a world by which the mean cost of holdouts may be off
@@ -67,12 +67,14 @@ def _reference(made: Checks, one: AuditedInstance) -> None:
         reason = read.detail if isinstance(read, NoRule) else ""
     made.count("the reference is a rule within the scope of its theory", INSTANCES, not reason,
                one.name, reason)  # fmt: skip
+    made.count("the regime has the difficulty", INSTANCES, one.difficulty == one.recipe.difficulty,
+               one.name, shorten(one.difficulty))  # fmt: skip
     fits = one.code in one.recipe.theories
     made.count("the regime has the theory", INSTANCES, fits, one.name, one.code)
     tier = one.described.get("alphaTier", one.gold.get("alphaTier"))
     made.count(
         "the tier of the template is one of the regime's and difficulty's", INSTANCES,
-        tier in one.recipe.tiers, one.name, f"tier {shorten(tier)}",
+        tier in list(one.recipe.tiers), one.name, f"tier {shorten(tier)}",
     )  # fmt: skip
     seed = one.problem.get("seedAlpha")
     if isinstance(seed, dict) and "goldChanged" in one.described:
@@ -100,18 +102,27 @@ def _totals(made: Checks, one: AuditedInstance) -> None:
     worths = [audited.judged for audited in one.prompts if audited.judged is not None]
     if len(worths) < len(one.prompts):
         return
-    for said, broken in SET_FILTERS.items():
+    for said, holds in OF_SETS.items():
         bound, cost = sum(w.bound for w in worths), sum(w.cost or 0 for w in worths)
-        made.count(f"not so that {said}", INSTANCES, not broken(worths, one.recipe), one.name,
+        made.count(said, INSTANCES, holds(worths, one.recipe), one.name,
                    f"bound {bound}, cost {cost}")  # fmt: skip
     if all(worth.cost is not None for worth in worths):
         due, there = sum(w.cost or 0 for w in worths), one.gold.get("totalGoldAlphaCost")
         made.count("totalGoldAlphaCost is the reference's exact cost", INSTANCES, due == there,
                    one.name, f"{shorten(there)}, and it is {due}")  # fmt: skip
     stored = [audited.data.get("optCost") for audited in one.prompts]
+    known = [bound for bound in stored if bound is not None]
     there = one.gold.get("totalOptCost")
-    made.count("totalOptCost is the sum of the optCosts", INSTANCES,
-               None not in stored and sum(stored) == there, one.name, shorten(there))  # fmt: skip
+    fits = len(known) == len(stored) and sum(known) == there
+    made.count("totalOptCost is the sum of the optCosts", INSTANCES, fits, one.name, shorten(there))
+    sizes = [len(audited.world.names) for audited in one.prompts]
+    due_of = {
+        "numTrainWorlds": len(stored), "perWorldOptCosts": stored, "aggregateOptCost": there,
+        "domainSizeMin": min(sizes), "domainSizeMax": max(sizes),
+    }  # fmt: skip
+    wrong = [key for key, due in due_of.items() if one.described.get(key, due) != due]
+    made.count("the description agrees with the worlds", INSTANCES, not wrong, one.name,
+               ", ".join(wrong))  # fmt: skip
 
 
 def _duplicates(made: Checks, one: AuditedInstance) -> None:
@@ -125,9 +136,7 @@ def _duplicates(made: Checks, one: AuditedInstance) -> None:
         pair = _pair(some, others, same)
         made.count(what, INSTANCES, not pair, one.name, pair)
     if one.regime != "full":
-        pairs = sum(
-            maskings_of_one(a, b) for k, a in enumerate(prompts) for b in prompts[k + 1 :]
-        )
+        pairs = sum(maskings_of_one(a, b) for k, a in enumerate(prompts) for b in prompts[k + 1 :])
         made.count("no two prompt worlds can be maskings of one world", INSTANCES, not pairs,
                    one.name, f"{pairs} pairs")  # fmt: skip
 
@@ -178,7 +187,8 @@ def _competitors(made: Checks, one: AuditedInstance) -> None:
     if one.reference is None or any(w is None or w.cost is None for w in worths):
         return
     total = sum(w.cost or 0 for w in worths if w is not None)
-    prepared = Prepared(one.theory, tuple(audited.world for audited in one.prompts), one.regime)
+    worlds = [audited.world for audited in one.prompts]
+    prepared = Prepared(one.theory, tuple(worlds), one.regime)
     try:
         own = behaviour(one.reference)
     except TooWide:
@@ -190,7 +200,8 @@ def _competitors(made: Checks, one: AuditedInstance) -> None:
         try:
             costs = [worth.cost for worth in prepared.judge(rival.formula)]
         except Beyond:
-            continue
+            found = judged_anyhow(one.theory, worlds, one.regime, rival.formula)
+            costs = [worth.cost for worth in found]
         if None not in costs:
             sum_ = sum(cost or 0 for cost in costs)
             within += [f"{rival.id} {sum_} to {total}"] * (sum_ < total + MARGIN)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import floor
 
 from ...tools.logic.worlds import World
-from ..abd_generation.filters import HOLDOUT_FILTERS, WORLD_FILTERS, seen
+from ..abd_generation.filters import OF_HOLDOUTS, OF_WORLDS, seen
 from ..abd_generation.recipes import ATTEMPTS_A_HOLDOUT, Recipe
 from ..sentences import shorten
 from .checks import Check, Checks
@@ -28,9 +28,7 @@ def checks(found: ReadSet) -> Iterable[Check]:
     return made.all()
 
 
-def _as_drawn(
-    made: Checks, one: AuditedInstance, audited: Audited, side: str, where: str
-) -> None:
+def _as_drawn(made: Checks, one: AuditedInstance, audited: Audited, side: str, where: str) -> None:
     world, recipe = audited.world, one.recipe
     size = len(world.names)
     least, most = recipe.sizes
@@ -89,20 +87,19 @@ def _filtered(made: Checks, one: AuditedInstance) -> None:
         if audited.judged is None:
             continue
         where = f"{one.name} {audited.world.id}"
-        for said, broken in WORLD_FILTERS.items():
-            fails = broken(audited.judged, one.recipe)
+        for said, holds in OF_WORLDS.items():
             found = f"cost {audited.judged.cost}, bound {audited.judged.bound}"
-            made.count(f"{PROMPTS}: not so that {said}", PROMPTS, not fails, where, found)
+            made.count(
+                f"{PROMPTS}: {said}", PROMPTS, holds(audited.judged, one.recipe), where, found
+            )
 
 
 def _range(made: Checks, one: AuditedInstance) -> None:
-    worths = [audited.judged for audited in one.prompts]
-    if any(worth is None or worth.cost is None for worth in worths):
-        worths = []
-    limits = seen([worth for worth in worths if worth is not None]) if worths else None
+    worths = [audited.judged for audited in one.prompts if audited.judged is not None]
+    known = len(worths) == len(one.prompts) and all(worth.cost is not None for worth in worths)
+    limits = seen(worths) if known else None
     for audited in one.holdouts:
-        where = f"{one.name} {audited.world.id}"
-        attempts = audited.meta.get("attempts")
+        where, attempts = f"{one.name} {audited.world.id}", audited.meta.get("attempts")
         made.count(
             f"{HOLDOUTS}: at most {ATTEMPTS_A_HOLDOUT} attempts", HOLDOUTS,
             isinstance(attempts, int) and 1 <= attempts <= ATTEMPTS_A_HOLDOUT, where,
@@ -110,12 +107,12 @@ def _range(made: Checks, one: AuditedInstance) -> None:
         )  # fmt: skip
         if audited.judged is None:
             continue
-        for said, broken in HOLDOUT_FILTERS.items():
-            if limits is None and "range" in said:
-                continue
-            fails = audited.judged.cost is None if limits is None else broken(audited.judged, limits)
-            found = f"cost {audited.judged.cost}, bound {audited.judged.bound}"
+        worth, found = audited.judged, f"cost {audited.judged.cost}, bound {audited.judged.bound}"
+        if limits is not None:
+            found += f"; prompt worlds: cost {limits.cost[0]} to {limits.cost[1]}"
+            found += f", gap {limits.gap[0]} to {limits.gap[1]}"
+        for said, holds in OF_HOLDOUTS.items():
             if limits is not None:
-                found += f"; cost {limits.cost[0]}..{limits.cost[1]}"
-                found += f", gap {limits.gap[0]}..{limits.gap[1]}"
-            made.count(f"{HOLDOUTS}: not so that {said}", HOLDOUTS, not fails, where, found)
+                made.count(f"{HOLDOUTS}: {said}", HOLDOUTS, holds(worth, limits), where, found)
+            elif "range" not in said:
+                made.count(f"{HOLDOUTS}: {said}", HOLDOUTS, worth.cost is not None, where, found)

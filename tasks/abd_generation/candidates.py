@@ -78,5 +78,4 @@ class Source:
         covered = worlds.extent(self.rule)
         valid = ~(violated & ~covered).any(axis=1)
         slack = covered.sum(axis=1) - violated.sum(axis=1)
-        return worlds.picked(valid & (slack <= 1 + (self.recipe.regime == "skeptical")))
-
+        return worlds.picked(valid & (slack <= 1))

@@ -2,8 +2,7 @@
 
 The pool: all templates of tiers 0 and 1 over the theory's predicates with "all" and "none", up to
 ten mutants of the reference, and formulas mined from earlier answers. A rule that covers the same
-elements as the reference in all of some random worlds is no competitor. Cheaters are those that no
-knowledge of the reference is needed for: tier 0 first, then tier 1 and what was mined.
+elements as the reference in all of some random worlds is no competitor.
 """
 
 from __future__ import annotations
@@ -38,10 +37,6 @@ class Competitor(NamedTuple):
     id: str
     kind: str
     formula: Formula
-
-    @property
-    def cheats(self) -> bool:
-        return self.kind != "mutant"
 
 
 @cache

@@ -1,7 +1,7 @@
 """What a world, a set of prompt worlds and a holdout have to be (ABD, section 5 and appendices D.2,
 F.1): the generator keeps what passes, and the audit counts what does not.
 
-Each filter answers with the reason why it rejects, "" where it does not.
+A fault is what does not hold, "" where all does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...tools.logic.formula import Formula
 from ...tools.logic.judging import Beyond, Prepared, Regime
 from ...tools.logic.theories import Theory
 from ...tools.logic.worlds import World
-from .recipes import MOST_MARKED, Recipe
+from .recipes import Recipe
 
 
 class Judged(NamedTuple):
@@ -26,9 +26,7 @@ class Judged(NamedTuple):
     known: bool = True
 
 
-def judged(
-    theory: Theory, worlds: Sequence[World], regime: Regime, rule: Formula
-) -> list[Judged]:
+def judged(theory: Theory, worlds: Sequence[World], regime: Regime, rule: Formula) -> list[Judged]:
     """The rule in each world."""
     try:
         found = Prepared(theory, tuple(worlds), regime).judge(rule)
@@ -42,40 +40,40 @@ def judged(
     ]
 
 
-Broken = Callable[[Judged, Recipe], bool]
-# By what they say of a prompt world; a cost that is not there breaks the first alone.
-WORLD_FILTERS: Mapping[str, Broken] = {
-    "the reference is not valid": lambda one, recipe: one.cost is None,
-    "no exception is needed": lambda one, recipe: one.bound < 1,
-    "the reference costs too much above the lower bound": lambda one, recipe: (
-        (one.cost or one.bound) - one.bound > recipe.slack
+# What has to hold, by how it is said. Of a prompt world; one where the reference is not valid breaks
+# the first alone.
+OF_WORLDS: Mapping[str, Callable[[Judged, Recipe], bool]] = {
+    "the reference is valid": lambda one, recipe: one.cost is not None,
+    "an exception is needed": lambda one, recipe: one.bound >= 1,
+    "the reference costs little more than the lower bound": lambda one, recipe: (
+        one.cost is None or one.cost - one.bound <= recipe.slack
     ),
-    "too many of the elements are exceptions": lambda one, recipe: (
-        one.bound > recipe.share * one.elements
+    "few of the elements need to be exceptions": lambda one, recipe: (
+        one.bound <= recipe.share * one.elements
     ),
-    "the reference marks too many of the elements": lambda one, recipe: (
-        (one.cost or 0) > MOST_MARKED * one.elements
+    "the reference marks few of the elements": lambda one, recipe: (
+        one.cost is None or one.cost <= recipe.marked * one.elements
     ),
 }
 # Of all prompt worlds together.
-SET_FILTERS: Mapping[str, Callable[[Sequence[Judged], Recipe], bool]] = {
-    "the summed lower bound is below its floor": lambda worlds, recipe: (
-        sum(one.bound for one in worlds) < recipe.floors[0]
+OF_SETS: Mapping[str, Callable[[Sequence[Judged], Recipe], bool]] = {
+    "the summed lower bound reaches its floor": lambda worlds, recipe: (
+        sum(one.bound for one in worlds) >= recipe.floors[0]
     ),
-    "the summed cost of the reference is below its floor": lambda worlds, recipe: (
-        sum(one.cost or 0 for one in worlds) < recipe.floors[1]
+    "the summed cost of the reference reaches its floor": lambda worlds, recipe: (
+        sum(one.cost or 0 for one in worlds) >= recipe.floors[1]
     ),
 }
 
 
 def world_fault(one: Judged, recipe: Recipe) -> str:
     """Of a prompt world."""
-    return next((said for said, broken in WORLD_FILTERS.items() if broken(one, recipe)), "")
+    return next((said for said, holds in OF_WORLDS.items() if not holds(one, recipe)), "")
 
 
 def set_fault(worlds: Sequence[Judged], recipe: Recipe) -> str:
     """Of all prompt worlds together."""
-    return next((said for said, broken in SET_FILTERS.items() if broken(worlds, recipe)), "")
+    return next((said for said, holds in OF_SETS.items() if not holds(worlds, recipe)), "")
 
 
 class Seen(NamedTuple):
@@ -92,16 +90,16 @@ def seen(prompts: Sequence[Judged]) -> Seen:
     return Seen((min(costs), max(costs)), (min(gaps), max(gaps)), sum(costs) / len(costs))
 
 
-HOLDOUT_FILTERS: Mapping[str, Callable[[Judged, Seen], bool]] = {
-    "the reference is not valid in the holdout": lambda one, of: one.cost is None,
-    "the cost is not within the range of the prompt worlds": lambda one, of: (
-        one.cost is not None and not of.cost[0] <= one.cost <= of.cost[1]
+OF_HOLDOUTS: Mapping[str, Callable[[Judged, Seen], bool]] = {
+    "the reference is valid": lambda one, of: one.cost is not None,
+    "its cost is within the range of the prompt worlds": lambda one, of: (
+        one.cost is None or of.cost[0] <= one.cost <= of.cost[1]
     ),
-    "the gap is not within the range of the prompt worlds": lambda one, of: (
-        one.cost is not None and not of.gap[0] <= one.cost - one.bound <= of.gap[1]
+    "its gap is within the range of the prompt worlds": lambda one, of: (
+        one.cost is None or of.gap[0] <= one.cost - one.bound <= of.gap[1]
     ),
 }
 
 
 def holdout_fault(one: Judged, of: Seen) -> str:
-    return next((said for said, broken in HOLDOUT_FILTERS.items() if broken(one, of)), "")
+    return next((said for said, holds in OF_HOLDOUTS.items() if not holds(one, of)), "")

@@ -115,9 +115,10 @@ def _best(pool: Pool, chosen: list[int], left: NDArray[np.int64]) -> int | None:
     earliest of such. More are drawn where none does either."""
     while True:
         free = [place for place in range(len(pool.candidates)) if place not in chosen]
-        own = np.array([pool.candidates[place].judged.cost or 0 for place in free])
-        more = pool.costs[np.ix_(left, free)] - own
-        lead = pool.costs[np.ix_(left, chosen)].sum(axis=1) - pool.reference(chosen)
+        own = np.array([pool.candidates[place].judged.cost or 0 for place in free], np.int64)
+        of_left = pool.costs[left]
+        more = of_left[:, free] - own
+        lead = of_left[:, chosen].sum(axis=1) - pool.reference(chosen)
         beaten = (lead[:, None] + more >= MARGIN).sum(axis=0)
         dearer = np.minimum(more, MARGIN).sum(axis=0)
         order = np.lexsort((np.arange(len(free)), -dearer, -beaten))

@@ -15,10 +15,11 @@ from ...tools.logic.judging import REGIMES, Regime
 from ...tools.logic.sampling import Stream
 from ...tools.logic.theories import PUBLISHED, Theory, published
 from .candidates import Candidate, Source
+from .cheaters import Cheater, beaten, cheapest
 from .competitors import antecedent_of, behaviour, mined_rules, pool
 from .diversity import Used
 from .filters import set_fault
-from .hardening import INVALID, Pool, hardened, surviving
+from .hardening import Pool, hardened, surviving
 from .holdouts import Holdout, holdouts
 from .recipes import DIFFICULTIES, Difficulty, Recipe, recipe
 from .refining import Reference, refined
@@ -26,14 +27,6 @@ from .templates import Template, templates_of
 
 TRIES = 400  # templates tried for an instance
 TRIES_OF_A_THEORY = 10  # before others are tried as well
-
-
-@dataclass(frozen=True)
-class Cheater:
-    """The cheapest competitor that is no mutant; cost in all prompt worlds."""
-
-    id: str
-    cost: int
 
 
 @dataclass(frozen=True)
@@ -168,20 +161,15 @@ def tried(
     costs = worlds.costs[:, chosen]
     if reference is not planted:
         prompts = [
-            one._replace(judged=worth)
-            for one, worth in zip(prompts, reference.worths, strict=True)
+            one._replace(judged=worth) for one, worth in zip(prompts, reference.worths, strict=True)
         ]
         mine = behaviour(reference.formula)
         others = [k for k, one in enumerate(rivals) if behaviour(one.formula) != mine]
         rivals, costs = [rivals[k] for k in others], costs[others]
         if len(surviving(costs, reference.cost)):
             return None
-    sums = costs.sum(axis=1)
-    cheats = [k for k, one in enumerate(rivals) if one.cheats and sums[k] < INVALID]
-    if not cheats:
-        return None  # the antecedent, at least, is always valid
-    best = min(cheats, key=lambda k: (sums[k], k))
-    if sums[best] <= reference.cost:
+    cheater = cheapest(rivals, costs)
+    if cheater is None or not beaten(cheater, reference.cost):
         return None
     hidden = Source(f"{text} holdouts", theory, reference.formula, made, size)
     kept = holdouts(hidden, prompts)
@@ -194,7 +182,7 @@ def tried(
         template=template,
         seed_reference=planted,
         reference=reference,
-        cheater=Cheater(rivals[best].id, int(sums[best])),
+        cheater=cheater,
         competitors=len(rivals),
         worlds=tuple(prompts),
         holdouts=tuple(kept),

@@ -1,9 +1,9 @@
 """Which atoms of R and S nobody knows: one routine for prompt worlds and holdouts.
 
 Partial: of each relation the recipe's share of all atoms, uniform. Skeptical: atoms in a random
-order, R and S in turn, and each stays unknown only where the rule is valid afterwards in every
-completion, within the limits of the recipe; a world that does not come to its number of unknown
-atoms is given up. P and Q are never masked.
+order, S and R in turn, and each stays unknown only where the rule is valid afterwards in every
+completion, within the limits of the recipe, until there are as many as the recipe has at most, or one fewer; a
+world that does not come to the least of them is given up. P and Q are never masked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .filters import judged, world_fault
 from .recipes import Recipe
 
 RELATIONS = ("R", "S")
-TRIES = 40  # atoms tried for a world
+TRIES = 30  # atoms tried for a world; there are at least 100 of each relation
 
 
 def masked_at_random(stream: Stream, worlds: Drawn, recipe: Recipe) -> Drawn:
@@ -38,20 +38,20 @@ def masked_at_random(stream: Stream, worlds: Drawn, recipe: Recipe) -> Drawn:
 def masked_with_care(
     stream: Stream, worlds: Sequence[World], theory: Theory, rule: Formula, recipe: Recipe
 ) -> list[World]:
-    """Of the skeptical regime: those worlds that came to the number of unknown atoms wanted of
-    them, in order. All go on at once, an atom each time."""
-    low, high = recipe.unknown
-    wanted = (low + stream.below(high - low + 1, len(worlds))).tolist()
+    """Of the skeptical regime: those worlds that came to enough unknown atoms, in order. All go on
+    at once, an atom each time."""
+    least, most = recipe.unknown
+    wanted = (most - stream.below(2, len(worlds))).tolist()
     orders = [_order(stream, len(world.names)) for world in worlds]
     now = list(worlds)
-    for step in range(TRIES):
+    for _ in range(TRIES):
         at = [k for k, world in enumerate(now) if len(world.unknown_atoms) < wanted[k]]
-        tried = [_without(now[k], _next(orders[k], now[k], step)) for k in at]
+        tried = [_without(now[k], _next(orders[k], now[k])) for k in at]
         found = judged(theory, tried, recipe.regime, rule)
         for k, world, worth in zip(at, tried, found, strict=True):
             if not world_fault(worth, recipe):
                 now[k] = world
-    return [world for k, world in enumerate(now) if len(world.unknown_atoms) == wanted[k]]
+    return [world for world in now if len(world.unknown_atoms) >= least]
 
 
 Atom = tuple[str, tuple[int, int]]
@@ -65,12 +65,9 @@ def _order(stream: Stream, size: int) -> dict[str, list[Atom]]:
     }
 
 
-def _next(order: dict[str, list[Atom]], world: World, step: int) -> Atom:
-    """Of the relation with fewer unknown atoms, R first; each atom once."""
-    name = min(RELATIONS, key=lambda one: len(world.unknown.get(one, ())))
-    if not order[name]:
-        name = "S" if name == "R" else "R"
-    return order[name].pop(0)
+def _next(order: dict[str, list[Atom]], world: World) -> Atom:
+    """Of the relation with fewer unknown atoms, S first; each atom once."""
+    return order[min("SR", key=lambda one: len(world.unknown.get(one, ())))].pop()
 
 
 def _without(world: World, atom: Atom) -> World:
@@ -79,5 +76,3 @@ def _without(world: World, atom: Atom) -> World:
     true = {**world.true, name: tuple(one for one in world.true[name] if one != at)}
     open_ = {**world.unknown, name: tuple(sorted((*world.unknown.get(name, ()), at)))}
     return World(world.id, world.names, true, open_)
-
-

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...tools.logic.formula import FREE, QUANTIFIERS, Builder, Formula, Node
+from ...tools.logic.formula import FREE, QUANTIFIERS, Builder, Formula, Kind, Node
 from ...tools.logic.theories import SIGNATURE, Theory
 
 _OTHER = {"P": "Q", "Q": "P", "R": "S", "S": "R"}
@@ -50,7 +50,7 @@ def _with(
     *,
     negated: bool = False,
     instead: int = -1,
-    body: str = "",
+    body: Kind | None = None,
 ) -> Formula:
     """The formula with the node `new` at a place, or with one of its parts instead of it. body:
     the connective right within a quantifier."""
@@ -62,10 +62,9 @@ def _with(
             continue
         one = new if place == at and new is not None else node
         parts = tuple(places[part] for part in one.parts)
-        if place == at and body:
+        if place == at and body is not None:
             inner = formula.nodes[one.parts[0]]
-            kind = "implies" if body == "implies" else "and"
-            parts = (builder.add(Node(kind, "", (), tuple(places[p] for p in inner.parts))),)
+            parts = (builder.add(Node(body, "", (), tuple(places[p] for p in inner.parts))),)
         made = builder.add(one._replace(parts=parts))
         places.append(builder.connect("not", [made]) if place == at and negated else made)
     return builder.formula(places[-1])

@@ -1,8 +1,8 @@
 """An instance in the form of the published files: one record, and a row for each holdout.
 
 Fields are those of the public release that mean something here. Left out are clocks, batch
-numbers and estimates of prompts. Of our own are `seed`, `number`, `worldsDrawn`, `templatesTried`
-and `competitors`; in the skeptical regime `seedAlpha` and the best cheater stand as in the others,
+numbers and estimates of prompts. Of our own are `seed`, `number`, `worldsDrawn`, `templatesTried`,
+`competitors` and `bestCheaterTier`; in the skeptical regime `seedAlpha` and the best cheater stand as in the others,
 and `optCost` is the exact bound (the release stores something lower in 46 of 506 worlds).
 """
 
@@ -13,6 +13,7 @@ from statistics import fmean
 
 from ...records import Json
 from ...tools.logic.formula import Formula
+from ...tools.logic.judging import Prepared
 from ...tools.logic.theories import SIGNATURE, Theory
 from ...tools.logic.worlds import Tuples, World
 from ...tools.logic.writing import usual, written
@@ -42,8 +43,6 @@ class _Extremes:
     """A rule's covers and the violations in worlds with all unknown atoms false, and all true."""
 
     def __init__(self, theory: Theory, worlds: Sequence[World], rule: Formula) -> None:
-        from ...tools.logic.judging import Prepared
-
         self.covers: list[list[int]] = []
         self.violations: list[list[int]] = []
         for filled in (False, True):
@@ -61,7 +60,10 @@ class _Extremes:
 
 
 def record(one: Instance) -> dict[str, Json]:
-    worlds = [_prompt(one, place, extremes) for place, extremes in _numbered(one)]
+    prompts = [candidate.world for candidate in one.worlds]
+    of_gold = _Extremes(one.theory, prompts, one.reference.formula)
+    of_seed = _Extremes(one.theory, prompts, one.seed_reference.formula)
+    worlds = [_prompt(one, place, of_gold) for place in range(len(prompts))]
     optimal = [candidate.judged.bound for candidate in one.worlds]
     shares = [
         bound / len(candidate.world.names)
@@ -109,25 +111,15 @@ def record(one: Instance) -> dict[str, Json]:
             "axioms": [written(axiom) for axiom in one.theory.axioms],
             "allowedAlphaPreds": allowed,
             "gold": _gold(one, worlds),
-            "seedAlpha": _seed(one, worlds),
+            "seedAlpha": _seed(one, of_seed),
             "trainWorlds": worlds,
         },
     }
 
 
-def _numbered(one: Instance) -> list[tuple[int, dict[str, _Extremes]]]:
-    worlds = [candidate.world for candidate in one.worlds]
-    both = {
-        "gold": _Extremes(one.theory, worlds, one.reference.formula),
-        "seed": _Extremes(one.theory, worlds, one.seed_reference.formula),
-    }
-    return [(place, both) for place in range(len(worlds))]
-
-
-def _prompt(one: Instance, place: int, of: Mapping[str, _Extremes]) -> dict[str, Json]:
-    candidate, gold = one.worlds[place], of["gold"]
-    seed_worth = one.seed_reference.worths[place]
-    world = _world(candidate, of["gold"], place, one.recipe.regime)
+def _prompt(one: Instance, place: int, gold: _Extremes) -> dict[str, Json]:
+    candidate, seed_worth = one.worlds[place], one.seed_reference.worths[place]
+    world = _world(candidate, gold, place, one.recipe.regime)
     if one.recipe.regime != "skeptical":
         world["_requiredAbCost"] = gold.violations[0][place]
         world["_requiredAbSet"] = Members(gold.broken[place])
@@ -143,9 +135,7 @@ def _prompt(one: Instance, place: int, of: Mapping[str, _Extremes]) -> dict[str,
     return world
 
 
-def _world(
-    candidate: Candidate, of: _Extremes, place: int, regime: str
-) -> dict[str, Json]:
+def _world(candidate: Candidate, of: _Extremes, place: int, regime: str) -> dict[str, Json]:
     """What prompt worlds and holdouts have alike."""
     world, worth = candidate.world, candidate.judged
     cost = worth.cost or 0
@@ -220,6 +210,7 @@ def _gold(one: Instance, worlds: Sequence[Mapping[str, Json]]) -> dict[str, Json
         "tier": reference.tier,
         "family": "".join(sorted(reference.formula.predicates)),
         "bestCheaterId": one.cheater.id,
+        "bestCheaterTier": one.cheater.tier,
         "bestCheaterCost": one.cheater.cost,
         "cheaterMargin": one.margin,
         "totalGoldAlphaCost": reference.cost,
@@ -260,9 +251,8 @@ def _gold(one: Instance, worlds: Sequence[Mapping[str, Json]]) -> dict[str, Json
     return gold
 
 
-def _seed(one: Instance, worlds: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+def _seed(one: Instance, of: _Extremes) -> dict[str, Json]:
     seed = one.seed_reference
-    of = _Extremes(one.theory, [candidate.world for candidate in one.worlds], seed.formula)
     slacks = [cost - bound for cost, bound in zip(of.covers[0], of.violations[0], strict=True)]
     return {
         "alpha": seed.text,

@@ -20,7 +20,6 @@ VERSION = "peirce_abd_v1"  # generatorVersion
 HOLDOUTS = 5
 ATTEMPTS_A_HOLDOUT = 150  # ABD, appendix F.1
 MARGIN = 2  # a competitor is beaten where it costs so much more than the reference
-MOST_MARKED = 1 / 3  # of a world's elements that the reference may cover
 Range = tuple[float, float]
 
 
@@ -30,8 +29,9 @@ class Recipe:
     densities: by predicate, the range of a world's share of true atoms before masking. masked: by
     relation, the share of atoms that are unknown (partial); unknown: least and most unknown atoms
     of a world (skeptical). tiers: of templates, with weights. worlds: how many prompt worlds are
-    kept, least and most; budget: how many may be there before some are taken away. slack: reference - bound at most, a world. share: of its elements
-    that have to be exceptions at most. floors: of the summed bound and the summed cost."""
+    kept, least and most; budget: how many may be there before some are taken away. slack: reference - bound at most, a
+    world. share: of its elements that have to be exceptions at most; marked: that the reference
+    covers. floors: of the summed bound and the summed cost."""
 
     regime: Regime
     difficulty: Difficulty
@@ -46,6 +46,7 @@ class Recipe:
     budget: int
     slack: int
     share: float
+    marked: float
     floors: tuple[int, int]
 
 
@@ -60,7 +61,7 @@ def recipe(regime: Regime, difficulty: Difficulty) -> Recipe:
     if regime == "skeptical":
         return Recipe(
             regime, "medium", (*_FIVE, "T6", "T7"), (10, 12), True, _SKEPTICAL, {}, (8, 10),
-            {1: 0.35, 2: 0.55, 3: 0.10}, (5, 7), 12, 2, 0.30, (5, 5),
+            {1: 0.35, 2: 0.55, 3: 0.10}, (5, 7), 12, 2, 0.30, 0.30, (5, 5),
         )  # fmt: skip
     hard = difficulty == "hard"
     full = regime == "full"
@@ -69,5 +70,5 @@ def recipe(regime: Regime, difficulty: Difficulty) -> Recipe:
     return Recipe(
         regime, "hard" if hard else "easy", _FIVE, (9, 11), False, _DENSITIES,
         {} if full else _MASKED, (0, 0), {3 if hard else 2: 1.0}, (worlds, worlds),
-        15 if hard else 12, 1 if full else 2, 0.20 if full else 0.25, floors,
+        15 if hard else 12, 1 if full else 2, 0.20 if full else 0.25, 1 / 3, floors,
     )  # fmt: skip

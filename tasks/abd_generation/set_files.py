@@ -53,7 +53,9 @@ def save(some: Sequence[Instance], out: str | Path) -> tuple[Path, ...]:
     else:
         texts = [canonical_json([own_form(one) for one in some]) + "\n"]
     contents = {
-        place: gzip.compress(text.encode(), mtime=0) if place.name.endswith(".gz") else text.encode()
+        place: gzip.compress(text.encode(), mtime=0)
+        if place.name.endswith(".gz")
+        else text.encode()
         for place, text in zip(places, texts, strict=True)
     }
     # Holdouts first: new instances never stand beside old holdouts of their names.

@@ -89,7 +89,7 @@ def two(relation: str, one: Shape | None = None, other: Shape | None = None) -> 
 
 def exactly_two(relation: str) -> Shape:
     def about(x: str, spare: str) -> str:
-        y, z, w = spare[:3]
+        y, z, w = spare[0], spare[1], spare[2]
         no_more = f"(implies {_edge(relation, x, w)} (or (= {w} {y}) (= {w} {z})))"
         parts = [_edge(relation, x, y), _edge(relation, x, z), f"(not (= {y} {z}))"]
         return f"(exists {y} (exists {z} {_joined(*parts, f'(forall {w} {no_more})')}))"
@@ -128,7 +128,7 @@ def shared(relation: str, other: str) -> Shape:
     """Successors by `relation` that one element has all as successors by `other`."""
 
     def about(x: str, spare: str) -> str:
-        z, y = spare[:2]
+        z, y = spare[0], spare[1]
         inner = f"(forall {y} (implies {_edge(relation, x, y)} {_edge(other, y, z)}))"
         return f"(exists {z} {inner})"
 
@@ -139,7 +139,7 @@ def closed(relation: str) -> Shape:
     """All two steps away are successors already."""
 
     def about(x: str, spare: str) -> str:
-        y, z = spare[:2]
+        y, z = spare[0], spare[1]
         far = f"(forall {z} (implies {_edge(relation, y, z)} {_edge(relation, x, z)}))"
         return f"(forall {y} (implies {_edge(relation, x, y)} {far}))"
 
