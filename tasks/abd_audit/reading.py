@@ -81,19 +81,20 @@ def read_set(path: str | Path) -> ReadSet:
     text = read_text(place)
     records = kept_records(text, lambda: read_records(text, place))
     read, unread, twice = {}, [], []
-    first = ""
+    first, foreign = "", True
     for line, data in records:
         try:
             one = checked(data, f"line {line}")
         except DataError as error:
             first = first or f"{place}, {error}"
+            foreign = foreign and not _is_instance(data)
             unread.append(str(error))
             continue
         if one.name in read:
             twice.append(one.name)
         else:
             read[one.name] = (one, data)
-    if not read:
+    if not read and foreign:
         raise DataError(first or f"{place}: the file has no instances")
     held: dict[str, list[tuple[World, Data]]] = {name: [] for name in read}
     unread_holdouts, strays = [], []
@@ -116,6 +117,11 @@ def read_set(path: str | Path) -> ReadSet:
         place.name, tuple(instances), tuple(unread), tuple(unread_holdouts), tuple(twice),
         tuple(strays),
     )  # fmt: skip
+
+
+def _is_instance(data: Json) -> bool:
+    """Whether a record is meant as one, though it cannot be read."""
+    return isinstance(data, dict) and "instanceId" in data and isinstance(data.get("problem"), dict)
 
 
 def _instance(one: Instance, data: Data, held: list[tuple[World, Data]]) -> AuditedInstance:

@@ -82,8 +82,8 @@ def record(one: Instance) -> dict[str, Json]:
         "alphaTier": one.reference.tier,
         "templateId": one.template.id,
         "templateFamily": one.template.family,
-        "domainSizeMin": min(len(candidate.world.names) for candidate in one.worlds),
-        "domainSizeMax": max(len(candidate.world.names) for candidate in one.worlds),
+        "domainSizeMin": recipe.sizes[0],
+        "domainSizeMax": recipe.sizes[1],
         "aggregateOptCost": sum(optimal),
         "perWorldOptCosts": optimal,
         "exceptionRateMean": round(fmean(shares), 3),
@@ -98,7 +98,7 @@ def record(one: Instance) -> dict[str, Json]:
         "competitors": one.competitors,
     }
     if recipe.one_size:
-        described["domainSize"] = described["domainSizeMax"]
+        described["domainSize"] = len(one.worlds[0].world.names)
     return {
         "schemaVersion": "abd_benchmark_record_v1",
         "instanceId": one.id,

@@ -117,7 +117,7 @@ def _tier_3() -> list[Shape]:
             some(r, some(r, all_p)), some(r, both(_P, some(r, all_p))), some(r, every(r, some_p)),
             some(r, both(_P, every(r, some_p))), every(r, some(r, all_p)), every(r, every(r, some_p)),
             both(_P, some(r, some(r, all_p))), some(r, both(_P, every(r, every(r, _P)))),
-            some(r, two(r, _P, _P)), some(r, both(_P, exactly_two(r))), some(r, one_only(r, _P)),
+            some(r, two(r, _P, _P)), some(r, both(_P, two(r))), some(r, one_only(r, _P)),
             closed(r), both(_P, closed(r)), some(r, both(_P, closed(r))),
             some(r, some(s, every(r, _P))), some(r, both(_P, some(s, every(r, _P)))),
             some(r, every(s, some(r, _P))), some(r, every(s, no(some(r)))),

@@ -184,13 +184,11 @@ def test_the_identity_covers_both_files(folder: Path) -> None:
 # --- what cannot be asked -----------------------------------------------------------
 
 
-def test_observations_cannot_be_drawn_and_problems_not_be_made(folder: Path) -> None:
+def test_observations_cannot_be_drawn(folder: Path) -> None:
     (folder / "empty").mkdir()
     (folder / "abd_holdouts_v1.jsonl").write_text("")
     with pytest.raises(UsageError, match=r"^--observations 3: all prompt worlds of abd are shown"):
         load_problems("abd", str(folder), observations="3")
-    with pytest.raises(UsageError, match=r"^task 'abd' has no generator yet: .* --data PATH$"):
-        load_problems("abd", problems=3)
     with pytest.raises(UsageError, match="no data here; looked for abd_instances_v1"):
         TASK.load(str(folder / "empty"), None, 0)
 
