@@ -8,7 +8,7 @@ elements as the reference in all of some random worlds is no competitor.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +45,7 @@ def probes() -> Drawn:
     return draw(Stream("abd probes"), recipe("full", "easy"), PROBES)
 
 
-@cache
+@lru_cache(maxsize=20_000)
 def behaviour(formula: Formula) -> bytes:
     """What a rule covers in the probes. Raises `TooWide`."""
     return np.packbits(probes().extent(formula)).tobytes()

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from ...tools.logic.formula import Formula
 from ...tools.logic.sampling import Stream, drawn, inside_of
-from ...tools.logic.tables import Bools, Structures, Truth, about_elements, evaluate
+from ...tools.logic.tables import Bools, Structures, TooWide, Truth, about_elements, evaluate
 from ...tools.logic.theories import SIGNATURE
 from ...tools.logic.worlds import Tuples, World
 from .recipes import Recipe
 
 AT_ONCE = 4_000_000  # cells of a formula's tables
+MOST_CELLS = 500_000  # of one world
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,11 @@ class Drawn:
         )
 
     def extent(self, formula: Formula) -> Bools:
-        """(worlds, elements) of a formula of x, unknown atoms taken as false."""
+        """(worlds, elements) of a formula of x, unknown atoms taken as false. Raises `TooWide`."""
         size = self.inside.shape[1]
         cells = sum(size ** len(free) for free in formula.free_at)
+        if cells > MOST_CELLS:
+            raise TooWide
         step = max(1, AT_ONCE // cells)
         parts = []
         for start in range(0, len(self), step):

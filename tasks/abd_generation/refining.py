@@ -1,8 +1,8 @@
 """A better reference than the planted one, where there is one (ABD, appendix D.4).
 
 Alternatives are templates of the recipe's tiers and mutants of the seed. One that passes all
-filters in the chosen worlds and costs less takes the seed's place; of several the cheapest, then
-the one that is further from the best cheater, then the shortest.
+filters in the chosen worlds and costs less takes the seed's place; of several the cheapest, which is
+furthest from the cheaters too, then the shortest.
 """
 
 from __future__ import annotations

@@ -32,12 +32,14 @@ from peirce.tasks.abd_generation.filters import (
     Judged,
     Seen,
     holdout_fault,
+    judged,
     set_fault,
     world_fault,
 )
 from peirce.tasks.abd_generation.hardening import INVALID, Pool, costs_in, hardened, surviving
 from peirce.tasks.abd_generation.holdouts import holdouts, same
 from peirce.tasks.abd_generation.making import instances, tried
+from peirce.tasks.abd_generation.masking import masked_with_care
 from peirce.tasks.abd_generation.mutants import mutants
 from peirce.tasks.abd_generation.recipes import DIFFICULTIES, MARGIN, recipe
 from peirce.tasks.abd_generation.refining import Reference, refined
@@ -207,12 +209,37 @@ def test_masks_are_of_r_and_s_alone_and_references_hold_with_unknown_atoms_false
         else:
             assert 8 <= counts.total() <= 10 and abs(counts["R"] - counts["S"]) <= 1
     closed = tuple(replace(world, unknown={}) for world in worlds)
-    judged = Prepared(one.theory, closed, "full").judge(one.reference.formula)
-    assert all(worth.valid for worth in judged)
+    found = Prepared(one.theory, closed, "full").judge(one.reference.formula)
+    assert all(worth.valid for worth in found)
 
 
-@pytest.mark.parametrize("regime", REGIMES)
-def test_holdouts_are_apart_from_prompt_worlds_and_like_them(regime: str) -> None:
+def test_masks_that_are_not_kept_with_care_break_skeptical_references() -> None:
+    one = of("skeptical")
+    closed = [replace(candidate.world, unknown={}) for candidate in one.worlds]
+    any_mask = Stream("any mask")
+    broken = 0
+    for world in closed:
+        size = len(world.names)
+        atoms = {
+            name: tuple(sorted(divmod(int(at), size) for at in any_mask.shuffled(size**2)[:20]))
+            for name in ("R", "S")
+        }
+        true = {name: tuple(at for at in some if at not in atoms.get(name, ()))
+                for name, some in world.true.items()}  # fmt: skip
+        (worth,) = judged(
+            one.theory,
+            [replace(world, true=true, unknown=atoms)],
+            "skeptical",
+            one.reference.formula,
+        )
+        broken += worth.known and worth.cost is None
+    assert broken > 0
+    again = masked_with_care(any_mask, closed, one.theory, one.reference.formula, one.recipe)
+    found = judged(one.theory, again, "skeptical", one.reference.formula)
+    assert again and all(worth.cost is not None for worth in found)
+
+
+def test_holdouts_are_apart_from_prompt_worlds_and_like_them() -> None:
     for one in made():
         prompts, held = [c.world for c in one.worlds], [h.candidate.world for h in one.holdouts]
         everything = [*prompts, *held]
@@ -396,6 +423,12 @@ def test_no_competitor_covers_what_the_reference_does() -> None:
             found = [behaviour(rival.formula) for rival in rivals]
             assert behaviour(one.formula) not in found and len(set(found)) == len(found)
             assert sum(rival.kind == "mutant" for rival in rivals) <= 10
+
+
+def test_where_no_template_passes_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peirce.tasks.abd_generation.making.tried", lambda *_: None)
+    with pytest.raises(UsageError, match="problem 0 of seed 3: none of 400 templates passed"):
+        next(instances(1, 3))
 
 
 # --- refinement -------------------------------------------------------------------------
