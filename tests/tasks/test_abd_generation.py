@@ -1,72 +1,36 @@
 """Generated instances of ABD: one seed gives one set, what is written reads back, masks keep the
-reference valid, competitors are beaten, and each filter rejects what it must."""
+reference valid, holdouts are apart."""
 
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from abd_sets import REGIMES, made, of
 from peirce import api
 from peirce.records import Problem, UsageError
 from peirce.tasks import load_problems
 from peirce.tasks.abd import TASK
-from peirce.tasks.abd_audit import audited
 from peirce.tasks.abd_audit.set_checks import maskings_of_one
-from peirce.tasks.abd_generation.candidates import Candidate, Source
-from peirce.tasks.abd_generation.cheaters import Cheater, beaten, cheapest
-from peirce.tasks.abd_generation.competitors import Competitor, behaviour, mined_rules, pool
-from peirce.tasks.abd_generation.diversity import Used, most_uses
+from peirce.tasks.abd_generation.candidates import Source
 from peirce.tasks.abd_generation.filters import (
-    OF_HOLDOUTS,
-    OF_SETS,
-    OF_WORLDS,
-    Judged,
-    Seen,
-    holdout_fault,
     judged,
-    set_fault,
-    world_fault,
 )
-from peirce.tasks.abd_generation.hardening import INVALID, Pool, costs_in, hardened, surviving
 from peirce.tasks.abd_generation.holdouts import holdouts, same
-from peirce.tasks.abd_generation.making import instances, tried
+from peirce.tasks.abd_generation.making import instances
 from peirce.tasks.abd_generation.masking import masked_with_care
-from peirce.tasks.abd_generation.mutants import mutants
-from peirce.tasks.abd_generation.recipes import DIFFICULTIES, MARGIN, recipe
-from peirce.tasks.abd_generation.refining import Reference, refined
 from peirce.tasks.abd_generation.set_files import as_problem, save
-from peirce.tasks.abd_generation.templates import Template, library
+from peirce.tasks.files import write_whole
 from peirce.tools.logic.judging import Prepared
-from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.sampling import Stream
 from peirce.tools.logic.solving import Solved
-from peirce.tools.logic.theories import PUBLISHED, SIGNATURE, published
-from peirce.verbs.mining import answered_rules
-
-T2 = published("T2")
-assert T2 is not None
-
-
-def formula(text: str):
-    return read_formula(text, tuple(SIGNATURE))
-
-
-def named(name: str) -> Template:
-    return next(one for one in library() if one.id == name)
-
-
-PLANTED = named("t2-some-R(P&every-R(P))")
-CLOSE = named("t2-P&some-R(some-R(P))")  # "t1-P&some-R(P)" is nearly as good
-
 
 # --- one seed, one set ------------------------------------------------------------------
 
@@ -173,6 +137,18 @@ def test_a_place_that_cannot_be_written_is_said_and_nothing_is_left(tmp_path: Pa
     assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "link_holdouts.jsonl"]
 
 
+def test_files_are_written_all_or_none(tmp_path: Path) -> None:
+    def breaks() -> Iterator[bytes]:
+        yield b"half"
+        raise OSError(28, "no room")
+
+    (tmp_path / "a").write_text("before")
+    with pytest.raises(OSError, match="no room"):
+        write_whole({tmp_path / "a": b"after", tmp_path / "b": breaks()})
+    assert [one.name for one in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_text() == "before"
+
+
 def test_what_a_problem_shows_has_nothing_of_the_reference() -> None:
     for problem in TASK.generate(2, 11):
         assert isinstance(problem, Problem)
@@ -267,219 +243,3 @@ def test_holdouts_that_take_too_many_attempts_reject_the_instance() -> None:
     dear = [c._replace(judged=c.judged._replace(cost=c.judged.bound + 3)) for c in one.worlds]
     source = Source("dear", one.theory, one.reference.formula, one.recipe, None)
     assert holdouts(source, dear) is None
-
-
-# --- filters ----------------------------------------------------------------------------
-
-FULL = recipe("full", "easy")
-GOOD = Judged(2, 1, 10)
-WORLDS = {
-    "the reference is valid": GOOD._replace(cost=None),
-    "an exception is needed": GOOD._replace(cost=0, bound=0),
-    "the reference costs little more than the lower bound": GOOD._replace(cost=3),
-    "few of the elements need to be exceptions": Judged(3, 2, 9),
-    "the reference marks few of the elements": Judged(3, 2, 8),
-}
-
-
-@pytest.mark.parametrize("claim", OF_WORLDS)
-def test_a_world_filter_rejects_what_breaks_it_alone(claim: str) -> None:
-    assert not world_fault(GOOD, FULL)
-    wide = replace(FULL, share=1.0) if "marks" in claim else FULL
-    broken = [said for said, holds in OF_WORLDS.items() if not holds(WORLDS[claim], wide)]
-    assert broken == [claim] and world_fault(WORLDS[claim], wide) == claim
-
-
-def test_floors_reject_sets_that_are_too_easy_together() -> None:
-    enough = [Judged(2, 1, 10)] * 8
-    assert not set_fault(enough, FULL)
-    bound, cost = OF_SETS
-    assert set_fault([Judged(2, 1, 10)] * 7, FULL) == bound
-    assert set_fault([Judged(1, 1, 10)] * 8, FULL) == cost
-
-
-def test_holdouts_are_within_the_range_of_the_prompt_worlds() -> None:
-    range_ = Seen((2, 3), (1, 2), 2.5)
-    valid, cost, gap = OF_HOLDOUTS
-    assert not holdout_fault(Judged(2, 1, 10), range_)
-    assert holdout_fault(Judged(None, 1, 10), range_) == valid
-    assert holdout_fault(Judged(4, 2, 10), range_) == cost
-    assert holdout_fault(Judged(3, 3, 10), range_) == gap
-
-
-@pytest.mark.parametrize("regime", REGIMES)
-def test_candidates_pass_all_filters_of_worlds(regime: str) -> None:
-    one = of(regime)
-    source = Source("some", one.theory, one.reference.formula, one.recipe, None)
-    found = source.more()
-    assert found and not any(world_fault(candidate.judged, one.recipe) for candidate in found)
-
-
-# --- competitors ------------------------------------------------------------------------
-
-
-def pool_of(text: str, rivals: list[Competitor] | None = None) -> Pool:
-    assert T2 is not None
-    source = Source(text, T2, CLOSE.formula, FULL, None)
-    return Pool(source, pool(T2, CLOSE.formula, Stream(text)) if rivals is None else rivals)
-
-
-def test_competitors_that_survive_the_first_worlds_are_beaten_in_the_end() -> None:
-    for text in ("one", "two", "three"):
-        worlds = pool_of(text)
-        chosen = hardened(worlds, FULL, 8)
-        assert chosen is not None and len(chosen) == 8
-        assert len(worlds.left(range(4))) > 0  # as drawn
-        assert len(worlds.left(chosen)) == 0
-        some = [worlds.candidates[place] for place in chosen]
-        again = costs_in(some, worlds.source, worlds.competitors)
-        reference = sum(candidate.judged.cost or 0 for candidate in some)
-        valid = again[(again < INVALID).all(axis=1)]
-        assert len(valid) > 0 and (valid.sum(axis=1) >= reference + MARGIN).all()
-
-
-def test_an_instance_whose_competitors_survive_the_budget_is_rejected() -> None:
-    twin = Competitor("twin", "tier1", CLOSE.formula)  # as good as the reference, always
-    assert hardened(pool_of("one", [twin]), FULL, 8) is None
-    assert hardened(pool_of("one"), FULL, 8) is not None
-    assert hardened(pool_of("one"), replace(FULL, budget=4), 8) is None
-
-
-def test_a_competitor_survives_below_the_margin_alone() -> None:
-    costs = np.array([[1, 1], [2, 1], [3, 1], [INVALID, 0]], np.int64)
-    assert list(surviving(costs, 2)) == [0, 1]  # 2 and 3 are within the margin of 2, 4 is not
-
-
-def test_a_rule_that_is_as_cheap_cheats_and_tiers_are_told_apart() -> None:
-    rivals = [
-        Competitor("step", "tier1", PLANTED.formula),
-        Competitor("plain", "tier0", PLANTED.formula),
-        Competitor("changed", "mutant", PLANTED.formula),
-        Competitor("wrong", "tier0", PLANTED.formula),
-    ]
-    costs = np.array([[2, 2], [3, 1], [0, 1], [0, INVALID]], np.int64)
-    found = cheapest(rivals, costs)
-    assert found == Cheater("plain", 1, 4)
-    assert beaten(found, 3) and not beaten(found, 4) and not beaten(found, 5)
-    assert cheapest(rivals[2:], costs[2:]) is None and beaten(None, 5)
-
-
-def test_a_mined_rule_that_beats_the_reference_rejects_the_instance() -> None:
-    assert T2 is not None
-    other = named("t2-some-R(every-R(P))")
-    cheaper = formula(f"(and (exists y (and (R x y) (P y))) {other.text})")
-    assert any(tried(f"mined {k}", T2, FULL, other) is not None for k in range(4))
-    assert all(tried(f"mined {k}", T2, FULL, other, [cheaper]) is None for k in range(4))
-
-
-def test_mined_texts_are_rules_of_the_theory_shortest_first() -> None:
-    assert T2 is not None
-    long = "(and (P x) (exists y (and (R x y) (R y x))))"
-    texts = [long, "(Q x)", "nonsense", "(P x)", "(or (P x) (R x x))", "(or (P x) (R x x))"]
-    found = mined_rules(texts, T2)
-    assert found == [formula("(or (P x) (R x x))"), formula(long)]  # (P x) is of the library
-
-
-def test_rules_of_a_store_compete(tmp_path: Path) -> None:
-    store, data = tmp_path / "a.duckdb", tmp_path / "set.jsonl"
-    save(made()[:1], data)
-    rule = "(and (exists y (and (R x y) (P y))) (= x x))"
-    lines = tmp_path / "answers.jsonl"
-    told = {
-        "schemaVersion": "abd_prediction_record_v1",
-        "instanceId": made()[0].id,
-        "scenario": "ABD_FULL",
-        "theoryId": "TH2",
-        "model": "m",
-        "extractedFormula": rule,
-    }
-    lines.write_text(json.dumps(told) + "\n")
-    api.import_recorded(lines, data=data, store=store)
-    assert answered_rules(store) == {"T1": [rule]}
-    out = tmp_path / "more"
-    answer = api.tasks_generate("abd", out, problems=1, seed=11, regime="full", mined=store)
-    assert answer["problems"] == 1 and audited(out)["failed"] == 0
-
-
-def test_mutants_are_rules_of_the_theory_and_differ() -> None:
-    for theory in PUBLISHED.values():
-        for one in library()[40::17]:
-            if one.formula.predicates <= theory.allowed:
-                found = mutants(one.formula, theory)
-                assert len(found) == len(set(found)) and one.formula not in found
-                assert all(m.predicates <= theory.allowed and m.free <= {"x"} for m in found)
-    assert T2 is not None
-    said = {str(m.nodes) for m in mutants(formula("(and (P x) (exists y (R x y)))"), T2)}
-    wanted = ("(P x)", "(exists y (R x y))", "(and (not (P x)) (exists y (R x y)))",
-              "(and (P x) (exists y (R y x)))", "(and (P x) (exists y (not (R x y))))")  # fmt: skip
-    assert said == {str(formula(text).nodes) for text in wanted}
-
-
-def test_no_competitor_covers_what_the_reference_does() -> None:
-    assert T2 is not None
-    for one in library()[10:80:7]:
-        if one.formula.predicates <= T2.allowed:
-            rivals = pool(T2, one.formula, Stream("x"))
-            found = [behaviour(rival.formula) for rival in rivals]
-            assert behaviour(one.formula) not in found and len(set(found)) == len(found)
-            assert sum(rival.kind == "mutant" for rival in rivals) <= 10
-
-
-def test_where_no_template_passes_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("peirce.tasks.abd_generation.making.tried", lambda *_: None)
-    with pytest.raises(UsageError, match="problem 0 of seed 3: none of 400 templates passed"):
-        next(instances(1, 3))
-
-
-# --- refinement -------------------------------------------------------------------------
-
-
-def test_a_cheaper_alternative_takes_the_place_of_the_seed() -> None:
-    """Planted is a rule that marks more than another template, in worlds where both are valid."""
-    assert T2 is not None
-    loose = named("t2-some-R(every-R(P))")
-    source = Source("loose", T2, PLANTED.formula, FULL, None)
-    kept: list[Candidate] = []
-    for candidate in source.more():
-        (worth,) = Prepared(T2, (candidate.world,), "full").judge(loose.formula)
-        if worth.cost is not None and worth.cost - (worth.bound or 0) <= 1:
-            kept.append(candidate)
-    worlds = [one.world for one in kept[:12]]
-    worths = Prepared(T2, tuple(worlds), "full").judge(loose.formula)
-    seed = Reference(
-        loose.formula, loose.id, 2, "seed",
-        tuple(Judged(w.cost, w.bound or 0, len(x.names)) for w, x in zip(worths, worlds, strict=True)),
-    )  # fmt: skip
-    found = refined(seed, T2, worlds, FULL, Stream("any"))
-    assert found.cost < seed.cost and found.source in ("template", "mutant")
-    assert all(not world_fault(one, FULL) for one in found.worths)
-    best = refined(found, T2, worlds, FULL, Stream("other"))
-    assert best.cost <= found.cost
-
-
-# --- diversity --------------------------------------------------------------------------
-
-
-def test_a_template_is_used_twice_or_for_a_third_of_its_bucket() -> None:
-    assert [most_uses(n) for n in (1, 6, 7, 9, 10)] == [2, 2, 3, 3, 4]
-    used = Used()
-    for _ in range(2):
-        assert used.may("full", "easy", "T1", "a")
-        used.count("full", "easy", "T1", "a")
-    assert not used.may("full", "easy", "T1", "a") and used.may("full", "easy", "T2", "a")
-    for name in "bcde":
-        used.count("full", "easy", "T1", name)
-    assert used.may("full", "easy", "T1", "a")  # a third of seven is three
-
-
-def test_recipes_have_the_worlds_and_sizes_of_the_paper() -> None:
-    worlds = {
-        (regime, difficulty): recipe(regime, difficulty).worlds
-        for regime in ("full", "partial", "skeptical")
-        for difficulty in DIFFICULTIES
-    }
-    assert worlds == {
-        ("full", "easy"): (8, 8), ("full", "hard"): (10, 10),
-        ("partial", "easy"): (8, 8), ("partial", "hard"): (9, 9),
-        ("skeptical", "easy"): (5, 7), ("skeptical", "hard"): (5, 7),
-    }  # fmt: skip
