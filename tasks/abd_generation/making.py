@@ -96,7 +96,7 @@ def _instance(
             name = made.theories[int(stream.below(len(made.theories)))]
         theory = published(name)
         assert theory is not None
-        template = _template(theory, made, stream, used)
+        template = template_for(theory, made, stream, used)
         if template is None:
             continue
         found = tried(text, theory, made, template, mined[name])
@@ -111,8 +111,9 @@ def _instance(
     )
 
 
-def _template(theory: Theory, made: Recipe, stream: Stream, used: Used) -> Template | None:
-    """One of a tier drawn by the recipe's weights, among those that may be used again."""
+def template_for(theory: Theory, made: Recipe, stream: Stream, used: Used) -> Template | None:
+    """One of a tier drawn by the recipe's weights, among those that may be used again; never the
+    theory's antecedent, which is a rule wherever there is one."""
     at = float(stream.uniform()) * sum(made.tiers.values())
     tier = max(made.tiers)
     for one, weight in made.tiers.items():

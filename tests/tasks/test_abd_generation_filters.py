@@ -28,7 +28,7 @@ from peirce.tasks.abd_generation.filters import (
     world_fault,
 )
 from peirce.tasks.abd_generation.hardening import INVALID, Pool, costs_in, hardened, surviving
-from peirce.tasks.abd_generation.making import instances, tried
+from peirce.tasks.abd_generation.making import instances, template_for, tried
 from peirce.tasks.abd_generation.mutants import mutants
 from peirce.tasks.abd_generation.recipes import DIFFICULTIES, MARGIN, recipe
 from peirce.tasks.abd_generation.refining import Reference, refined
@@ -83,6 +83,14 @@ def test_floors_reject_sets_that_are_too_easy_together() -> None:
     bound, cost = OF_SETS
     assert set_fault([Judged(2, 1, 10)] * 7, FULL) == bound
     assert set_fault([Judged(1, 1, 10)] * 8, FULL) == cost
+
+
+def test_an_instance_below_the_floors_is_rejected() -> None:
+    assert T2 is not None
+    assert any(tried(f"floor {k}", T2, FULL, CLOSE) is not None for k in range(3))
+    for floors in ((99, 0), (0, 99)):
+        high = replace(FULL, floors=floors)
+        assert all(tried(f"floor {k}", T2, high, CLOSE) is None for k in range(3))
 
 
 def test_holdouts_are_within_the_range_of_the_prompt_worlds() -> None:
@@ -240,6 +248,8 @@ def test_a_cheaper_alternative_takes_the_place_of_the_seed() -> None:
     found = refined(seed, T2, worlds, FULL, Stream("any"))
     assert found.cost < seed.cost and found.source in ("template", "mutant")
     assert all(not world_fault(one, FULL) for one in found.worths)
+    high = replace(FULL, floors=(0, seed.cost))  # cheaper ones are too cheap together
+    assert refined(seed, T2, worlds, high, Stream("any")) == seed
     best = refined(found, T2, worlds, FULL, Stream("other"))
     assert best.cost <= found.cost
 
@@ -257,6 +267,22 @@ def test_a_template_is_used_twice_or_for_a_third_of_its_bucket() -> None:
     for name in "bcde":
         used.count("full", "easy", "T1", name)
     assert used.may("full", "easy", "T1", "a")  # a third of seven is three
+
+
+def test_a_template_at_its_limit_is_not_planted_and_the_antecedent_never() -> None:
+    assert T2 is not None
+    skeptical, used = recipe("skeptical", "easy"), Used()
+    drawn = {template_for(T2, skeptical, Stream(f"t {k}"), used) for k in range(300)}
+    ids = {one.id for one in drawn if one is not None}
+    assert len(ids) > 40 and "t1-some-R(P)" not in ids
+    assert {one.tier for one in drawn if one is not None} == {1, 2, 3}
+    for one in library():
+        if one.tier == 2 and one.id != CLOSE.id:
+            for _ in range(2):
+                used.count("full", "easy", "T2", one.id)
+    used.instances.clear()
+    some = {template_for(T2, FULL, Stream(f"t {k}"), used) for k in range(20)}
+    assert some == {CLOSE}
 
 
 def test_recipes_have_the_worlds_and_sizes_of_the_paper() -> None:
