@@ -1,0 +1,276 @@
+"""Candidate rules: features that repair the theory in every prompt world, and conjunctions and
+disjunctions of a few.
+
+In the full and the skeptical regime a conjunction of valid rules is valid, so rules of fewer
+exceptions are found by pairing what is valid already; disjunctions are of features that each cover
+a part of what breaks. Costs over the completions at hand (lanes.py) are exact in the full regime, at
+least what they are in the partial one, and at most in the skeptical one, where more completions may
+also refute; what is proposed is judged exactly (choice.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal as OneOf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....tools.logic.formula import Formula
+from ....tools.logic.judging import Regime
+from ....tools.logic.sampling import Whole
+from ....tools.logic.tables import Bools
+from .features import Features
+from .lanes import Completed
+from .writing import Writer
+
+# Each price of a node of the formula, in elements marked a world, has its own best rules.
+PRICES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.13, 0.17, 0.25)
+_MANY = 1_000  # more than any cost in a world
+_PARTLY = 0.3  # of what breaks has to be covered by each part of a disjunction
+
+
+class Shape(NamedTuple):
+    """feature: one; and, or: of shapes."""
+
+    kind: OneOf["feature", "and", "or"]
+    feature: int = -1
+    parts: tuple[Shape, ...] = ()
+
+    def features(self) -> list[int]:
+        if self.kind == "feature":
+            return [self.feature]
+        return [place for part in self.parts for place in part.features()]
+
+    def over(self, values: Mapping[int, Bools]) -> Bools:
+        if self.kind == "feature":
+            return values[self.feature]
+        found = self.parts[0].over(values)
+        for part in self.parts[1:]:
+            found = found & part.over(values) if self.kind == "and" else found | part.over(values)
+        return found
+
+    def formula(self, features: Features) -> Formula:
+        writer = Writer(features)
+
+        def write(shape: Shape) -> int:
+            if shape.kind == "feature":
+                return writer.write(shape.feature)
+            return writer.builder.connect(shape.kind, [write(part) for part in shape.parts])
+
+        return writer.builder.formula(write(self))
+
+
+class Priced(NamedTuple):
+    """shape, its cost over all prompt worlds as it is known so far, its AST size."""
+
+    shape: Shape
+    cost: int
+    size: int
+
+
+class Choice(NamedTuple):
+    """Some shapes with the rows that they cover: (shapes, structures, size)."""
+
+    shapes: list[Shape]
+    values: Bools
+    sizes: Whole
+
+
+class Combined(NamedTuple):
+    """Valid pairs: places of the parts, costs, sizes."""
+
+    ones: Whole
+    others: Whole
+    costs: Whole
+    sizes: Whole
+
+
+class Evidence:
+    """What the prompt worlds ask of a rule, over their completions."""
+
+    def __init__(self, prompt: Completed, broken: Bools, regime: Regime) -> None:
+        self.prompt, self.broken, self.regime = prompt, broken, regime
+        self.worlds = int(prompt.of[-1]) + 1
+        self.starts = np.searchsorted(prompt.of, np.arange(self.worlds))
+
+    def judged(self, valid: Bools, covered: NDArray[np.generic]) -> tuple[Bools, Whole]:
+        """(..., structures) each to (...): whether a rule is valid in all worlds, and its cost."""
+        if self.regime == "full":
+            return valid.all(axis=-1), covered.sum(axis=-1, dtype=np.int64)
+        if self.regime == "skeptical":
+            most = np.maximum.reduceat(covered, self.starts, axis=-1)
+            return valid.all(axis=-1), most.sum(axis=-1, dtype=np.int64)
+        least = np.minimum.reduceat(np.where(valid, covered, _MANY), self.starts, axis=-1)
+        return (least < _MANY).all(axis=-1), least.sum(axis=-1, dtype=np.int64)
+
+    def score(self, costs: NDArray[np.generic], sizes: Whole, price: float) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = costs / self.worlds + price * sizes
+        return found
+
+
+def candidates(features: Features, evidence: Evidence, most: int) -> list[Priced]:
+    """Valid rules, the best at each price, from about so many pairs looked at."""
+    search = _Search(features, evidence)
+    return search.candidates(width=max(8, int((most / 1.4) ** 0.5)))
+
+
+class _Search:
+    def __init__(self, features: Features, evidence: Evidence) -> None:
+        self.features, self.evidence = features, evidence
+        count = evidence.prompt.lanes.worlds
+        shape = (len(features), features.lanes.worlds, features.lanes.size)
+        self.values = features.values.reshape(shape)[:, :count]
+        self.sizes = features.sizes
+        self.found: dict[Shape, Priced] = {}
+
+    def candidates(self, width: int) -> list[Priced]:
+        broken = self.evidence.broken
+        uncovered = broken[None] & ~self.values
+        covered = self.values.sum(axis=2)
+        valid, costs = self.evidence.judged(~uncovered.any(axis=2), covered)
+        told = np.array([recipe.kind != "all" for recipe in self.features.recipes])
+        right = np.flatnonzero(valid & told)
+        for place in self._best(right, costs[right], self.sizes[right], width // 2):
+            self._keep(_of(place), int(costs[place]), int(self.sizes[place]))
+        one = self._best(right, costs[right], self.sizes[right], width)
+        base = Choice([_of(p) for p in one], self.values[one], self.sizes[one])
+
+        share = 1 - uncovered.sum(axis=(1, 2)) / max(1, broken.sum())
+        part = np.flatnonzero((share >= _PARTLY) & ~valid)
+        dear = covered[part].mean(axis=1) * self.evidence.worlds
+        dear = dear + 1.5 * self.evidence.worlds * (1 - share[part])
+        some = self._best(part, dear, self.sizes[part], width)
+        parts = Choice([_of(p) for p in some], self.values[some], self.sizes[some])
+        either = self._kept("or", parts, parts, self._pairs("or", parts), width // 2)
+
+        wide = Choice(
+            base.shapes + either.shapes,
+            np.concatenate([base.values, either.values]),
+            np.concatenate([base.sizes, either.sizes]),
+        )
+        both = self._kept("and", wide, wide, self._pairs("and", wide), width)
+        few = max(4, width // 3)
+        top = Choice(both.shapes[:few], both.values[:few], both.sizes[:few])
+        self._kept("and", top, wide, self._crossed(top, wide), width // 2)
+        return list(self.found.values())
+
+    def _keep(self, shape: Shape, cost: int, size: int) -> None:
+        self.found[shape] = Priced(shape, cost, size)
+
+    def _best(
+        self, places: Whole, costs: NDArray[np.generic], sizes: Whole, count: int
+    ) -> list[int]:
+        """So many, the best at each price in turn."""
+        return [int(p) for p in places[self._in_turn(costs, sizes, count)]]
+
+    def _in_turn(self, costs: NDArray[np.generic], sizes: Whole, count: int) -> Whole:
+        total = len(sizes)
+        if total <= count:
+            return np.argsort(self.evidence.score(costs, sizes, 0.06), kind="stable")
+        each = min(total, 4 * max(1, count // len(PRICES)))
+        lists = []
+        for price in PRICES:
+            scores = self.evidence.score(costs, sizes, price)
+            top = np.argpartition(scores, each - 1)[:each]
+            lists.append(top[np.lexsort((top, scores[top]))])
+        order = np.stack(lists).T.reshape(-1)  # the first of each price, then the second …
+        _, first = np.unique(order, return_index=True)
+        found: Whole = order[np.sort(first)][:count]
+        return found
+
+    def _pairs(self, kind: OneOf["and", "or"], some: Choice) -> Combined:
+        """Those of two of the choice that are valid."""
+        count = len(some.shapes)
+        ones, others = np.triu_indices(count, 1)
+        evidence = self.evidence
+        structures = some.values.shape[1] if count else 0
+        covered = np.zeros((len(ones), structures), np.int16)
+        valid = np.zeros((len(ones), structures), bool)
+        uncovered = evidence.broken[None] & ~some.values
+        alone = some.values.sum(axis=2)
+        for place in range(structures):
+            rows = some.values[:, place].astype(np.float32)
+            common = (rows @ rows.T)[ones, others]
+            if kind == "and":
+                broken = uncovered[:, place].any(axis=1)
+                covered[:, place] = common
+                valid[:, place] = ~(broken[ones] | broken[others])
+            else:
+                left = uncovered[:, place].astype(np.float32)
+                covered[:, place] = alone[ones, place] + alone[others, place] - common
+                valid[:, place] = (left @ left.T)[ones, others] < 0.5
+        return self._valid(ones, others, valid, covered, some.sizes[ones] + some.sizes[others] + 1)
+
+    def _crossed(self, ones: Choice, others: Choice) -> Combined:
+        """Conjunctions of one of each."""
+        first, second = (
+            part.reshape(-1)
+            for part in np.meshgrid(
+                np.arange(len(ones.shapes)), np.arange(len(others.shapes)), indexing="ij"
+            )
+        )
+        evidence = self.evidence
+        structures = ones.values.shape[1]
+        covered = np.zeros((len(first), structures), np.int16)
+        broken = [
+            (evidence.broken[None] & ~some.values).any(axis=2) for some in (ones, others)
+        ]
+        for place in range(structures):
+            here = ones.values[:, place].astype(np.float32)
+            there = others.values[:, place].astype(np.float32)
+            covered[:, place] = (here @ there.T).reshape(-1)
+        valid = ~(broken[0][first] | broken[1][second])
+        return self._valid(first, second, valid, covered, ones.sizes[first] + others.sizes[second] + 1)
+
+    def _valid(
+        self, ones: Whole, others: Whole, valid: Bools, covered: NDArray[np.int16], sizes: Whole
+    ) -> Combined:
+        right, costs = self.evidence.judged(valid, covered)
+        kept = np.flatnonzero(right)
+        return Combined(ones[kept], others[kept], costs[kept], sizes[kept])
+
+    def _kept(
+        self,
+        kind: OneOf["and", "or"],
+        ones: Choice,
+        others: Choice,
+        combined: Combined,
+        count: int,
+    ) -> Choice:
+        """The best of them, which are candidates from here on."""
+        shapes, rows, sizes = [], [], []
+        for place in self._in_turn(combined.costs, combined.sizes, count):
+            one, other = int(combined.ones[place]), int(combined.others[place])
+            shape = _joined(kind, ones.shapes[one], others.shapes[other])
+            if shape is None or shape in self.found:
+                continue
+            self._keep(shape, int(combined.costs[place]), int(combined.sizes[place]))
+            shapes.append(shape)
+            here, there = ones.values[one], others.values[other]
+            rows.append(here & there if kind == "and" else here | there)
+            sizes.append(int(combined.sizes[place]))
+        values = np.array(rows, bool).reshape(-1, *self.values.shape[1:])
+        return Choice(shapes, values, np.array(sizes, np.int64))
+
+
+def _of(place: int) -> Shape:
+    return Shape("feature", int(place))
+
+
+def _joined(kind: OneOf["and", "or"], one: Shape, other: Shape) -> Shape | None:
+    """None where a part would stand there twice."""
+    parts = [part for s in (one, other) for part in (s.parts if s.kind == kind else (s,))]
+    return Shape(kind, parts=tuple(parts)) if len(set(parts)) == len(parts) else None
+
+
+def narrowed(some: Iterable[Priced], evidence: Evidence, count: int) -> Sequence[Priced]:
+    """So many of them, the best at each price in turn."""
+    whole = list(some)
+    costs, sizes = (np.array([one[at] for one in whole], np.int64) for at in (1, 2))
+    lists = []
+    for price in PRICES:
+        lists.append(np.argsort(evidence.score(costs, sizes, price), kind="stable"))
+    order = np.stack(lists).T.reshape(-1)
+    return [whole[place] for place in list(dict.fromkeys(order.tolist()))[:count]]
