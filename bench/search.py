@@ -166,7 +166,7 @@ def main() -> None:
         options.task, options.plain = "list_functions", True
         options.problems = options.problems or 10
         options.budgets = options.budgets or [5_000, 20_000, 60_000]
-    options.budgets = options.budgets or [PRESETS["standard"]]
+    options.budgets = options.budgets or [PRESETS["standard"].expansions]
     warnings.simplefilter("ignore")
     problems = load_problems(
         options.task, options.data, observations=options.observations,

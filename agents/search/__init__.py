@@ -1,13 +1,15 @@
 """`--model search`: the embedded proposer. No key, no network, no GPU.
 
-It answers in the "tuple" format of a language model and shows the tool loop: where a tool named
-`execute` is offered it first runs its code on the shown pairs, and answers when the tool agrees. A
-reply is a pure function of (view, messages since the last user turn, expansions). Nothing in the
-search is sampled, so the seed changes nothing, and neither do workers or the order of problems.
+It answers in the format of a language model and shows the tool loop: where the family's tool is
+offered it first tries its hypothesis on what is shown, and answers when the tool agrees. A reply is a
+pure function of (view, messages since the last user turn, expansions, trade-off). What the search
+samples follows from the problem, so the seed changes nothing, and neither do workers or the order of
+problems.
 
 Covered (`engines.py`): programs from lists of integers to a list of integers, an integer or a truth
-value (`lists/`); scenes of objects that are on or off (`acre/`); programs on grids of colours (`grids/`).
-All else ends as exhausted, and `Reply.meta` says why. docs/search.md has what each can find.
+value (`lists/`); scenes of objects that are on or off (`acre/`); programs on grids of colours
+(`grids/`); rules about finite worlds (`logic/`), which it also mends. All else ends as exhausted, and
+`Reply.meta` says why. docs/search.md has what each can find.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...records import (
     Json,
@@ -30,31 +32,58 @@ from ...records import (
 )
 from ...tasks.sentences import warn
 from ..prompts import NO_CALLS_LEFT
+from .manners import MANNERS, Manner
 from .pool import Pool
 
 SCHEMES = ("search",)
 
-# Expansions (budget.py); "standard" is about one to three seconds of one core.
-PRESETS = {"quick": 20_000, "standard": 150_000, "thorough": 600_000}
+
+class Preset(NamedTuple):
+    """expansions: candidates looked at (budget.py); trade_off: of rules about worlds, "" for the
+    default one (logic/choice.py); programs know none."""
+
+    expansions: int
+    trade_off: str = ""
+
+
+STANDARD = 150_000  # about one to three seconds of one core
+PRESETS = {
+    "quick": Preset(20_000),
+    "standard": Preset(STANDARD),
+    "thorough": Preset(600_000),
+    "tight": Preset(STANDARD, "tight"),
+    "safe": Preset(STANDARD, "safe"),
+}
 SETTINGS = ("budget_expansions", "preset", "workers")
 
 
 @dataclass(frozen=True)
 class _Try:
-    """A call of `execute` since the last user turn, and what came back."""
+    """A call of the family's tool since the last user turn, and what came back."""
 
-    code: str
+    source: str
     consistent: bool
 
 
 class SearchProposer:
-    def __init__(self, budget_expansions: int, preset: str, workers: int) -> None:
+    """A `records.Proposer`, and a `records.Repairer` of rules about worlds."""
+
+    def __init__(
+        self, budget_expansions: int, preset: str, workers: int, trade_off: str = ""
+    ) -> None:
         self.budget_expansions = budget_expansions
         self.preset = preset
+        self.trade_off = trade_off
         self.pool = Pool(workers)
 
     def settings(self) -> Json:
-        return {"model": "search", "budget_expansions": self.budget_expansions, "version": 1}
+        asked_for = {"trade_off": self.trade_off} if self.trade_off else {}
+        return {
+            "model": "search",
+            "budget_expansions": self.budget_expansions,
+            "version": 1,
+            **asked_for,
+        }
 
     async def propose(
         self,
@@ -64,35 +93,53 @@ class SearchProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        tries = _tries(messages)
-        if tries and tries[-1].consistent:
-            found = await self._ask(view, [t.code for t in tries[:-1]])
-        else:
-            found = await self._ask(view, [t.code for t in tries])
-        if "reason" in found:  # nothing here searches such problems
-            warn(f"{found['reason']}: other problems end as exhausted, without an answer")
+        manner = MANNERS.get(view.family)
+        if manner is None:
+            return _nothing(f"search knows no {view.family} tasks")
+        tries = _tries(messages, manner)
+        agreed = bool(tries) and tries[-1].consistent
+        skip = [one.source for one in (tries[:-1] if agreed else tries)]
+        earlier = [h.text for e in view.earlier for h in e.hypotheses]
+        found = await self._ask(view, {"earlier": earlier, "skip": skip})
         if "source" not in found:
-            spent = f"search finds nothing else to say in {self.budget_expansions:,} expansions"
-            return Reply(finish="exhausted", meta={"reason": found.get("reason", spent)})
-        offered = any(tool.name == "execute" for tool in tools)
+            return self._exhausted(found, "finds nothing else to say")
+        offered = any(tool.name == manner.tool for tool in tools)
         told_to_answer = bool(messages) and messages[-1].get("content") == NO_CALLS_LEFT
-        if offered and not told_to_answer and not (tries and tries[-1].consistent):
+        if offered and not told_to_answer and not agreed:
             call = ToolCall(
-                "execute-" + digest_of([found["source"], len(tries)])[:12],
-                "execute",
-                {"code": found["source"]},
+                f"{manner.tool}-" + digest_of([found["source"], len(tries)])[:12],
+                manner.tool,
+                {manner.argument: found["source"]},
             )
             return Reply(tool_calls=(call,), finish="tool_calls")
-        return Reply(text=answer_text(found["description"], found["source"]))
+        return Reply(text=manner.answer(found["description"], found["source"]))
 
-    async def _ask(self, view: View, skip: list[str]) -> dict[str, Any]:
+    async def repair(self, view: View, text: str) -> Reply:
+        """A better rule made of the one given, or one of its own where that is better."""
+        manner = MANNERS.get(view.family)
+        if manner is None or not manner.mends:
+            return _nothing(f"search mends no hypotheses of {view.family} tasks")
+        found = await self._ask(view, {"mend": text, "earlier": [], "skip": []})
+        if "source" not in found:
+            return self._exhausted(found, "finds nothing better")
+        return Reply(text=manner.answer(found["description"], found["source"]))
+
+    def _exhausted(self, found: dict[str, Any], said: str) -> Reply:
+        if "reason" in found:  # nothing here searches such problems
+            warn(f"{found['reason']}: other problems end as exhausted, without an answer")
+        return _nothing(
+            found.get("reason", f"search {said} in {self.budget_expansions:,} expansions")
+        )
+
+    async def _ask(self, view: View, asked: dict[str, Any]) -> dict[str, Any]:
         shown = [[o.input, o.output] for o in view.shown]
+        told = {**view.public, "trade_off": self.trade_off} if view.family == "logic" else None
         request = {
             "shown": shown,
+            "told": told,
             "space": view.space.digest,
-            "earlier": [h.text for e in view.earlier for h in e.hypotheses],
-            "skip": skip,
             "expansions": self.budget_expansions,
+            **asked,
         }
         return await self.pool.ask(digest_of(shown), request, view.space)
 
@@ -100,28 +147,27 @@ class SearchProposer:
         await self.pool.close()
 
 
-def answer_text(description: str, code: str) -> str:
-    """The tuple of two strings, as Python text that `ast.literal_eval` reads."""
-    return f"({json.dumps(description)}, {json.dumps(code)})"
+def _nothing(reason: str) -> Reply:
+    return Reply(finish="exhausted", meta={"reason": reason})
 
 
-def _tries(messages: Sequence[Message]) -> list[_Try]:
-    codes: dict[str, str] = {}
+def _tries(messages: Sequence[Message], manner: Manner) -> list[_Try]:
+    sources: dict[str, str] = {}
     tries: list[_Try] = []
     for message in messages:
         role = message.get("role")
         if role == "user" and message.get("content") != NO_CALLS_LEFT:
-            codes, tries = {}, []
+            sources, tries = {}, []
         for call in message.get("tool_calls") or ():
-            name, arguments = _call(call)
-            if name == "execute":
-                codes[call.get("id", "")] = arguments
-        if role == "tool" and message.get("tool_call_id") in codes:
-            tries.append(_Try(codes[message["tool_call_id"]], _agrees(message.get("content"))))
+            name, source = _call(call, manner.argument)
+            if name == manner.tool:
+                sources[call.get("id", "")] = source
+        if role == "tool" and message.get("tool_call_id") in sources:
+            tries.append(_Try(sources[message["tool_call_id"]], _agrees(message.get("content"))))
     return tries
 
 
-def _call(call: Mapping[str, Any]) -> tuple[str, str]:
+def _call(call: Mapping[str, Any], argument: str) -> tuple[str, str]:
     inner = call.get("function") or call
     arguments = inner.get("arguments", inner.get("args", {}))
     if isinstance(arguments, str):
@@ -129,8 +175,8 @@ def _call(call: Mapping[str, Any]) -> tuple[str, str]:
             arguments = json.loads(arguments)
         except ValueError:
             arguments = {}
-    code = arguments.get("code", "") if isinstance(arguments, Mapping) else ""
-    return str(inner.get("name", "")), str(code)
+    source = arguments.get(argument, "") if isinstance(arguments, Mapping) else ""
+    return str(inner.get("name", "")), str(source)
 
 
 def _agrees(content: Any) -> bool:
@@ -153,9 +199,9 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> SearchProposer:
     preset = spec.partition(":")[2] or settings.get("preset") or "standard"
     if preset not in PRESETS:
         raise UsageError(f"Unknown preset {preset!r} of search; valid: {', '.join(PRESETS)}.")
-    budget = settings.get("budget_expansions", PRESETS[preset])
+    budget = settings.get("budget_expansions", PRESETS[preset].expansions)
     workers = settings.get("workers", min(4, os.cpu_count() or 1))
     for name, value in (("budget_expansions", budget), ("workers", workers)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise UsageError(f"{name} is {value!r}; it must be a whole number above 0.")
-    return SearchProposer(budget, preset, workers)
+    return SearchProposer(budget, preset, workers, PRESETS[preset].trade_off)

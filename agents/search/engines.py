@@ -4,7 +4,10 @@ An engine is a module with
 
     serves(shown) -> bool            whether it knows problems with such pairs [input, output]
     prepared(inputs) -> space        the sample space as it wants it, made once
-    Problem(shown, space, expansions).next(earlier, skip) -> following.Answer or None
+    Problem(shown, space, expansions, told).next(earlier, skip) -> following.Answer or None
+
+and, where it mends what others gave, `Problem.mend(text) -> following.Answer or None`. told: what is
+said of the problem beside its pairs (View.public), and the name of the "trade_off" that was asked for.
 
 The first that serves the shown pairs answers; a new kind of input is a module more in `ENGINES`.
 `earlier` holds the texts of all earlier answers in their order, `skip` those that are not to be
@@ -17,12 +20,13 @@ import json
 from collections import OrderedDict
 from typing import Any
 
-from . import acre, grids, lists
+from . import acre, grids, lists, logic
+from .following import Answer
 
-ENGINES = (lists, acre, grids)
+ENGINES = (lists, acre, grids, logic)
 NOTHING = (
     "search knows functions of a list of integers, of scenes of objects that are on or off (acre),"
-    " and of grids of colours to grids"
+    " of grids of colours to grids, and rules about finite worlds (abd)"
 )
 _KEPT_PROBLEMS = 12  # of 30 to 100 MB each
 
@@ -36,9 +40,9 @@ class Engine:
         self.problems: OrderedDict[str, Any] = OrderedDict()
 
     def propose(self, request: dict[str, Any]) -> dict[str, Any]:
-        """request: shown, space (a digest), inputs (of the space, where they may be new), earlier,
-        skip, expansions. The answer: source and description, or `exhausted`, or the `reason` why
-        such problems are not searched, or `need` of the inputs."""
+        """request: shown, told, space (a digest), inputs (of the space, where they may be new),
+        expansions; earlier and skip, or what to `mend`. The answer: source and description, or
+        `exhausted`, or the `reason` why such problems are not searched, or `need` of the inputs."""
         shown, digest = request["shown"], request["space"]
         module = next((one for one in ENGINES if one.serves(shown)), None)
         if module is None:
@@ -49,18 +53,25 @@ class Engine:
             return {"need": "inputs"}
         if (module.__name__, digest) not in self.spaces:
             self.spaces[module.__name__, digest] = module.prepared(self.inputs[digest])
-        problem = self._problem(module, shown, digest, request["expansions"])
+        problem = self._problem(module, request)
+        if "mend" in request:
+            return _said(problem.mend(request["mend"]))
         earlier = [text.strip() for text in request["earlier"]]
         skip = frozenset([*earlier, *(text.strip() for text in request["skip"])])
-        answer = problem.next(earlier, skip)
-        return answer._asdict() if answer else {"exhausted": True}
+        return _said(problem.next(earlier, skip))
 
-    def _problem(self, module: Any, shown: list[Any], digest: str, expansions: float) -> Any:
-        key = json.dumps([module.__name__, shown, digest, expansions])
+    def _problem(self, module: Any, request: dict[str, Any]) -> Any:
+        shown, digest = request["shown"], request["space"]
+        expansions, told = request["expansions"], request.get("told")
+        key = json.dumps([module.__name__, shown, digest, expansions, told])
         if key not in self.problems:
             space = self.spaces[module.__name__, digest]
-            self.problems[key] = module.Problem(shown, space, expansions)
+            self.problems[key] = module.Problem(shown, space, expansions, told)
             if len(self.problems) > _KEPT_PROBLEMS:
                 self.problems.popitem(last=False)
         self.problems.move_to_end(key)
         return self.problems[key]
+
+
+def _said(answer: Answer | None) -> dict[str, Any]:
+    return answer._asdict() if answer else {"exhausted": True}

@@ -48,7 +48,9 @@ def prepared(inputs: list[Any]) -> Scenes:
 class Problem:
     """The memo of one problem on one sample space."""
 
-    def __init__(self, shown: list[list[Any]], scenes: Scenes, expansions: float) -> None:
+    def __init__(
+        self, shown: list[list[Any]], scenes: Scenes, expansions: float, told: object = None
+    ) -> None:
         self.given = Given([list(scene) for scene, _ in shown], [o == "on" for _, o in shown])
         self.scenes, self.expansions = scenes, expansions
         evidence = Evidence(*self.given)

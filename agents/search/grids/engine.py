@@ -91,7 +91,9 @@ def prepared(inputs: list[Any]) -> list[Grid]:
 class Problem:
     """The memo of one problem: its search, and its candidates by rank."""
 
-    def __init__(self, shown: list[list[Any]], space: list[Grid], expansions: float) -> None:
+    def __init__(
+        self, shown: list[list[Any]], space: list[Grid], expansions: float, told: object = None
+    ) -> None:
         self.shown = shown
         inputs, outputs = tuple(i for i, _ in shown), tuple(o for _, o in shown)
         other, small = swapped(inputs, outputs), corner(inputs, outputs)

@@ -102,7 +102,9 @@ def _same(got: Any, wanted: Any) -> bool:
 class Problem:
     """The memo of one problem: its search, its candidates by rank, their texts."""
 
-    def __init__(self, shown: list[list[Any]], space: list[list[int]], expansions: float) -> None:
+    def __init__(
+        self, shown: list[list[Any]], space: list[list[int]], expansions: float, told: object = None
+    ) -> None:
         self.shown = shown
         self.kind = _kind(shown)
         self.search: Search | None = None

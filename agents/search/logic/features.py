@@ -27,6 +27,7 @@ Kind = OneOf[
 CONNECTED: tuple[Kind, ...] = ("and", "or", "iff", "implies")
 # pair: two different neighbours, one of each property; just_two: exactly two
 NEIGHBOURS: tuple[Kind, ...] = ("some", "every", "two", "one", "just_two", "pair")
+JUST_TWO: Kind = "just_two"
 TWO_PARTS: tuple[Kind, ...] = (*CONNECTED, "pair")
 _AT_ONCE = 1 << 22  # counts of a product
 MOST_VALUES = 1 << 28  # bits that are kept, a byte each
@@ -80,7 +81,7 @@ class Features:
         self._blocks: list[Bools] = []
         self._known = np.zeros(0, np.uint64)
         words = -(-len(self.inside) // 64)
-        draw = np.random.PCG64(1).random_raw(2 * words)  # type: ignore[call-arg]
+        draw = np.random.PCG64(1).random_raw(2 * words)
         self._factors = np.asarray(draw | np.uint64(1), np.uint64).reshape(2, words)
 
     def __len__(self) -> int:
@@ -184,9 +185,7 @@ class Features:
             found.append(self.add(recipes, rows))
         return _together(found)
 
-    def of_neighbours(
-        self, kinds: Collection[Kind], guards: Iterable[Guard], some: Whole
-    ) -> Whole:
+    def of_neighbours(self, kinds: Collection[Kind], guards: Iterable[Guard], some: Whole) -> Whole:
         """What holds of the elements related by each guard, of each kind but `pair`."""
         found = []
         for start in range(0, len(some), step := self._step()):
@@ -338,9 +337,7 @@ def guards_of(predicates: Collection[str]) -> tuple[list[Guard], list[Guard]]:
     for place, way in enumerate(ways):
         together += [Guard((way, other)) for other in ways[place + 1 :]]
         together.append(Guard((way, differ)))
-        together += [
-            Guard((way, other._replace(positive=False))) for other in ways if other != way
-        ]
+        together += [Guard((way, other._replace(positive=False))) for other in ways if other != way]
     return alone, together
 
 
@@ -359,14 +356,15 @@ def grown(lanes: Lanes, allowed: Collection[str], most: int) -> Features:
     atoms = found.atoms(allowed)
     literals = np.concatenate([atoms, found.negations(atoms)])
     plain = np.concatenate([everything, literals])
+    grades: tuple[Kind, ...] = ("some", "every", "two")
     properties = _together(
         [plain, *(found.connected(kind, literals, literals) for kind in CONNECTED)]
     )
     first = _together(
         [
-            found.of_neighbours(("some", "every", "two", "one"), [*alone, Guard()], properties),
-            found.of_neighbours(("just_two",), alone, plain),
-            found.of_neighbours(("some", "every", "two"), together, plain),
+            found.of_neighbours((*grades, "one"), [*alone, Guard()], properties),
+            found.of_neighbours((JUST_TWO,), alone, plain),
+            found.of_neighbours(grades, together, plain),
             found.pairs(alone, plain, few(properties, 12)),
         ]
     )
@@ -382,11 +380,11 @@ def grown(lanes: Lanes, allowed: Collection[str], most: int) -> Features:
     )
     second = _together(
         [
-            found.of_neighbours(("some", "every"), alone, few(bodies, 1500)),
-            found.of_neighbours(("some", "every"), together, few(first, 60)),
+            found.of_neighbours(grades[:2], alone, few(bodies, 1500)),
+            found.of_neighbours(grades[:2], together, few(first, 60)),
             found.pairs(alone, plain, few(first, 40)),
         ]
     )
     deeper = _together([second, found.connected("and", literals, few(second, 500))])
-    found.of_neighbours(("some", "every"), alone, few(deeper, 750))
+    found.of_neighbours(grades[:2], alone, few(deeper, 750))
     return found

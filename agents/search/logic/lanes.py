@@ -24,6 +24,16 @@ COMPLETIONS_DRAWN = 64  # of a world of the partial regime, of which those that 
 DENSITY = {"partial": 0.25, "skeptical": 0.5}  # of the unknown atoms that a completion makes true
 
 
+def any_of(table: Bools, axis: int = -1) -> Bools:
+    found: Bools = np.logical_or.reduce(table, axis=axis)
+    return found
+
+
+def all_of(table: Bools, axis: int = -1) -> Bools:
+    found: Bools = np.logical_and.reduce(table, axis=axis)
+    return found
+
+
 class Literal(NamedTuple):
     """Of two elements, here x and y: predicate (or `=`), whether it stands as (y, x), whether it is
     affirmed."""
@@ -86,7 +96,9 @@ class Lanes:
 
     def and_also(self, other: Lanes) -> Lanes:
         """Both, one after the other; their tables are of one size."""
-        true = {name: np.concatenate([table, other.true[name]]) for name, table in self.true.items()}
+        true = {
+            name: np.concatenate([table, other.true[name]]) for name, table in self.true.items()
+        }
         return Lanes(np.concatenate([self.inside, other.inside]), true)
 
     def some(self, chosen: NDArray[np.int64] | Bools) -> Lanes:

@@ -11,8 +11,8 @@ also refute; what is proposed is judged exactly (choice.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,10 @@ from ....tools.logic.judging import Regime
 from ....tools.logic.sampling import Whole
 from ....tools.logic.tables import Bools
 from .features import Features
-from .lanes import Completed
+from .lanes import Completed, all_of, any_of
 from .writing import Writer
+
+Numbers: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
 
 # Each price of a node of the formula, in elements marked a world, has its own best rules.
 PRICES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.13, 0.17, 0.25)
@@ -95,17 +97,17 @@ class Evidence:
         self.worlds = int(prompt.of[-1]) + 1
         self.starts = np.searchsorted(prompt.of, np.arange(self.worlds))
 
-    def judged(self, valid: Bools, covered: NDArray[np.generic]) -> tuple[Bools, Whole]:
+    def judged(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Whole]:
         """(..., structures) each to (...): whether a rule is valid in all worlds, and its cost."""
         if self.regime == "full":
-            return valid.all(axis=-1), covered.sum(axis=-1, dtype=np.int64)
+            return all_of(valid), covered.sum(axis=-1, dtype=np.int64)
         if self.regime == "skeptical":
             most = np.maximum.reduceat(covered, self.starts, axis=-1)
-            return valid.all(axis=-1), most.sum(axis=-1, dtype=np.int64)
+            return all_of(valid), most.sum(axis=-1, dtype=np.int64)
         least = np.minimum.reduceat(np.where(valid, covered, _MANY), self.starts, axis=-1)
-        return (least < _MANY).all(axis=-1), least.sum(axis=-1, dtype=np.int64)
+        return all_of(least < _MANY), least.sum(axis=-1, dtype=np.int64)
 
-    def score(self, costs: NDArray[np.generic], sizes: Whole, price: float) -> NDArray[np.float64]:
+    def score(self, costs: Numbers, sizes: Whole, price: float) -> NDArray[np.float64]:
         found: NDArray[np.float64] = costs / self.worlds + price * sizes
         return found
 
@@ -129,7 +131,7 @@ class _Search:
         broken = self.evidence.broken
         uncovered = broken[None] & ~self.values
         covered = self.values.sum(axis=2)
-        valid, costs = self.evidence.judged(~uncovered.any(axis=2), covered)
+        valid, costs = self.evidence.judged(~any_of(uncovered), covered)
         told = np.array([recipe.kind != "all" for recipe in self.features.recipes])
         right = np.flatnonzero(valid & told)
         for place in self._best(right, costs[right], self.sizes[right], width // 2):
@@ -159,13 +161,11 @@ class _Search:
     def _keep(self, shape: Shape, cost: int, size: int) -> None:
         self.found[shape] = Priced(shape, cost, size)
 
-    def _best(
-        self, places: Whole, costs: NDArray[np.generic], sizes: Whole, count: int
-    ) -> list[int]:
+    def _best(self, places: Whole, costs: Numbers, sizes: Whole, count: int) -> list[int]:
         """So many, the best at each price in turn."""
         return [int(p) for p in places[self._in_turn(costs, sizes, count)]]
 
-    def _in_turn(self, costs: NDArray[np.generic], sizes: Whole, count: int) -> Whole:
+    def _in_turn(self, costs: Numbers, sizes: Whole, count: int) -> Whole:
         total = len(sizes)
         if total <= count:
             return np.argsort(self.evidence.score(costs, sizes, 0.06), kind="stable")
@@ -194,7 +194,7 @@ class _Search:
             rows = some.values[:, place].astype(np.float32)
             common = (rows @ rows.T)[ones, others]
             if kind == "and":
-                broken = uncovered[:, place].any(axis=1)
+                broken = any_of(uncovered[:, place])
                 covered[:, place] = common
                 valid[:, place] = ~(broken[ones] | broken[others])
             else:
@@ -214,15 +214,15 @@ class _Search:
         evidence = self.evidence
         structures = ones.values.shape[1]
         covered = np.zeros((len(first), structures), np.int16)
-        broken = [
-            (evidence.broken[None] & ~some.values).any(axis=2) for some in (ones, others)
-        ]
+        broken = [any_of(evidence.broken[None] & ~some.values) for some in (ones, others)]
         for place in range(structures):
             here = ones.values[:, place].astype(np.float32)
             there = others.values[:, place].astype(np.float32)
             covered[:, place] = (here @ there.T).reshape(-1)
         valid = ~(broken[0][first] | broken[1][second])
-        return self._valid(first, second, valid, covered, ones.sizes[first] + others.sizes[second] + 1)
+        return self._valid(
+            first, second, valid, covered, ones.sizes[first] + others.sizes[second] + 1
+        )
 
     def _valid(
         self, ones: Whole, others: Whole, valid: Bools, covered: NDArray[np.int16], sizes: Whole

@@ -15,8 +15,9 @@ import time
 from pathlib import Path
 
 import pytest
-from peirce.agents.search import SearchProposer, answer_text, open_model
+from peirce.agents.search import SearchProposer, open_model
 from peirce.agents.search.engines import Engine
+from peirce.agents.search.manners import answer_text
 from peirce.records import (
     Earlier,
     Hypothesis,

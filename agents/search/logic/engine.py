@@ -1,0 +1,154 @@
+"""Worlds with exceptions in a worker (ABD): a problem in, the next rule as an S-expression out.
+
+The first answer is the best rule of the trade-off (choice.py), those that follow have to be novel
+(agents/search/following.py). Earlier answers, a model's too, are rules that can be evaluated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....records import canonical_json
+from ....tools.logic.formula import Formula
+from ....tools.logic.judging import Beyond, Prepared
+from ....tools.logic.rules import NoRule, read_rule
+from ....tools.logic.theories import Theory, theory_from
+from ....tools.logic.worlds import World, world_of
+from ....tools.logic.writing import usual, written
+from ..following import Answer, Following, Predictions
+from .choice import DEFAULT, TRADE_OFFS, Ranking, Scored
+from .mending import mended
+
+POINTS = 4.0  # of a candidate's price in `following`, for a score of 1
+NEVER = float("inf")
+
+
+def serves(shown: list[list[Any]]) -> bool:
+    """Whether these are finite worlds, in each of which a rule has to be valid."""
+    return bool(shown) and all(
+        isinstance(world, dict) and "domain" in world and valid is True for world, valid in shown
+    )
+
+
+class Space:
+    """The sample space: worlds, and where each of its elements stands in them."""
+
+    def __init__(self, inputs: Sequence[Any]) -> None:
+        places: dict[str, int] = {}
+        self.worlds: list[Any] = []
+        self.rows: list[tuple[int, int]] = []
+        for pair in inputs:
+            if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict)):
+                continue  # of a file that was made for other problems
+            world, element = pair
+            place = places.setdefault(canonical_json(world), len(self.worlds))
+            if place == len(self.worlds):
+                self.worlds.append(world)
+            self.rows.append((place, world["domain"].index(element)))
+
+
+def prepared(inputs: list[Any]) -> Space:
+    return Space(inputs)
+
+
+class _Rule:
+    """A candidate of `following`."""
+
+    def __init__(self, formula: Formula, cost: float, problem: Problem) -> None:
+        self.formula, self.cost = formula, cost
+        self.text = written(formula)
+        self._problem = problem
+
+    @property
+    def sentence(self) -> str:
+        return sentence(self.formula)
+
+    def predictions(self, inputs: Sequence[Any]) -> Predictions:
+        return self._problem.extension(self.formula)
+
+
+class Problem:
+    """The memo of one problem on one sample space."""
+
+    def __init__(
+        self, shown: list[list[Any]], space: Space, expansions: float, told: Mapping[str, Any]
+    ) -> None:
+        """told: "theory", with its regime, and the name of a "trade_off", if any."""
+        said = told["theory"]
+        self.theory: Theory = theory_from(said)
+        self.worlds = self._read([world for world, _ in shown])
+        self.prepared = Prepared(self.theory, self.worlds, said["regime"])
+        self.space = Prepared(self.theory, self._read(space.worlds), said["regime"])
+        self.rows = space.rows
+        self.expansions = expansions
+        self.trade_off = TRADE_OFFS[told.get("trade_off") or DEFAULT]
+        self.name = canonical_json([said, [world for world, _ in shown]])
+        self.following = Following(range(len(self.rows)), max(1, len(self.rows)))
+        self._ranking: Ranking | None = None
+        self._rules: dict[str, _Rule] = {}
+
+    def _read(self, worlds: Sequence[Any]) -> tuple[World, ...]:
+        return tuple(world_of(world, self.theory.signature, "") for world in worlds)
+
+    @property
+    def ranking(self) -> Ranking:
+        """Raises `Beyond` for a theory that is not searched."""
+        if self._ranking is None:
+            self._ranking = Ranking(self.prepared, self.name, self.expansions, self.trade_off)
+        return self._ranking
+
+    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+        """None where nothing is left, or the theory is of a form that is not searched."""
+        known = [rule for text in earlier if (rule := self._known(text)) is not None]
+        try:
+            found = self.following.next(self._candidates(), known, skip)
+        except Beyond:
+            return None
+        return Answer(found.text, found.sentence) if found else None
+
+    def mend(self, text: str) -> Answer | None:
+        """A better rule made of this one; None where there is none."""
+        try:
+            found = mended(self.ranking, self._formula(text))
+        except Beyond:
+            return None
+        return Answer(written(found), sentence(found)) if found else None
+
+    def _formula(self, text: str) -> Formula | None:
+        found = read_rule(text, self.theory)
+        return None if isinstance(found, NoRule) else found.formula
+
+    def _known(self, text: str) -> _Rule | None:
+        if text not in self._rules:
+            formula = self._formula(text)
+            if formula is None:
+                return None
+            self._rules[text] = _Rule(formula, NEVER, self)
+        return self._rules[text]
+
+    def _candidates(self) -> Iterator[_Rule]:
+        for one in self.ranking:
+            yield self._of(one)
+
+    def _of(self, one: Scored) -> _Rule:
+        text = written(one.formula)
+        rule = self._rules.get(text)
+        if rule is None or rule.cost == NEVER:
+            rule = self._rules[text] = _Rule(one.formula, POINTS * one.score, self)
+        return rule
+
+    def extension(self, formula: Formula) -> Predictions:
+        count = len(self.rows)
+        try:
+            marks = self.space.extension(formula)
+        except Beyond:
+            return np.zeros(count, np.int64), np.zeros(count, bool)
+        codes = np.array([marks[at] for at in self.rows], np.int64)
+        return codes, np.ones(count, bool)
+
+
+def sentence(formula: Formula) -> str:
+    return f"x is abnormal where {usual(formula)}."
