@@ -19,7 +19,7 @@ from ....tools.logic.sampling import Stream
 from .features import grown
 from .lanes import completed, drawn_like
 from .plausible import likely
-from .rules import Evidence, Priced, candidates, narrowed
+from .rules import Evidence, candidates, narrowed
 
 COMPLETIONS = {"full": 1, "partial": 12, "skeptical": 20}  # of each prompt world
 TOLD_APART = 24  # drawn worlds that tell rules apart
@@ -55,15 +55,13 @@ class Scored(NamedTuple):
     holds: float
 
 
-class Ranking:
-    """The valid rules of a problem, best first; a pure function of the problem, the expansions and the
-    trade-off."""
+class Found:
+    """The candidates of a problem, whatever the trade-off; a pure function of problem and expansions.
+    weighed: those that are the best at some price. likely: how likely each is to hold further on."""
 
-    def __init__(
-        self, prepared: Prepared, name: str, expansions: float, trade_off: TradeOff
-    ) -> None:
+    def __init__(self, prepared: Prepared, name: str, expansions: float) -> None:
         """name: what its random worlds follow from. Raises `Beyond` for a theory of another form."""
-        self.prepared, self.trade_off = prepared, trade_off
+        self.prepared = prepared
         self.bound = sum(prepared.bounds)
         stream = Stream(f"{name}: search")
         self.prompt = completed(prepared, COMPLETIONS[prepared.regime], stream)
@@ -73,8 +71,26 @@ class Ranking:
         self.evidence = Evidence(self.prompt, broken, prepared.regime)
         found = candidates(self.features, self.evidence, round(expansions * (1 - SHARE)))
         self.weighed = list(narrowed(found, self.evidence, WEIGHED))
-        odds = likely(prepared, self.features, self.weighed, Stream(f"{name}: holdouts"))
-        self.holds = odds.exact if trade_off.exact else odds.released
+        self.likely = likely(prepared, self.features, self.weighed, Stream(f"{name}: holdouts"))
+        self._judged: dict[int, tuple[Formula, int] | None] = {}
+
+    def judged(self, place: int) -> tuple[Formula, int] | None:
+        """A weighed candidate and its exact cost; None where it is not valid."""
+        if place not in self._judged:
+            rule = self.weighed[place]
+            formula = rule.shape.formula(self.features)
+            cost = exact_cost(self.prepared, formula, rule.cost)
+            self._judged[place] = None if cost is None else (formula, cost)
+        return self._judged[place]
+
+
+class Ranking:
+    """The valid rules of a problem, best first."""
+
+    def __init__(self, found: Found, trade_off: TradeOff) -> None:
+        self.found, self.trade_off = found, trade_off
+        odds = found.likely
+        self.holds = (odds.exact if trade_off.exact else odds.released).tolist()
         self.ranked: list[Scored] = []
         self._left = self._batches()
 
@@ -93,26 +109,29 @@ class Ranking:
         return False
 
     def _batches(self) -> Iterator[list[Scored]]:
-        scores = [self._score(rule.cost, rule.size, p) for rule, p in self._with_odds()]
-        order = np.argsort(np.array(scores), kind="stable")
+        """Candidates are judged in the order of the scores that they have so far."""
+        rules = self.found.weighed
+        scores = [self._score(r.cost, r.size, p) for r, p in zip(rules, self.holds, strict=True)]
+        order = np.argsort(np.array(scores), kind="stable").tolist()
         for start in range(0, len(order), JUDGED):
-            found = [self._judged(int(place)) for place in order[start : start + JUDGED]]
-            yield sorted((one for one in found if one is not None), key=lambda one: one.score)
+            batch = [self._scored(place) for place in order[start : start + JUDGED]]
+            yield sorted((one for one in batch if one is not None), key=lambda one: one.score)
 
-    def _with_odds(self) -> Iterator[tuple[Priced, float]]:
-        return zip(self.weighed, self.holds.tolist(), strict=True)
-
-    def _judged(self, place: int) -> Scored | None:
-        rule, holds = self.weighed[place], float(self.holds[place])
-        formula = rule.shape.formula(self.features)
-        cost = exact_cost(self.prepared, formula, rule.cost)
-        if cost is None:
+    def _scored(self, place: int) -> Scored | None:
+        judged = self.found.judged(place)
+        if judged is None:
             return None
-        return Scored(formula, cost, self._score(cost, rule.size, holds), holds)
+        formula, cost = judged
+        holds = self.holds[place]
+        return Scored(formula, cost, self._score(cost, formula.size, holds), holds)
 
     def _score(self, cost: int, size: int, holds: float) -> float:
-        gap = (cost - self.bound) / len(self.prepared.worlds)
-        return gap + self.trade_off.node * size - self.trade_off.holds * holds
+        return self.plain(cost, size) - self.trade_off.holds * holds
+
+    def plain(self, cost: int, size: int) -> float:
+        """The score without what further worlds say."""
+        gap = (cost - self.found.bound) / len(self.found.prepared.worlds)
+        return gap + self.trade_off.node * size
 
 
 def exact_cost(prepared: Prepared, formula: Formula, found: int) -> int | None:

@@ -19,7 +19,7 @@ from ....tools.logic.theories import Theory, theory_from
 from ....tools.logic.worlds import World, world_of
 from ....tools.logic.writing import usual, written
 from ..following import Answer, Following, Predictions
-from .choice import DEFAULT, TRADE_OFFS, Ranking, Scored
+from .choice import DEFAULT, TRADE_OFFS, Found, Ranking, Scored
 from .mending import mended
 
 POINTS = 4.0  # of a candidate's price in `following`, for a score of 1
@@ -97,7 +97,8 @@ class Problem:
     def ranking(self) -> Ranking:
         """Raises `Beyond` for a theory that is not searched."""
         if self._ranking is None:
-            self._ranking = Ranking(self.prepared, self.name, self.expansions, self.trade_off)
+            found = Found(self.prepared, self.name, self.expansions)
+            self._ranking = Ranking(found, self.trade_off)
         return self._ranking
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:

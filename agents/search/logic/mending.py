@@ -43,26 +43,21 @@ def mended(ranking: Ranking, formula: Formula | None) -> Formula | None:
     neither is better than what was given. formula: None where there is no rule to mend."""
     first = next(iter(ranking), None)
     choices = (
-        [] if first is None else [(_score(ranking, first.cost, first.formula.size), first.formula)]
+        [] if first is None else [(ranking.plain(first.cost, first.formula.size), first.formula)]
     )
     given = float(UNKNOWN)
     if formula is not None:
         choices = [*_nearby(ranking, formula), *choices]
-        cost = exact_cost(ranking.prepared, formula, UNKNOWN)
-        given = UNKNOWN if cost is None else _score(ranking, cost, formula.size)
+        cost = exact_cost(ranking.found.prepared, formula, UNKNOWN)
+        given = UNKNOWN if cost is None else ranking.plain(cost, formula.size)
     best = min(choices, key=lambda choice: choice[0], default=None)
     return best[1] if best is not None and best[0] < given else None
-
-
-def _score(ranking: Ranking, cost: int, size: int) -> float:
-    """That of choice.py without what further worlds say."""
-    return (cost - ranking.bound) / len(ranking.prepared.worlds) + ranking.trade_off.node * size
 
 
 def _nearby(ranking: Ranking, formula: Formula) -> list[tuple[float, Formula]]:
     """Valid rules made of the given one, judged exactly, with their scores."""
     rows, kept = [], []
-    lanes = ranking.prompt.lanes
+    lanes = ranking.found.prompt.lanes
     structures = Structures.from_tables(lanes.inside, lanes.true)
     for variant in _variants(formula):
         try:
@@ -77,15 +72,15 @@ def _nearby(ranking: Ranking, formula: Formula) -> list[tuple[float, Formula]]:
     judged = []
     for one in sorted(found)[:JUDGED]:
         rule = _formula(ranking, kept, one)
-        cost = exact_cost(ranking.prepared, rule, one.cost)
+        cost = exact_cost(ranking.found.prepared, rule, one.cost)
         if cost is not None:
-            judged.append((_score(ranking, cost, rule.size), rule))
+            judged.append((ranking.plain(cost, rule.size), rule))
     return judged
 
 
 def _joined(ranking: Ranking, rows: Bools, sizes: Whole) -> list[_Found]:
     """The variants alone and with each of the smallest features, where they are valid."""
-    evidence, features = ranking.evidence, ranking.features
+    evidence, features = ranking.found.evidence, ranking.found.features
     places = features.smallest(np.arange(len(features)), JOINED)
     table = features.values[places].reshape(len(places), features.lanes.worlds, -1)
     table = table[:, : rows.shape[1]]
@@ -103,7 +98,7 @@ def _joined(ranking: Ranking, rows: Bools, sizes: Whole) -> list[_Found]:
         right, costs = evidence.judged(valid, covered.sum(axis=2))
         for at in np.flatnonzero(right):
             cost, size = int(costs[at]), int(own[at])
-            score = _score(ranking, cost, size)
+            score = ranking.plain(cost, size)
             found.append(_Found(score, variant, kind, int(which[at]), cost))
 
     note("instead", -1, table, features.sizes[places], places)
@@ -119,7 +114,7 @@ def _joined(ranking: Ranking, rows: Bools, sizes: Whole) -> list[_Found]:
 def _formula(ranking: Ranking, variants: Sequence[Formula], one: _Found) -> Formula:
     if one.kind == "alone":
         return variants[one.variant]
-    feature = Shape("feature", one.feature).formula(ranking.features)
+    feature = Shape("feature", one.feature).formula(ranking.found.features)
     if one.kind == "instead":
         return feature
     builder = Builder()
