@@ -17,13 +17,13 @@ from ....tools.logic.formula import Formula
 from ....tools.logic.judging import Beyond, Prepared
 from ....tools.logic.sampling import Stream
 from .features import grown
-from .lanes import completed, drawn_like
+from .lanes import broken_alike, completed
 from .plausible import likely
 from .rules import Evidence, candidates, narrowed
 
 COMPLETIONS = {"full": 1, "partial": 12, "skeptical": 20}  # of each prompt world
-TOLD_APART = 24  # drawn worlds that tell rules apart
-WEIGHED = 300  # candidates whose P is estimated
+TOLD_APART = 48  # drawn worlds that tell rules apart
+WEIGHED = 400  # candidates whose P is estimated
 JUDGED = 80  # at once, exactly
 SHARE = 0.15  # of the expansions: features; the rest looks at pairs of them
 
@@ -65,10 +65,11 @@ class Found:
         self.bound = sum(prepared.bounds)
         stream = Stream(f"{name}: search")
         self.prompt = completed(prepared, COMPLETIONS[prepared.regime], stream)
-        lanes = self.prompt.lanes.and_also(drawn_like(prepared, TOLD_APART, stream))
+        drawn = broken_alike(prepared, TOLD_APART, stream)
+        lanes = self.prompt.lanes.and_also(drawn)
         self.features = grown(lanes, sorted(_allowed(prepared)), round(expansions * SHARE))
-        broken = self.prompt.lanes.violated(prepared)
-        self.evidence = Evidence(self.prompt, broken, prepared.regime)
+        broken = [one.violated(prepared) for one in (self.prompt.lanes, drawn)]
+        self.evidence = Evidence(self.prompt, broken[0], prepared.regime, broken[1])
         found = candidates(self.features, self.evidence, round(expansions * (1 - SHARE)))
         self.weighed = list(narrowed(found, self.evidence, WEIGHED))
         self.likely = likely(prepared, self.features, self.weighed, Stream(f"{name}: holdouts"))

@@ -290,13 +290,14 @@ class Features:
         return rows.transpose(2, 0, 1)
 
 
-def joined(kind: Kind, one: Bools, other: Bools, inside: Bools) -> Bools:
+def joined(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) -> Bools:
+    """inside: what stands beyond a world is false, which matters where a part is denied."""
     if kind == "and":
         return one & other
     if kind == "or":
         return one | other
-    found: Bools = (~(one ^ other) if kind == "iff" else ~one | other) & inside
-    return found
+    found = ~(one ^ other) if kind == "iff" else ~one | other
+    return found if inside is None else found & inside
 
 
 def graded(kind: Kind, counts: Floats, related: Floats) -> Bools:

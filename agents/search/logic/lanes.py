@@ -21,6 +21,8 @@ from ....tools.logic.tables import Bools, Structures, Truth, about_elements, eva
 Floats = NDArray[np.float32]
 EQUALITY = "="
 COMPLETIONS_DRAWN = 64  # of a world of the partial regime, of which those that break least are kept
+MOST_BROKEN = 3  # elements of a drawn world that break the theory
+DRAWN = 1_000  # worlds at once
 DENSITY = {"partial": 0.25, "skeptical": 0.5}  # of the unknown atoms that a completion makes true
 
 
@@ -177,6 +179,15 @@ def drawn_like(prepared: Prepared, count: int, stream: Stream) -> Lanes:
         wanted = (density[model] * sizes**places + stream.uniform(count)).astype(np.int64)
         true[name] = drawn(stream, inside, wanted, places)
     return Lanes(inside, true)
+
+
+def broken_alike(prepared: Prepared, count: int, stream: Stream) -> Lanes:
+    """Of such worlds those in which some elements break the theory, and at most `MOST_BROKEN` do, as
+    in the worlds of problems; any, where those are rare. So many at most."""
+    lanes = drawn_like(prepared, max(count, DRAWN), stream)
+    broken = lanes.violated(prepared).sum(axis=1)
+    kept = np.flatnonzero((broken >= 1) & (broken <= MOST_BROKEN))
+    return lanes.some((kept if len(kept) >= count else np.arange(lanes.worlds))[:count])
 
 
 def hidden_like(prepared: Prepared, lanes: Lanes, stream: Stream) -> dict[str, Bools]:

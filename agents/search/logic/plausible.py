@@ -21,19 +21,18 @@ from ....tools.logic.judging import Prepared, Regime
 from ....tools.logic.sampling import Stream
 from ....tools.logic.tables import Bools
 from .features import Features
-from .lanes import Lanes, any_of, drawn_like, hidden_like
+from .lanes import MOST_BROKEN, Lanes, any_of, drawn_like, hidden_like
 from .rules import Priced, Shape
 
 HOLDOUTS = 5  # worlds in which a rule has to be valid (ABD, section 5)
 WORLDS = 1_500
 DRAWN = 6_000  # at once
 ROUNDS = 20
-MOST_BROKEN = 3  # elements of a world that break the theory; at least one
 SLACK, MOST_MARKED = 2, 4  # exceptions beyond those, and all, where a rule lets a world in
 COMPLETIONS = 5  # of a world of the skeptical regime
 # A rule's weight: e to the minus (cost + NODE * size) / WARMTH, divided by the share of worlds that
 # it lets in to the power NARROW * prompt worlds.
-WARMTH, NODE, NARROW = 3.0, 0.3, 0.15
+WARMTH, NODE, NARROW = 6.0, 0.3, 0.15
 UNLIKELY = 1e-3  # of the largest weight: left out
 FEWEST = 5  # worlds let in by a rule that counts
 SMOOTHED = 0.5  # worlds' worth of what is valid in all that were drawn

@@ -10,7 +10,7 @@ also refute; what is proposed is judged exactly (choice.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
@@ -21,12 +21,14 @@ from ....tools.logic.formula import Formula
 from ....tools.logic.judging import Regime
 from ....tools.logic.sampling import Whole
 from ....tools.logic.tables import Bools
-from .features import Features
+from .features import Features, joined
 from .lanes import Completed, all_of, any_of
 from .writing import Writer
 
 Numbers: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
 
+# What it is worth, in elements marked a world, that a rule is valid in all drawn worlds.
+WORTHS = (0.0, 1.0, 3.0)
 # Each price of a node of the formula, in elements marked a world, has its own best rules.
 PRICES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.13, 0.17, 0.25)
 _MANY = 1_000  # more than any cost in a world
@@ -65,35 +67,44 @@ class Shape(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """shape, its cost over all prompt worlds as it is known so far, its AST size."""
+    """shape, its cost over all prompt worlds as it is known so far, its AST size, the share of drawn
+    worlds in which it is valid."""
 
     shape: Shape
     cost: int
     size: int
+    held: float = 0.0
 
 
 class Choice(NamedTuple):
-    """Some shapes with the rows that they cover: (shapes, structures, size)."""
+    """Some shapes with the rows that they cover: (shapes, structures, size). held: (shapes, drawn
+    worlds), where they are valid, at least."""
 
     shapes: list[Shape]
     values: Bools
     sizes: Whole
+    held: Bools
 
 
 class Combined(NamedTuple):
-    """Valid pairs: places of the parts, costs, sizes."""
+    """Valid pairs: places of the parts, costs, sizes, shares of drawn worlds in which they hold."""
 
     ones: Whole
     others: Whole
     costs: Whole
     sizes: Whole
+    held: NDArray[np.float64]
 
 
 class Evidence:
     """What the prompt worlds ask of a rule, over their completions."""
 
-    def __init__(self, prompt: Completed, broken: Bools, regime: Regime) -> None:
+    def __init__(
+        self, prompt: Completed, broken: Bools, regime: Regime, broken_drawn: Bools
+    ) -> None:
+        """broken: (structures, size), of the completions and of the drawn worlds after them."""
         self.prompt, self.broken, self.regime = prompt, broken, regime
+        self.broken_drawn = broken_drawn
         self.worlds = int(prompt.of[-1]) + 1
         self.starts = np.searchsorted(prompt.of, np.arange(self.worlds))
 
@@ -107,8 +118,25 @@ class Evidence:
         least = np.minimum.reduceat(np.where(valid, covered, _MANY), self.starts, axis=-1)
         return all_of(least < _MANY), least.sum(axis=-1, dtype=np.int64)
 
-    def score(self, costs: Numbers, sizes: Whole, price: float) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = costs / self.worlds + price * sizes
+    def lists(
+        self, costs: Numbers, sizes: Whole, held: NDArray[np.float64], most: int
+    ) -> Iterator[Whole]:
+        """At most so many places, best first, for each price of a node and each worth of what holds."""
+        each = min(len(sizes), most)
+        for price in PRICES:
+            for worth in WORTHS:
+                scores = costs / self.worlds + price * sizes - worth * held
+                top = np.argpartition(scores, each - 1)[:each]
+                yield top[np.lexsort((top, scores[top]))]
+
+    def in_turn(self, costs: Numbers, sizes: Whole, held: NDArray[np.float64], count: int) -> Whole:
+        """So many places, the best of each list in turn."""
+        if not len(sizes):
+            return np.zeros(0, np.int64)
+        each = 8 * max(1, count // (len(PRICES) * len(WORTHS)))
+        order = np.stack(list(self.lists(costs, sizes, held, each))).T.reshape(-1)
+        _, first = np.unique(order, return_index=True)
+        found: Whole = order[np.sort(first)][:count]
         return found
 
 
@@ -123,7 +151,9 @@ class _Search:
         self.features, self.evidence = features, evidence
         count = evidence.prompt.lanes.worlds
         shape = (len(features), features.lanes.worlds, features.lanes.size)
-        self.values = features.values.reshape(shape)[:, :count]
+        whole = features.values.reshape(shape)
+        self.values = whole[:, :count]
+        self.held = ~any_of(evidence.broken_drawn[None] & ~whole[:, count:])
         self.sizes = features.sizes
         self.found: dict[Shape, Priced] = {}
 
@@ -134,51 +164,41 @@ class _Search:
         valid, costs = self.evidence.judged(~any_of(uncovered), covered)
         told = np.array([recipe.kind != "all" for recipe in self.features.recipes])
         right = np.flatnonzero(valid & told)
-        for place in self._best(right, costs[right], self.sizes[right], width // 2):
-            self._keep(_of(place), int(costs[place]), int(self.sizes[place]))
-        one = self._best(right, costs[right], self.sizes[right], width)
-        base = Choice([_of(p) for p in one], self.values[one], self.sizes[one])
+        for place in self._best(right, costs[right], width):
+            held = float(self.held[place].mean())
+            self._keep(_of(place), int(costs[place]), int(self.sizes[place]), held)
+        base = self._choice(self._best(right, costs[right], width))
 
         share = 1 - uncovered.sum(axis=(1, 2)) / max(1, broken.sum())
         part = np.flatnonzero((share >= _PARTLY) & ~valid)
         dear = covered[part].mean(axis=1) * self.evidence.worlds
         dear = dear + 1.5 * self.evidence.worlds * (1 - share[part])
-        some = self._best(part, dear, self.sizes[part], width)
-        parts = Choice([_of(p) for p in some], self.values[some], self.sizes[some])
+        parts = self._choice(self._best(part, dear, width))
         either = self._kept("or", parts, parts, self._pairs("or", parts), width // 2)
 
         wide = Choice(
             base.shapes + either.shapes,
             np.concatenate([base.values, either.values]),
             np.concatenate([base.sizes, either.sizes]),
+            np.concatenate([base.held, either.held]),
         )
         both = self._kept("and", wide, wide, self._pairs("and", wide), width)
         few = max(4, width // 3)
-        top = Choice(both.shapes[:few], both.values[:few], both.sizes[:few])
+        top = Choice(both.shapes[:few], both.values[:few], both.sizes[:few], both.held[:few])
         self._kept("and", top, wide, self._crossed(top, wide), width // 2)
         return list(self.found.values())
 
-    def _keep(self, shape: Shape, cost: int, size: int) -> None:
-        self.found[shape] = Priced(shape, cost, size)
+    def _keep(self, shape: Shape, cost: int, size: int, held: float) -> None:
+        self.found[shape] = Priced(shape, cost, size, held)
 
-    def _best(self, places: Whole, costs: Numbers, sizes: Whole, count: int) -> list[int]:
-        """So many, the best at each price in turn."""
-        return [int(p) for p in places[self._in_turn(costs, sizes, count)]]
-
-    def _in_turn(self, costs: Numbers, sizes: Whole, count: int) -> Whole:
-        total = len(sizes)
-        if total <= count:
-            return np.argsort(self.evidence.score(costs, sizes, 0.06), kind="stable")
-        each = min(total, 4 * max(1, count // len(PRICES)))
-        lists = []
-        for price in PRICES:
-            scores = self.evidence.score(costs, sizes, price)
-            top = np.argpartition(scores, each - 1)[:each]
-            lists.append(top[np.lexsort((top, scores[top]))])
-        order = np.stack(lists).T.reshape(-1)  # the first of each price, then the second …
-        _, first = np.unique(order, return_index=True)
-        found: Whole = order[np.sort(first)][:count]
+    def _best(self, places: Whole, costs: Numbers, count: int) -> Whole:
+        held = self.held[places].mean(axis=1)
+        found: Whole = places[self.evidence.in_turn(costs, self.sizes[places], held, count)]
         return found
+
+    def _choice(self, places: Whole) -> Choice:
+        shapes = [_of(place) for place in places]
+        return Choice(shapes, self.values[places], self.sizes[places], self.held[places])
 
     def _pairs(self, kind: OneOf["and", "or"], some: Choice) -> Combined:
         """Those of two of the choice that are valid."""
@@ -201,7 +221,8 @@ class _Search:
                 left = uncovered[:, place].astype(np.float32)
                 covered[:, place] = alone[ones, place] + alone[others, place] - common
                 valid[:, place] = (left @ left.T)[ones, others] < 0.5
-        return self._valid(ones, others, valid, covered, some.sizes[ones] + some.sizes[others] + 1)
+        sizes = some.sizes[ones] + some.sizes[others] + 1
+        return self._valid(ones, others, valid, covered, sizes, _held(kind, some, some))
 
     def _crossed(self, ones: Choice, others: Choice) -> Combined:
         """Conjunctions of one of each."""
@@ -220,16 +241,23 @@ class _Search:
             there = others.values[:, place].astype(np.float32)
             covered[:, place] = (here @ there.T).reshape(-1)
         valid = ~(broken[0][first] | broken[1][second])
-        return self._valid(
-            first, second, valid, covered, ones.sizes[first] + others.sizes[second] + 1
-        )
+        sizes = ones.sizes[first] + others.sizes[second] + 1
+        return self._valid(first, second, valid, covered, sizes, _held("and", ones, others))
 
     def _valid(
-        self, ones: Whole, others: Whole, valid: Bools, covered: NDArray[np.int16], sizes: Whole
+        self,
+        ones: Whole,
+        others: Whole,
+        valid: Bools,
+        covered: NDArray[np.int16],
+        sizes: Whole,
+        held: NDArray[np.float64],
     ) -> Combined:
+        """held: (ones, others), of all pairs."""
         right, costs = self.evidence.judged(valid, covered)
         kept = np.flatnonzero(right)
-        return Combined(ones[kept], others[kept], costs[kept], sizes[kept])
+        one, other = ones[kept], others[kept]
+        return Combined(one, other, costs[kept], sizes[kept], held[one, other])
 
     def _kept(
         self,
@@ -240,26 +268,41 @@ class _Search:
         count: int,
     ) -> Choice:
         """The best of them, which are candidates from here on."""
-        shapes, rows, sizes = [], [], []
-        for place in self._in_turn(combined.costs, combined.sizes, count):
+        shapes: list[Shape] = []
+        places: list[int] = []
+        order = self.evidence.in_turn(combined.costs, combined.sizes, combined.held, count)
+        for place in order.tolist():
             one, other = int(combined.ones[place]), int(combined.others[place])
-            shape = _joined(kind, ones.shapes[one], others.shapes[other])
-            if shape is None or shape in self.found:
-                continue
-            self._keep(shape, int(combined.costs[place]), int(combined.sizes[place]))
-            shapes.append(shape)
-            here, there = ones.values[one], others.values[other]
-            rows.append(here & there if kind == "and" else here | there)
-            sizes.append(int(combined.sizes[place]))
-        values = np.array(rows, bool).reshape(-1, *self.values.shape[1:])
-        return Choice(shapes, values, np.array(sizes, np.int64))
+            shape = _shape(kind, ones.shapes[one], others.shapes[other])
+            if shape is not None and shape not in self.found:
+                size, held = int(combined.sizes[place]), float(combined.held[place])
+                self._keep(shape, int(combined.costs[place]), size, held)
+                shapes.append(shape)
+                places.append(place)
+        one_, other_ = combined.ones[places], combined.others[places]
+        values, held_ = (
+            joined(kind, here[one_], there[other_])
+            for here, there in ((ones.values, others.values), (ones.held, others.held))
+        )
+        return Choice(shapes, values, combined.sizes[places], held_)
+
+
+def _held(kind: OneOf["and", "or"], ones: Choice, others: Choice) -> NDArray[np.float64]:
+    """(ones, others): the share of drawn worlds in which the pair is valid, of a disjunction at
+    least."""
+    one, other = ones.held.astype(np.float64), others.held.astype(np.float64)
+    both: NDArray[np.float64] = one @ other.T / max(1, one.shape[1])
+    if kind == "and":
+        return both
+    either: NDArray[np.float64] = one.mean(axis=1)[:, None] + other.mean(axis=1)[None] - both
+    return either
 
 
 def _of(place: int) -> Shape:
     return Shape("feature", int(place))
 
 
-def _joined(kind: OneOf["and", "or"], one: Shape, other: Shape) -> Shape | None:
+def _shape(kind: OneOf["and", "or"], one: Shape, other: Shape) -> Shape | None:
     """None where a part would stand there twice."""
     parts = [part for s in (one, other) for part in (s.parts if s.kind == kind else (s,))]
     return Shape(kind, parts=tuple(parts)) if len(set(parts)) == len(parts) else None
@@ -269,8 +312,5 @@ def narrowed(some: Iterable[Priced], evidence: Evidence, count: int) -> Sequence
     """So many of them, the best at each price in turn."""
     whole = list(some)
     costs, sizes = (np.array([one[at] for one in whole], np.int64) for at in (1, 2))
-    lists = []
-    for price in PRICES:
-        lists.append(np.argsort(evidence.score(costs, sizes, price), kind="stable"))
-    order = np.stack(lists).T.reshape(-1)
-    return [whole[place] for place in list(dict.fromkeys(order.tolist()))[:count]]
+    held = np.array([one.held for one in whole])
+    return [whole[place] for place in evidence.in_turn(costs, sizes, held, count)]
