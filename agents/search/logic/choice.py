@@ -39,9 +39,9 @@ class TradeOff(NamedTuple):
 
 
 TRADE_OFFS: Mapping[str, TradeOff] = {
-    "balanced": TradeOff(0.11, 0.5),
-    "tight": TradeOff(0.03, 0.5),
-    "safe": TradeOff(0.02, 8.0, exact=True),
+    "balanced": TradeOff(0.103, 0.75),
+    "tight": TradeOff(0.02, 0.5),
+    "safe": TradeOff(0.01, 7.0, exact=True),
 }
 DEFAULT = "balanced"
 

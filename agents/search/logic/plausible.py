@@ -4,20 +4,19 @@ worlds are, and that a rule like the candidates would have let in.
 Worlds of a problem are not any worlds: in each some rule, which is not known, repairs the theory at a
 cost near the lower bound (ABD, section 5 and appendix D.2). Each candidate stands for that rule in
 turn, the likelier the cheaper and smaller it is and the fewer drawn worlds it would have let in; a
-candidate's validity is judged in the worlds that it lets in. In the regimes with unknown atoms a part
-of the drawn worlds is taken as nothing but drawn, for there the rules behind published worlds are
-often none that may be proposed.
+candidate's validity is judged in the worlds that it lets in. A part of the drawn worlds is taken as
+nothing but drawn, for the rule behind them may be none of the candidates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tools.logic.judging import Prepared, Regime
+from ....tools.logic.judging import Prepared
 from ....tools.logic.sampling import Stream
 from ....tools.logic.tables import Bools
 from .features import Features
@@ -36,7 +35,7 @@ WARMTH, NODE, NARROW = 6.0, 0.3, 0.15
 UNLIKELY = 1e-3  # of the largest weight: left out
 FEWEST = 5  # worlds let in by a rule that counts
 SMOOTHED = 0.5  # worlds' worth of what is valid in all that were drawn
-ANY_WORLD: Mapping[Regime, float] = {"full": 0.0, "partial": 0.2, "skeptical": 0.3}
+ANY_WORLD = 0.2  # of the drawn worlds: taken as nothing but drawn
 
 
 class Drawn(NamedTuple):
@@ -104,18 +103,17 @@ def likely(
     marked, least = covered.sum(axis=2), broken.sum(axis=1)
     lets_in = valid & (marked <= least + SLACK) & (marked <= MOST_MARKED)
     weights = _weights(rules, lets_in, len(prepared.worlds))
-    unsure = ANY_WORLD[prepared.regime]
     read = valid
     if prepared.regime == "partial":
         read = _valid(prepared, features, drawn.read, shapes, places)
-    released = _in_all(read, lets_in, weights, unsure)
+    released = _in_all(read, lets_in, weights)
     if prepared.regime != "skeptical":
-        exact = released if prepared.regime == "full" else _in_all(valid, lets_in, weights, unsure)
+        exact = released if prepared.regime == "full" else _in_all(valid, lets_in, weights)
         return Likely(released, exact)
     every = np.logical_and.reduce(
         [_valid(prepared, features, lanes, shapes, places) for lanes in drawn.completed]
     )
-    return Likely(released, _in_all(every, lets_in[:, : every.shape[1]], weights, unsure))
+    return Likely(released, _in_all(every, lets_in[:, : every.shape[1]], weights))
 
 
 def _covered(
@@ -154,9 +152,7 @@ def _weights(rules: Sequence[Priced], lets_in: Bools, worlds: int) -> NDArray[np
     return found
 
 
-def _in_all(
-    valid: Bools, lets_in: Bools, weights: NDArray[np.float64], unsure: float
-) -> NDArray[np.float64]:
+def _in_all(valid: Bools, lets_in: Bools, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """(rules,): in all of `HOLDOUTS` worlds."""
     used = np.flatnonzero(weights)
     base = valid.mean(axis=1)
@@ -167,5 +163,5 @@ def _in_all(
     held = valid.astype(np.float32) @ inside.T
     share = (held + SMOOTHED * base[:, None]) / (inside.sum(axis=1) + SMOOTHED)[None]
     known: NDArray[np.float64] = (share**HOLDOUTS * weights[used]).sum(axis=1)
-    found: NDArray[np.float64] = (1 - unsure) * known + unsure * base**HOLDOUTS
+    found: NDArray[np.float64] = (1 - ANY_WORLD) * known + ANY_WORLD * base**HOLDOUTS
     return found
