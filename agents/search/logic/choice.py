@@ -25,6 +25,7 @@ COMPLETIONS = {"full": 1, "partial": 12, "skeptical": 20}  # of each prompt worl
 TOLD_APART = 48  # drawn worlds that tell rules apart
 WEIGHED = 400  # candidates whose P is estimated
 JUDGED = 80  # at once, exactly
+PLAINEST = 200  # features that rules of others are joined with (mending.py)
 SHARE = 0.15  # of the expansions: features; the rest looks at pairs of them
 
 
@@ -57,7 +58,9 @@ class Scored(NamedTuple):
 
 class Found:
     """The candidates of a problem, whatever the trade-off; a pure function of problem and expansions.
-    weighed: those that are the best at some price. likely: how likely each is to hold further on."""
+    weighed: those that are the best at some price. likely: how likely each is to hold further on.
+    plainest: places of the smallest features; plainest_rows: what they cover, (features, structures,
+    size)."""
 
     def __init__(self, prepared: Prepared, name: str, expansions: float) -> None:
         """name: what its random worlds follow from. Raises `Beyond` for a theory of another form."""
@@ -71,6 +74,10 @@ class Found:
         broken = [one.violated(prepared) for one in (self.prompt.lanes, drawn)]
         self.evidence = Evidence(self.prompt, broken[0], prepared.regime, broken[1])
         found = candidates(self.features, self.evidence, round(expansions * (1 - SHARE)))
+        self.plainest = self.features.smallest(np.arange(len(self.features)), PLAINEST)
+        rows = self.features.values[self.plainest].reshape(-1, lanes.worlds, lanes.size)
+        self.plainest_rows = rows[:, : self.prompt.lanes.worlds].copy()
+        self.features.release()
         self.weighed = list(narrowed(found, self.evidence, WEIGHED))
         self.likely = likely(prepared, self.features, self.weighed, Stream(f"{name}: holdouts"))
         self._judged: dict[int, tuple[Formula, int] | None] = {}

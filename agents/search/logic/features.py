@@ -102,6 +102,10 @@ class Features:
             self._blocks = [np.concatenate(self._blocks)]
         return self._blocks[0] if self._blocks else np.zeros((0, len(self.inside)), bool)
 
+    def release(self) -> None:
+        """Forgets all values, which take tens of megabytes; recipes and sizes stay."""
+        self._blocks = []
+
     def smallest(self, some: NDArray[np.int64], count: int) -> Whole:
         return some[np.argsort(self.sizes[some], kind="stable")[:count]]
 

@@ -21,7 +21,6 @@ from .lanes import any_of
 from .rules import Shape
 
 VARIANTS = 300
-JOINED = 200  # features that variants are joined with
 JUDGED = 60
 LARGEST = 200  # nodes of a rule that is varied
 UNKNOWN = 1 << 40  # cost of a rule that is not valid, or that the fast path does not reach
@@ -81,9 +80,7 @@ def _nearby(ranking: Ranking, formula: Formula) -> list[tuple[float, Formula]]:
 def _joined(ranking: Ranking, rows: Bools, sizes: Whole) -> list[_Found]:
     """The variants alone and with each of the smallest features, where they are valid."""
     evidence, features = ranking.found.evidence, ranking.found.features
-    places = features.smallest(np.arange(len(features)), JOINED)
-    table = features.values[places].reshape(len(places), features.lanes.worlds, -1)
-    table = table[:, : rows.shape[1]]
+    places, table = ranking.found.plainest, ranking.found.plainest_rows
     found: list[_Found] = []
     broken = evidence.broken
 
