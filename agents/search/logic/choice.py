@@ -40,9 +40,9 @@ class TradeOff(NamedTuple):
 
 
 TRADE_OFFS: Mapping[str, TradeOff] = {
-    "balanced": TradeOff(0.103, 0.75),
+    "balanced": TradeOff(0.105, 0.75),
     "tight": TradeOff(0.02, 0.5),
-    "safe": TradeOff(0.01, 7.0, exact=True),
+    "safe": TradeOff(0.01, 5.0, exact=True),
 }
 DEFAULT = "balanced"
 

@@ -10,13 +10,13 @@ nothing but drawn, for the rule behind them may be none of the candidates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tools.logic.judging import Prepared
+from ....tools.logic.judging import Prepared, Regime
 from ....tools.logic.sampling import Stream
 from ....tools.logic.tables import Bools
 from .features import Features
@@ -35,7 +35,9 @@ WARMTH, NODE, NARROW = 6.0, 0.3, 0.15
 UNLIKELY = 1e-3  # of the largest weight: left out
 FEWEST = 5  # worlds let in by a rule that counts
 SMOOTHED = 0.5  # worlds' worth of what is valid in all that were drawn
-ANY_WORLD = 0.2  # of the drawn worlds: taken as nothing but drawn
+# Of the drawn worlds: taken as nothing but drawn. The fewer worlds are independent and the more is
+# unknown, the less do they say of the rule behind them.
+ANY_WORLD: Mapping[Regime, float] = {"full": 0.05, "partial": 0.1, "skeptical": 0.5}
 
 
 class Drawn(NamedTuple):
@@ -102,18 +104,19 @@ def likely(
     valid = ~any_of(broken[None] & ~covered)
     marked, least = covered.sum(axis=2), broken.sum(axis=1)
     lets_in = valid & (marked <= least + SLACK) & (marked <= MOST_MARKED)
+    unsure = ANY_WORLD[prepared.regime]
     weights = _weights(rules, lets_in, len(prepared.worlds))
     read = valid
     if prepared.regime == "partial":
         read = _valid(prepared, features, drawn.read, shapes, places)
-    released = _in_all(read, lets_in, weights)
+    released = _in_all(read, lets_in, weights, unsure)
     if prepared.regime != "skeptical":
-        exact = released if prepared.regime == "full" else _in_all(valid, lets_in, weights)
+        exact = released if prepared.regime == "full" else _in_all(valid, lets_in, weights, unsure)
         return Likely(released, exact)
     every = np.logical_and.reduce(
         [_valid(prepared, features, lanes, shapes, places) for lanes in drawn.completed]
     )
-    return Likely(released, _in_all(every, lets_in[:, : every.shape[1]], weights))
+    return Likely(released, _in_all(every, lets_in[:, : every.shape[1]], weights, unsure))
 
 
 def _covered(
@@ -163,5 +166,5 @@ def _in_all(valid: Bools, lets_in: Bools, weights: NDArray[np.float64]) -> NDArr
     held = valid.astype(np.float32) @ inside.T
     share = (held + SMOOTHED * base[:, None]) / (inside.sum(axis=1) + SMOOTHED)[None]
     known: NDArray[np.float64] = (share**HOLDOUTS * weights[used]).sum(axis=1)
-    found: NDArray[np.float64] = (1 - ANY_WORLD) * known + ANY_WORLD * base**HOLDOUTS
+    found: NDArray[np.float64] = (1 - unsure) * known + unsure * base**HOLDOUTS
     return found
