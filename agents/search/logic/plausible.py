@@ -155,7 +155,9 @@ def _weights(rules: Sequence[Priced], lets_in: Bools, worlds: int) -> NDArray[np
     return found
 
 
-def _in_all(valid: Bools, lets_in: Bools, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _in_all(
+    valid: Bools, lets_in: Bools, weights: NDArray[np.float64], unsure: float
+) -> NDArray[np.float64]:
     """(rules,): in all of `HOLDOUTS` worlds."""
     used = np.flatnonzero(weights)
     base = valid.mean(axis=1)
