@@ -6,8 +6,9 @@ An engine is a module with
     prepared(inputs) -> space        the sample space as it wants it, made once
     Problem(shown, space, expansions, told).next(earlier, skip) -> following.Answer or None
 
-and, where it mends what others gave, `Problem.mend(text) -> following.Answer or None`. told: what is
-said of the problem beside its pairs (View.public), and the name of the "trade_off" that was asked for.
+and, where it mends what others gave, `Problem.mend(text) -> following.Answer or None`. Both may raise
+`following.NotSearched`. told: what is said of the problem beside its pairs (View.public), and the name
+of the "trade_off" that was asked for.
 
 The first that serves the shown pairs answers; a new kind of input is a module more in `ENGINES`.
 `earlier` holds the texts of all earlier answers in their order, `skip` those that are not to be
@@ -21,7 +22,7 @@ from collections import OrderedDict
 from typing import Any
 
 from . import acre, grids, lists, logic
-from .following import Answer
+from .following import Answer, NotSearched
 
 ENGINES = (lists, acre, grids, logic)
 NOTHING = (
@@ -54,11 +55,10 @@ class Engine:
         if (module.__name__, digest) not in self.spaces:
             self.spaces[module.__name__, digest] = module.prepared(self.inputs[digest])
         problem = self._problem(module, request)
-        if "mend" in request:
-            return _said(problem.mend(request["mend"]))
-        earlier = [text.strip() for text in request["earlier"]]
-        skip = frozenset([*earlier, *(text.strip() for text in request["skip"])])
-        return _said(problem.next(earlier, skip))
+        try:
+            return _said(_answer(problem, request))
+        except NotSearched as error:
+            return {"reason": str(error)}
 
     def _problem(self, module: Any, request: dict[str, Any]) -> Any:
         shown, digest = request["shown"], request["space"]
@@ -71,6 +71,17 @@ class Engine:
                 self.problems.popitem(last=False)
         self.problems.move_to_end(key)
         return self.problems[key]
+
+
+def _answer(problem: Any, request: dict[str, Any]) -> Answer | None:
+    found: Answer | None
+    if "mend" in request:
+        found = problem.mend(request["mend"])
+    else:
+        earlier = [text.strip() for text in request["earlier"]]
+        skip = frozenset([*earlier, *(text.strip() for text in request["skip"])])
+        found = problem.next(earlier, skip)
+    return found
 
 
 def _said(answer: Answer | None) -> dict[str, Any]:

@@ -37,6 +37,10 @@ class Answer(NamedTuple):
     description: str
 
 
+class NotSearched(Exception):
+    """A problem of a kind that an engine serves, and yet not for it; the message says why."""
+
+
 class Candidate(Protocol):
     """A written program that is right on the shown pairs."""
 

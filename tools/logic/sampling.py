@@ -51,10 +51,12 @@ def inside_of(sizes: Whole, most: int | None = None) -> Bools:
 
 
 def drawn(stream: Stream, inside: Bools, counts: Whole, places: int) -> Bools:
-    """(worlds, size) or (worlds, size, size): in each world so many atoms of a predicate with
-    `places` (1 or 2) arguments are true, which ones uniformly among its elements."""
-    worlds = len(inside)
-    possible = inside if places == 1 else inside[:, :, None] & inside[:, None, :]
+    """(worlds, size, ...), an axis for each of the `places` arguments of a predicate: in each world
+    so many of its atoms are true, which ones uniformly among its elements."""
+    worlds, size = inside.shape
+    possible = np.ones(worlds, bool)
+    for place in range(places):
+        possible = possible[..., None] & inside.reshape(worlds, *(1,) * place, size)
     keys = np.where(possible, stream.uniform(*possible.shape), 2.0).reshape(worlds, -1)
     order = np.argsort(keys, axis=1, kind="stable")
     rank = np.empty_like(order)

@@ -7,23 +7,25 @@ The first answer is the best rule of the trade-off (choice.py), those that follo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from ....records import canonical_json
+from ....records import DataError, canonical_json
 from ....tools.logic.formula import Formula
 from ....tools.logic.judging import Beyond, Prepared
 from ....tools.logic.rules import NoRule, read_rule
 from ....tools.logic.theories import Theory, theory_from
 from ....tools.logic.worlds import World, world_of
 from ....tools.logic.writing import usual, written
-from ..following import Answer, Following, Predictions
+from ..following import Answer, Following, NotSearched, Predictions
 from .choice import DEFAULT, TRADE_OFFS, Found, Ranking, Scored
 from .mending import mended
 
 POINTS = 4.0  # of a candidate's price in `following`, for a score of 1
 NEVER = float("inf")
+FAST = "search looks for rules where worlds are judged without a solver"
 
 
 def serves(shown: list[list[Any]]) -> bool:
@@ -39,7 +41,7 @@ class Space:
     def __init__(self, inputs: Sequence[Any]) -> None:
         places: dict[str, int] = {}
         self.worlds: list[Any] = []
-        self.rows: list[tuple[int, int]] = []
+        self.rows: list[tuple[int, Any]] = []
         for pair in inputs:
             if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict)):
                 continue  # of a file that was made for other problems
@@ -47,7 +49,21 @@ class Space:
             place = places.setdefault(canonical_json(world), len(self.worlds))
             if place == len(self.worlds):
                 self.worlds.append(world)
-            self.rows.append((place, world["domain"].index(element)))
+            self.rows.append((place, element))
+
+    def known_to(self, theory: Theory) -> tuple[tuple[World, ...], list[tuple[int, int]]]:
+        """The worlds of the theory's predicates, and each row in them as (world, element)."""
+        read = {}
+        for place, world in enumerate(self.worlds):
+            with suppress(DataError):  # of another theory's predicates
+                read[place] = world_of(world, theory.signature, "")
+        places = {place: number for number, place in enumerate(read)}
+        rows = [
+            (places[place], read[place].names.index(element))
+            for place, element in self.rows
+            if place in read and element in read[place].names
+        ]
+        return tuple(read.values()), rows
 
 
 def prepared(inputs: list[Any]) -> Space:
@@ -79,10 +95,11 @@ class Problem:
         """told: "theory", with its regime, and the name of a "trade_off", if any."""
         said = told["theory"]
         self.theory: Theory = theory_from(said)
-        self.worlds = self._read([world for world, _ in shown])
+        signature = self.theory.signature
+        self.worlds = tuple(world_of(world, signature, "") for world, _ in shown)
         self.prepared = Prepared(self.theory, self.worlds, said["regime"])
-        self.space = Prepared(self.theory, self._read(space.worlds), said["regime"])
-        self.rows = space.rows
+        worlds, self.rows = space.known_to(self.theory)
+        self.space = Prepared(self.theory, worlds, said["regime"])
         self.expansions = expansions
         self.trade_off = TRADE_OFFS[told.get("trade_off") or DEFAULT]
         self.name = canonical_json([said, [world for world, _ in shown]])
@@ -90,32 +107,26 @@ class Problem:
         self._ranking: Ranking | None = None
         self._rules: dict[str, _Rule] = {}
 
-    def _read(self, worlds: Sequence[Any]) -> tuple[World, ...]:
-        return tuple(world_of(world, self.theory.signature, "") for world in worlds)
-
     @property
     def ranking(self) -> Ranking:
-        """Raises `Beyond` for a theory that is not searched."""
+        """Raises `NotSearched` for a theory or worlds that the fast path does not reach."""
         if self._ranking is None:
-            found = Found(self.prepared, self.name, self.expansions)
+            try:
+                found = Found(self.prepared, self.name, self.expansions)
+            except Beyond as error:
+                raise NotSearched(f"{FAST} ({error})") from error
             self._ranking = Ranking(found, self.trade_off)
         return self._ranking
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """None where nothing is left, or the theory is of a form that is not searched."""
+        """None where nothing is left."""
         known = [rule for text in earlier if (rule := self._known(text)) is not None]
-        try:
-            found = self.following.next(self._candidates(), known, skip)
-        except Beyond:
-            return None
+        found = self.following.next(self._candidates(), known, skip)
         return Answer(found.text, found.sentence) if found else None
 
     def mend(self, text: str) -> Answer | None:
         """A better rule made of this one; None where there is none."""
-        try:
-            found = mended(self.ranking, self._formula(text))
-        except Beyond:
-            return None
+        found = mended(self.ranking, self._formula(text))
         return Answer(written(found), sentence(found)) if found else None
 
     def _formula(self, text: str) -> Formula | None:

@@ -31,6 +31,8 @@ JUST_TWO: Kind = "just_two"
 TWO_PARTS: tuple[Kind, ...] = (*CONNECTED, "pair")
 _AT_ONCE = 1 << 22  # counts of a product
 MOST_VALUES = 1 << 28  # bits that are kept, a byte each
+# Of neighbours, and of two literals: more than six predicates, and three of two arguments, make.
+MOST_PROPERTIES, MOST_GUARDS = 240, 60
 NOWHERE = -1
 
 
@@ -347,24 +349,28 @@ def guards_of(predicates: Collection[str]) -> tuple[list[Guard], list[Guard]]:
 
 
 def grown(lanes: Lanes, allowed: Collection[str], most: int) -> Features:
-    """Features of up to three nested neighbourhoods over the allowed predicates, at most about so
-    many evaluated; smaller properties first at every depth. Widths are those of `most` 30,000."""
+    """Features of up to three nested neighbourhoods over the allowed predicates of one and two
+    arguments; smaller properties first at every depth. most: how many may be evaluated, about; the
+    first neighbourhoods are, however small it is. Widths are those of `most` 30,000, and of theories
+    like the published ones: where there are more predicates, each has fewer."""
     found = Features(lanes)
     related = [name for name in allowed if lanes.true[name].ndim == 3]
     alone, together = guards_of(related)
-    width = most / 30_000
+    together = together[:: -(-len(together) // MOST_GUARDS) or 1]
+    everything = found.everything()
+    atoms = found.atoms(allowed)
+    literals = np.concatenate([atoms, found.negations(atoms)])
+    width = most / 30_000 / max(1.0, len(alone) / 4, len(literals) / 8)
 
     def few(some: Whole, count: int) -> Whole:
         return found.smallest(some, max(4, round(count * width)))
 
-    everything = found.everything()
-    atoms = found.atoms(allowed)
-    literals = np.concatenate([atoms, found.negations(atoms)])
     plain = np.concatenate([everything, literals])
     grades: tuple[Kind, ...] = ("some", "every", "two")
     properties = _together(
         [plain, *(found.connected(kind, literals, literals) for kind in CONNECTED)]
     )
+    properties = np.sort(found.smallest(properties, MOST_PROPERTIES))
     first = _together(
         [
             found.of_neighbours((*grades, "one"), [*alone, Guard()], properties),

@@ -16,13 +16,21 @@ from numpy.typing import NDArray
 
 from ....tools.logic.judging import Prepared
 from ....tools.logic.sampling import Stream, Whole, drawn, inside_of
-from ....tools.logic.tables import Bools, Structures, Truth, about_elements, evaluate
+from ....tools.logic.tables import (
+    MOST_CELLS,
+    Bools,
+    Structures,
+    Truth,
+    about_elements,
+    evaluate,
+)
 
 Floats = NDArray[np.float32]
 EQUALITY = "="
 COMPLETIONS_DRAWN = 64  # of a world of the partial regime, of which those that break least are kept
 MOST_BROKEN = 3  # elements of a drawn world that break the theory
 DRAWN = 1_000  # worlds at once
+MOST_ATOMS = 1 << 22  # of a predicate, in all worlds that are drawn at once
 DENSITY = {"partial": 0.25, "skeptical": 0.5}  # of the unknown atoms that a completion makes true
 
 
@@ -58,7 +66,7 @@ class Guard(NamedTuple):
 
 
 class Lanes:
-    """Worlds as tables. inside: (worlds, size). true: by predicate of one or two arguments."""
+    """Worlds as tables. inside: (worlds, size). true: by predicate, an axis for each argument."""
 
     def __init__(self, inside: Bools, true: Mapping[str, Bools]) -> None:
         self.inside, self.true = inside, true
@@ -91,10 +99,15 @@ class Lanes:
     def violated(self, prepared: Prepared) -> Bools:
         """(worlds, size): the elements that break the theory unless they are abnormal."""
         formula = prepared.violation
-        structures = Structures.from_tables(self.inside, self.true)
-        value = evaluate(formula, Truth(structures), most_cells=1 << 40)
-        found: Bools = about_elements(value, formula, self.size) & self.inside
-        return found
+        cells = sum(self.size ** len(free) for free in formula.free_at)
+        step = max(1, MOST_CELLS // cells)
+        found = []
+        for start in range(0, max(1, self.worlds), step):
+            part = self.some(np.arange(start, min(start + step, self.worlds)))
+            structures = Structures.from_tables(part.inside, part.true)
+            value = evaluate(formula, Truth(structures), max(cells, MOST_CELLS))
+            found.append(about_elements(value, formula, self.size) & part.inside)
+        return np.concatenate(found)
 
     def and_also(self, other: Lanes) -> Lanes:
         """Both, one after the other; their tables are of one size."""
@@ -121,8 +134,8 @@ def completed(prepared: Prepared, most: int, stream: Stream) -> Completed:
     structures = prepared.structures
     count = len(structures)
     if prepared.regime == "full":
-        return Completed(Lanes(structures.inside, _tables(structures)), np.arange(count))
-    unknown = {name: structures.unknown[name] >= 0 for name in _tables(structures)}
+        return Completed(Lanes(structures.inside, structures.true), np.arange(count))
+    unknown = {name: structures.unknown[name] >= 0 for name in structures.true}
     open_ = [name for name, table in unknown.items() if table.any()]
     number = COMPLETIONS_DRAWN if prepared.regime == "partial" else most
     made: dict[str, list[Bools]] = {name: [] for name in unknown}
@@ -149,11 +162,6 @@ def completed(prepared: Prepared, most: int, stream: Stream) -> Completed:
     return Completed(lanes.some(order), of[order])
 
 
-def _tables(structures: Structures) -> dict[str, Bools]:
-    """Of the predicates that a rule's parts may be: with one argument or two."""
-    return {name: t for name, t in structures.true.items() if t.ndim in (2, 3)}
-
-
 def _fewest(places: Whole, broken: Whole, most: int) -> Whole:
     """The first of them, and those with the fewest broken elements."""
     order = places[np.argsort(broken[places], kind="stable")]
@@ -169,7 +177,7 @@ def drawn_like(prepared: Prepared, count: int, stream: Stream) -> Lanes:
     sizes = elements[stream.below(len(elements), count)]
     inside = inside_of(sizes, structures.size)
     true = {}
-    for name, table in _tables(structures).items():
+    for name, table in structures.true.items():
         places = table.ndim - 1
         axes = tuple(range(1, table.ndim))
         atoms = elements**places
@@ -181,10 +189,17 @@ def drawn_like(prepared: Prepared, count: int, stream: Stream) -> Lanes:
     return Lanes(inside, true)
 
 
+def at_once(prepared: Prepared, count: int) -> int:
+    """So many worlds, or as many as there is room for: those that are drawn together."""
+    tables = prepared.structures.true.values()
+    atoms = max((table[0].size for table in tables), default=1)
+    return max(1, min(count, MOST_ATOMS // atoms))
+
+
 def broken_alike(prepared: Prepared, count: int, stream: Stream) -> Lanes:
     """Of such worlds those in which some elements break the theory, and at most `MOST_BROKEN` do, as
     in the worlds of problems; any, where those are rare. So many at most."""
-    lanes = drawn_like(prepared, max(count, DRAWN), stream)
+    lanes = drawn_like(prepared, at_once(prepared, max(count, DRAWN)), stream)
     broken = lanes.violated(prepared).sum(axis=1)
     kept = np.flatnonzero((broken >= 1) & (broken <= MOST_BROKEN))
     return lanes.some((kept if len(kept) >= count else np.arange(lanes.worlds))[:count])

@@ -20,12 +20,12 @@ from ....tools.logic.judging import Prepared, Regime
 from ....tools.logic.sampling import Stream
 from ....tools.logic.tables import Bools
 from .features import Features
-from .lanes import MOST_BROKEN, Lanes, any_of, drawn_like, hidden_like
+from .lanes import MOST_BROKEN, Lanes, any_of, at_once, drawn_like, hidden_like
 from .rules import Priced, Shape
 
 HOLDOUTS = 5  # worlds in which a rule has to be valid (ABD, section 5)
 WORLDS = 1_500
-DRAWN = 6_000  # at once
+DRAWN = 6_000  # at once, fewer of large ones
 ROUNDS = 20
 SLACK, MOST_MARKED = 2, 4  # exceptions beyond those, and all, where a rule lets a world in
 COMPLETIONS = 5  # of a world of the skeptical regime
@@ -54,7 +54,7 @@ def drawn_worlds(prepared: Prepared, stream: Stream) -> Drawn | None:
     """None where hardly any world breaks the theory in some elements, and not in many."""
     found: Lanes | None = None
     for _ in range(ROUNDS):
-        lanes = drawn_like(prepared, DRAWN, stream)
+        lanes = drawn_like(prepared, at_once(prepared, DRAWN), stream)
         broken = lanes.violated(prepared).sum(axis=1)
         lanes = lanes.some((broken >= 1) & (broken <= MOST_BROKEN))
         found = lanes if found is None else found.and_also(lanes)
@@ -93,7 +93,7 @@ def likely(
     prepared: Prepared, features: Features, rules: Sequence[Priced], stream: Stream
 ) -> Likely:
     """Zeros where no worlds can be drawn."""
-    drawn = drawn_worlds(prepared, stream)
+    drawn = drawn_worlds(prepared, stream) if rules else None
     if drawn is None:
         none = np.zeros(len(rules))
         return Likely(none, none)

@@ -186,6 +186,10 @@ class _Search:
         few = max(4, width // 3)
         top = Choice(both.shapes[:few], both.values[:few], both.sizes[:few], both.held[:few])
         self._kept("and", top, wide, self._crossed(top, wide), width // 2)
+        if not self.found:  # the rule that marks everything, where no other is valid
+            for place in np.flatnonzero(valid & ~told):
+                held = float(self.held[place].mean())
+                self._keep(_of(place), int(costs[place]), int(self.sizes[place]), held)
         return list(self.found.values())
 
     def _keep(self, shape: Shape, cost: int, size: int, held: float) -> None:
@@ -205,7 +209,7 @@ class _Search:
         count = len(some.shapes)
         ones, others = np.triu_indices(count, 1)
         evidence = self.evidence
-        structures = some.values.shape[1] if count else 0
+        structures = some.values.shape[1]
         covered = np.zeros((len(ones), structures), np.int16)
         valid = np.zeros((len(ones), structures), bool)
         uncovered = evidence.broken[None] & ~some.values
