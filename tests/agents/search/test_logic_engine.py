@@ -126,7 +126,8 @@ def test_what_is_known_by_another_writing_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    "axioms", [["(exists x (Ab x))"], ["(forall x (iff (P x) (Ab x)))"], ["(forall x (not (Ab x)))"]]
+    "axioms",
+    [["(exists x (Ab x))"], ["(forall x (iff (P x) (Ab x)))"], ["(forall x (not (Ab x)))"]],
 )
 def test_a_theory_of_another_form_is_not_searched_and_why_is_said(axioms) -> None:
     theory = theory_of(("own",), axioms, {"P": 1, "R": 2}, ["P", "R"], "own")

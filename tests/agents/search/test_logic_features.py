@@ -54,7 +54,10 @@ def rows(formula, lanes: Lanes):
 def test_values_and_sizes_are_those_of_the_written_formula(name: str) -> None:
     features = features_of(name)
     step = max(1, len(features) // 1_200)
-    for place in [*range(0, len(features), step), *range(max(0, len(features) - 40), len(features))]:
+    for place in [
+        *range(0, len(features), step),
+        *range(max(0, len(features) - 40), len(features)),
+    ]:
         formula = formula_of(features, place)
         text = written(formula)
         assert written(read_formula(text, SIGNATURES[name])) == text
@@ -86,7 +89,9 @@ def test_all_kinds_and_guards_occur() -> None:
     assert {recipe.kind for recipe in recipes} == KINDS
     guards = {recipe.guard.literals for recipe in recipes if recipe.kind not in ("all", "atom")}
     assert any(len(g) == 2 for g in guards), "two literals"
-    assert any(not literal.positive and literal.predicate != EQUALITY for g in guards for literal in g)
+    assert any(
+        not literal.positive and literal.predicate != EQUALITY for g in guards for literal in g
+    )
     assert any(literal.predicate == EQUALITY for g in guards for literal in g)
     assert any(literal.swapped for g in guards for literal in g)
     free = [r for r in recipes if r.kind in ("some", "every") and not r.guard.literals]

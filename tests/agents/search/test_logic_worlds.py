@@ -32,7 +32,9 @@ ODD = {"Z": 0, "P": 1, "Q": 1, "R": 2, "T": 3}
 
 def atoms_of(lanes: Lanes, world: int) -> set:
     return {
-        (name, tuple(map(int, at))) for name, t in lanes.true.items() for at in np.argwhere(t[world])
+        (name, tuple(map(int, at)))
+        for name, t in lanes.true.items()
+        for at in np.argwhere(t[world])
     }
 
 
