@@ -3,7 +3,6 @@ tool and without, beside answers of other models, and where it has nothing to se
 
 from __future__ import annotations
 
-import asyncio
 import json
 import warnings
 from collections.abc import Sequence
@@ -57,7 +56,7 @@ def test_every_answer_is_accepted(tmp_path: Path, tool_calls: int) -> None:
 
 
 def test_the_trade_off_is_recorded_and_one_seed_and_another_answer_alike(tmp_path: Path) -> None:
-    data = saved(tmp_path / "problems.jsonl", generated()[:2])
+    data = saved(tmp_path / "problems.jsonl", generated()[:1])
     said = []
     for seed in (0, 1):
         done = session(tmp_path, data, f"seed{seed}", seed=seed, model="search:safe", max_answers=1)
@@ -112,7 +111,7 @@ def test_among_answers_of_another_model_those_of_the_search_are_accepted(tmp_pat
 
 
 def test_the_repairer_mends_what_others_give(tmp_path: Path) -> None:
-    data = saved(tmp_path / "problems.jsonl", generated()[:3])
+    data = saved(tmp_path / "problems.jsonl", generated()[1:2])
     done = session(
         tmp_path,
         data,
