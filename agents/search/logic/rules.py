@@ -126,8 +126,10 @@ class Evidence:
         for price in PRICES:
             for worth in WORTHS:
                 scores = costs / self.worlds + price * sizes - worth * held
-                top = np.argpartition(scores, each - 1)[:each]
-                yield top[np.lexsort((top, scores[top]))]
+                # Among equals the first: which of them a partition has in front is the machine's affair.
+                worst = np.partition(scores, each - 1)[each - 1]
+                top = np.flatnonzero(scores <= worst)
+                yield top[np.argsort(scores[top], kind="stable")[:each]]
 
     def in_turn(self, costs: Numbers, sizes: Whole, held: NDArray[np.float64], count: int) -> Whole:
         """So many places, the best of each list in turn."""
