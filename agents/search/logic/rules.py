@@ -189,7 +189,7 @@ class _Search:
         top = Choice(both.shapes[:few], both.values[:few], both.sizes[:few], both.held[:few])
         self._kept("and", top, wide, self._crossed(top, wide), width // 2)
         if not self.found:  # the rule that marks everything, where no other is valid
-            for place in np.flatnonzero(valid & ~told):
+            for place in np.flatnonzero(valid & ~told).tolist():
                 held = float(self.held[place].mean())
                 self._keep(_of(place), int(costs[place]), int(self.sizes[place]), held)
         return list(self.found.values())

@@ -10,7 +10,14 @@ from peirce.agents.search.logic.choice import TRADE_OFFS, Found, Ranking, exact_
 from peirce.agents.search.logic.features import grown
 from peirce.agents.search.logic.lanes import any_of, broken_alike, completed
 from peirce.agents.search.logic.plausible import likely
-from peirce.agents.search.logic.rules import Evidence, Priced, Shape, candidates, narrowed
+from peirce.agents.search.logic.rules import (
+    Evidence,
+    Priced,
+    Shape,
+    _shape,
+    candidates,
+    narrowed,
+)
 from peirce.agents.search.logic.writing import formula_of
 from peirce.tools.logic.judging import Beyond, Prepared
 from peirce.tools.logic.reading import read_formula
@@ -104,6 +111,14 @@ def test_shares_of_drawn_worlds_are_exact_for_features_and_conjunctions_and_at_l
             assert rule.held == pytest.approx(held)
         else:
             assert rule.held <= held + 1e-9
+
+
+def test_no_part_stands_twice_in_a_rule() -> None:
+    one, other, third = (Shape("feature", place) for place in range(3))
+    both, either = (Shape(kind, parts=(one, other)) for kind in ("and", "or"))
+    assert _shape("and", both, third) == Shape("and", parts=(one, other, third))
+    assert _shape("and", either, one) == Shape("and", parts=(either, one)), "it is in another place"
+    assert _shape("and", both, other) is _shape("or", one, one) is _shape("or", either, one) is None
 
 
 def test_narrowing_keeps_so_many_and_the_cheapest_and_is_reproducible() -> None:
