@@ -40,7 +40,7 @@ class TradeOff(NamedTuple):
 
 
 TRADE_OFFS: Mapping[str, TradeOff] = {
-    "balanced": TradeOff(0.105, 0.75),
+    "balanced": TradeOff(0.05, 2.0),
     "tight": TradeOff(0.02, 0.5),
     "safe": TradeOff(0.01, 5.0, exact=True),
 }
