@@ -327,3 +327,12 @@ def test_few_features_give_few_candidates_and_no_error(regime) -> None:
     broken = [one.violated(prepared) for one in (prompt.lanes, drawn)]
     found = candidates(features, Evidence(prompt, broken[0], regime, broken[1]), 0)
     assert found and all(rule.cost >= 0 for rule in found)
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_a_rule_that_is_not_valid_has_no_exact_cost(regime) -> None:
+    prepared = prepared_of(of_regime(regime))
+    assert sum(prepared.bounds) > 0
+    nobody, all_ = (read_formula(text, "P") for text in ("(not (= x x))", "(= x x)"))
+    assert exact_cost(prepared, nobody, 3) is None
+    assert exact_cost(prepared, all_, 3) == sum(len(world.names) for world in prepared.worlds)

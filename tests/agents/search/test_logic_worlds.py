@@ -18,6 +18,7 @@ from peirce.agents.search.logic.lanes import (
     drawn_like,
     hidden_like,
 )
+from peirce.agents.search.logic.plausible import drawn_worlds
 from peirce.tools.logic.judging import Prepared, Regime
 from peirce.tools.logic.sampling import Stream
 from peirce.tools.logic.theories import PUBLISHED, SIGNATURE
@@ -176,3 +177,32 @@ def test_all_is_drawn_from_the_stream_alone_and_large_worlds_in_smaller_numbers(
     assert at_once(prepared, 6_000) == 6_000
     large = Prepared(PUBLISHED["TH2"], worlds_of("large", (64,)), "full")
     assert 100 < at_once(large, 6_000) < 6_000
+
+
+def test_further_worlds_are_read_and_completed_as_each_regime_has_it() -> None:
+    for regime in REGIMES:
+        prepared = prepared_of(of_regime(regime))
+        drawn = drawn_worlds(prepared, Stream("further"))
+        assert drawn is not None and drawn.worlds.worlds >= 150
+        counts = drawn.worlds.violated(prepared).sum(axis=1)
+        assert (counts >= 1).all() and (counts <= MOST_BROKEN).all()
+        if regime != "partial":
+            assert drawn.read is drawn.worlds
+        if regime != "skeptical":
+            assert drawn.completed == ()
+        if regime == "partial":
+            gone = {n: drawn.worlds.true[n] & ~drawn.read.true[n] for n in SIGNATURE}
+            assert not any((drawn.read.true[n] & ~drawn.worlds.true[n]).any() for n in SIGNATURE)
+            assert not gone["P"].any() and gone["R"].any() and gone["S"].any()
+    least, most, *others = drawn.completed
+    first = drawn.worlds.some(np.arange(least.worlds))
+    possible = _possible(first, 2)
+    for name in ("R", "S"):
+        open_ = (most.true[name] & ~least.true[name])[possible]
+        given = [len(w.unknown.get(name, ())) / len(w.names) ** 2 for w in prepared.worlds]
+        assert abs(open_.mean() - np.mean(given)) < 0.01
+        for lanes in (first, *others):
+            own = lanes.true[name]
+            assert not (least.true[name] & ~own)[possible].any(), "nothing known is lost"
+            assert not (own & ~most.true[name])[possible].any(), "nothing known is added"
+        assert any((one.true[name] != most.true[name])[possible].any() for one in others)
