@@ -99,6 +99,9 @@ def test_what_an_engine_was_asked_before_changes_nothing() -> None:
     used.propose(asked(one, ["(P x)"]))
     fresh = following(one, 3)
     assert following(one, 3, used) == fresh
+    met = Engine()
+    met.propose(asked(one, fresh[1:]))  # as another model's
+    assert following(one, 3, met) == fresh
     late = Engine().propose(asked(one, fresh[:-1]))
     assert late["source"] == fresh[-1], "a fresh memo in the midst"
 

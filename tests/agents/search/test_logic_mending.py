@@ -60,17 +60,14 @@ GIVEN = {
 }
 
 
-LARGE = ("300 nodes", "300 different nodes")
+LARGE = ("300 nodes", "300 different nodes")  # dear: in one regime alone
+CASES = [(r, name) for name in GIVEN for r in REGIMES if name not in LARGE or r == "partial"]
 
 
-@pytest.mark.parametrize("name", GIVEN)
-@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize(("regime", "name"), CASES)
 def test_a_mended_rule_is_valid_and_strictly_better(regime, name) -> None:
-    if name in LARGE and regime != "partial":
-        pytest.skip("dear: in one regime alone")
     ranking, given = ranking_of(regime), read(GIVEN[name])
-    if not given.predicates <= ranking.found.prepared.theory.allowed:
-        pytest.skip("forbidden here")
+    assert given.predicates <= ranking.found.prepared.theory.allowed
     found = mended(ranking, given)
     assert found is not None, "all of these are bad"
     assert score(ranking, found) < score(ranking, given)
