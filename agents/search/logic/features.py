@@ -80,7 +80,7 @@ class Features:
         self.recipes: list[Recipe] = []
         self._sizes: list[int] = []
         self.tried = 0
-        self._blocks: list[Bools] = []
+        self._blocks: list[Bools] | None = []
         self._known = np.zeros(0, np.uint64)
         words = -(-len(self.inside) // 64)
         draw = np.random.PCG64(1).random_raw(2 * words)
@@ -100,13 +100,15 @@ class Features:
 
     @property
     def values(self) -> Bools:
+        assert self._blocks is not None, "released"
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
         return self._blocks[0] if self._blocks else np.zeros((0, len(self.inside)), bool)
 
     def release(self) -> None:
         """Forgets all values, which take tens of megabytes; recipes and sizes stay."""
-        self._blocks = []
+        self._blocks = None
+        self.lanes.release()
 
     def smallest(self, some: NDArray[np.int64], count: int) -> Whole:
         return some[np.argsort(self.sizes[some], kind="stable")[:count]]
@@ -126,6 +128,7 @@ class Features:
         start = len(self)
         self.recipes += [recipes[place] for place in kept]
         self._sizes += sizes[kept].tolist()
+        assert self._blocks is not None, "released"
         self._blocks.append(values[kept])
         self._known = np.concatenate([self._known, images[kept]])
         return np.arange(start, len(self))

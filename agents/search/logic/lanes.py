@@ -84,6 +84,10 @@ class Lanes:
             self._related[guard] = table.astype(np.float32)
         return self._related[guard]
 
+    def release(self) -> None:
+        """Forgets the tables of guards."""
+        self._related.clear()
+
     def _literal(self, literal: Literal) -> Bools:
         if literal.predicate == EQUALITY:
             return np.broadcast_to(np.eye(self.size, dtype=bool), self._pairs.shape)
