@@ -23,10 +23,12 @@ ABOUT = {
     "table1a": "Table 1a: the problems.",
     "table1b": "Table 1b: the theories; problems by regime.",
     "table2": "Table 2: prompt worlds. prompt_validity_repaired is the paper's PV%,"
-    " prompt_validity its PSV%; sizes and gaps are of valid rules.",
+    " prompt_validity its PSV%; sizes and gaps are of valid rules. Below the sessions the planted"
+    " rules and the antecedent of each theory, judged as theirs are.",
     "table3": "Table 3: prompt worlds by theory, regimes together.",
-    "table4": "Table 4: holdouts, regimes together. ast_size_read is of all rules that were read.",
-    "table5": "Table 5: holdouts by regime.",
+    "table4": "Table 4: holdouts, regimes together. ast_size_read is of all rules that were read."
+    " Below the sessions the planted rules and the antecedents.",
+    "table5": "Table 5: holdouts by regime. Below the sessions the planted rules and the antecedents.",
     "table6": "Table 6: holdouts by the size of the rule, of rules valid on the prompt worlds.",
     "table6-finer": "Table 6 in finer bins.",
     "difficulty": "By regime and difficulty.",
@@ -54,23 +56,26 @@ ABOUT = {
 
 @dataclass(frozen=True)
 class Scored:
-    """Sessions, in the order of the tables, and the problems that they have."""
+    """Sessions, in the order of the tables, and the problems that they have. beside: other rules
+    of these problems (abd_beside.py)."""
 
     evaluator: str
     runs: tuple[Run, ...]
     problems: tuple[Described, ...]
+    beside: tuple[Run, ...] = ()
 
 
 def tables_of(scored: Scored) -> dict[str, Table]:
     """By name; `ABOUT` says what each is. Without the study of pairs for a single session."""
     runs, problems = scored.runs, scored.problems
+    all_rows = (*runs, *scored.beside)
     found = {
         "table1a": abd_worlds.table_1a(problems),
         "table1b": abd_worlds.table_1b(problems),
-        "table2": abd_tables.table_2(runs),
+        "table2": abd_tables.table_2(all_rows),
         "table3": abd_tables.table_3(runs),
-        "table4": abd_tables.table_4(runs),
-        "table5": abd_tables.table_5(runs),
+        "table4": abd_tables.table_4(all_rows),
+        "table5": abd_tables.table_5(all_rows),
         "table6": abd_tables.table_6(runs, SIZES),
         "table6-finer": abd_tables.table_6(runs, FINER_SIZES),
         "difficulty": abd_tables.difficulty_table(runs),

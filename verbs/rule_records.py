@@ -19,6 +19,7 @@ from ..records import (
     Problem,
     View,
 )
+from ..reports.abd_beside import ANTECEDENT, PLANTED, Kind, Known
 from ..reports.abd_records import Attempt, Record, choose, facts_of, record
 from ..reports.abd_worlds import Described, described
 from ..tasks.logic import hypothesis_of
@@ -58,6 +59,11 @@ class Judging:
         """The problems, with the bounds of their worlds and what the planted rules cost there."""
         return await _in_turn(self._described, problems)
 
+    async def known(self, problems: Sequence[Problem]) -> tuple[Known, ...]:
+        """Of each problem the planted rule and the antecedent of its theory, those that there are."""
+        found = await _in_turn(self._known, problems)
+        return tuple(one for some in found for one in some)
+
     async def _record(self, answered: Said) -> Record:
         known, answers, refined = answered
         problem = await self._costed(self._seen(known))
@@ -82,6 +88,25 @@ class Judging:
             hidden = await self._agree(chosen.rule, problem, view, hidden=True)
         of_rule = measured(problem, chosen.shown, hidden, self.evaluator)
         return record(problem, facts_of(known), attempts, chosen, of_rule)
+
+    async def _known(self, known: Problem) -> list[Known]:
+        problem = await self._costed(self._seen(known))
+        view = problem.view(NO_SPACE)
+        some: list[tuple[Kind, Hypothesis | None, bool]] = [
+            (PLANTED, *_reference(problem)),
+            (ANTECEDENT, *_antecedent(problem)),
+        ]
+        made = []
+        for kind, rule, in_scope in some:
+            if rule is None:
+                continue
+            shown = await self._agree(rule, problem, view, hidden=False)
+            hidden = await self._agree(rule, problem, view, hidden=True)
+            attempt = Attempt(0, rule.text, rule, shown=shown)
+            of_rule = measured(problem, shown, hidden, self.evaluator)
+            one = record(problem, facts_of(known), [attempt], attempt, of_rule)
+            made.append(Known(kind, one, in_scope))
+        return made
 
     async def _described(self, known: Problem) -> Described:
         problem = self._seen(known)
@@ -131,6 +156,15 @@ def _reference(problem: Problem) -> tuple[Hypothesis | None, bool]:
     if isinstance(found, NoRule):
         return None, False
     return hypothesis_of(found.formula), not isinstance(read_rule(text, theory), NoRule)
+
+
+def _antecedent(problem: Problem) -> tuple[Hypothesis | None, bool]:
+    """The same of the antecedent of the theory's defaults."""
+    theory = theory_from(problem.public["theory"])
+    if theory.antecedent is None:
+        return None, False
+    rule = hypothesis_of(theory.antecedent)
+    return rule, not isinstance(read_rule(rule.text, theory), NoRule)
 
 
 def _bounds_alone(problem: Problem) -> Hypothesis:

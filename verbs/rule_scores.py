@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..records import Json, Measuring, Problem, StepRecord
-from ..reports import abd, abd_files, abd_groups, tables, writing
+from ..reports import abd, abd_beside, abd_files, abd_groups, tables, writing
+from ..reports.abd_beside import Known
 from ..reports.abd_groups import Run
 from ..reports.abd_records import MODES, Record, refined
 from ..reports.abd_worlds import Described
@@ -46,10 +47,10 @@ EXACTLY = JudgedBy()
 def evaluate_rules(
     store: Store, sessions: Sequence[str], judged_by: JudgedBy, target: Path | None
 ) -> dict[str, Json]:
-    """{"sessions", "evaluator", "bootstrap", "tables"} of whole ids; with a target "files". Raises
+    """{"sessions", "beside", "evaluator", "bootstrap", "tables"} of whole ids; with a target "files". Raises
     UsageError for sessions of another family, Unavailable where the solver died."""
     stored = [_stored(store, session) for session in sessions]
-    records, problems = complete(_judged(stored, judged_by))
+    records, problems, known = complete(_judged(stored, judged_by))
     scored = [
         one.told | _told(judged_by.evaluator, some, one.told["feedback"])
         for one, some in zip(stored, records, strict=True)
@@ -58,10 +59,12 @@ def evaluate_rules(
         Run(session, name, some)
         for session, name, some in zip(sessions, tables.headings(scored), records, strict=True)
     )
-    whole = abd_files.Scored(judged_by.evaluator, runs, problems)
+    beside = abd_beside.besides(known)
+    whole = abd_files.Scored(judged_by.evaluator, runs, problems, beside)
     by_name = abd_files.tables_of(whole)
     result: dict[str, Json] = {
         "sessions": scored,
+        "beside": abd_beside.told(beside),
         "evaluator": judged_by.evaluator,
         "bootstrap": dict(abd_files.BOOTSTRAP),
         "tables": {name: abd_files.as_json(table) for name, table in by_name.items()},
@@ -110,8 +113,9 @@ def _said(problem: Problem, steps: Sequence[StepRecord]) -> Said:
 
 async def _judged(
     stored: Sequence[Stored], judged_by: JudgedBy
-) -> tuple[list[tuple[Record, ...]], tuple[Described, ...]]:
-    """The records of each session, and each problem that one of them has, once."""
+) -> tuple[list[tuple[Record, ...]], tuple[Described, ...], tuple[Known, ...]]:
+    """The records of each session; each problem that one of them has, once, and what is known of
+    it."""
     from ..tasks import family as family_named
 
     family = family_named("logic")
@@ -120,7 +124,8 @@ async def _judged(
     async with opened(family, workers=judged_by.workers, solver=judged_by.solver) as tools:
         judging = Judging(family.by(judged_by.evaluator), judged_by.evaluator, tools.oracles())
         records = [await judging.records(one.answered) for one in stored]
-        return records, await judging.described(list(problems.values()))
+        some = list(problems.values())
+        return records, await judging.described(some), await judging.known(some)
 
 
 def _told(evaluator: str, records: Sequence[Record], feedback: str) -> dict[str, Json]:

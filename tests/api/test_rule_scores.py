@@ -137,6 +137,39 @@ def test_sessions_are_compared_and_written_with_every_table(setting):
     assert peirce.evaluate(ids[0], store=setting.store, out=whole)["files"] == [str(whole)]
 
 
+def test_planted_rules_and_antecedents_stand_below_the_sessions_and_in_none(setting):
+    sessions = [setting.imported(model).session for model in ("small", "large")]
+    out = setting.folder / "tables"
+    result = peirce.evaluate(*sessions, name="abd", store=setting.store, out=out)
+    # Both planted rules are the antecedent, (P x).
+    assert list(result["beside"]) == ["planted rule", "antecedent"]
+    for told in result["beside"].values():
+        assert told["problems"] == 2 and set(told["by_regime"]) == {"full", "partial"}
+        metrics = told["metrics"]
+        assert metrics["prompt_validity"]["mean"] == metrics["holdout_validity"]["mean"] == 1.0
+        assert metrics["gap"]["mean"] == 1.0 and metrics["gref"]["mean"] == 0.0
+    assert len(result["sessions"]) == 2
+    for name in ("table2", "table4", "table5"):
+        rows = [row["session"] for row in result["tables"][name]]
+        told = rows[-2:] if name == "table4" else list(dict.fromkeys(rows))[-2:]
+        assert told == ["planted rule", "antecedent"], name
+        assert "\nexact,planted rule," in (out / f"{name}.csv").read_text()
+    assert "planted rule" not in (out / "abd.csv").read_text()
+    pooled = {row["session"] for row in result["tables"]["tableG7"]}
+    assert "all 2 sessions" in pooled and "antecedent" not in pooled
+
+
+def test_a_planted_rule_out_of_scope_is_judged_and_told_apart(setting):
+    (setting.folder / "abd.jsonl").write_text(
+        "".join(json.dumps(one) + "\n" for one in (OPEN, {**FULL, "reference": "(R x x)"}))
+    )
+    session = setting.imported("small").session
+    beside = peirce.evaluate(session, store=setting.store)["beside"]
+    counts = {name: told["problems"] for name, told in beside.items()}
+    assert counts == {"planted rule": 2, "planted rule in scope": 1, "antecedent": 2}
+    assert beside["planted rule"]["by_regime"]["full"]["prompt_validity"]["mean"] == 0.0
+
+
 def test_a_session_of_several_answers_is_scored_alike_at_its_end_and_by_eval(setting):
     script = setting.folder / "script.json"
     full = [said(one) for one in ("(not (P x))", "(and (P x) (Q x)", "(P x)", "(= x x)")]
@@ -278,5 +311,6 @@ def test_rows_say_what_the_model_was_told_while_it_answered(setting):
     for label in set(expected) - {"none"}:
         assert any(name.endswith(f"feedback: {label}") or f"feedback: {label} ·" in name
                    for name in names), (label, names)  # fmt: skip
+    names -= set(result["beside"])
     assert sum("feedback" not in name for name in names) == 3
     assert ",solver," in (out / f"abd-{ids[2]}.csv").read_text()

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from ...records import DataError, Json, canonical_json
 from .formula import ABNORMAL, BINARY, FREE, QUANTIFIERS, Builder, Formula, Node, renamed
@@ -62,16 +63,41 @@ class Theory:
     def violation(self) -> Formula | None:
         """A formula of `FREE` that holds where a default is broken unless Ab covers the element;
         None where the theory is not of default form."""
-        broken = [_violation(axiom) for axiom in self.axioms]
-        if not broken or any(one is None for one in broken):
+        return _either(None if one is None else one.violation for one in self._defaults)
+
+    @cached_property
+    def antecedent(self) -> Formula | None:
+        """A formula of `FREE` that holds where a default speaks of the element. As a rule it is
+        valid in all worlds, whatever they are. None where the theory is not of default form."""
+        return _either(None if one is None else one.antecedent for one in self._defaults)
+
+    @cached_property
+    def _defaults(self) -> tuple[_Default | None, ...]:
+        return tuple(_default(axiom) for axiom in self.axioms)
+
+
+class _Default(NamedTuple):
+    """Of an axiom, formulas of `FREE`: ANTE; ANTE and not CONS."""
+
+    antecedent: Formula
+    violation: Formula
+
+
+def _either(some: Iterable[Formula | None]) -> Formula | None:
+    """Their disjunction; None where one is absent."""
+    builder = Builder()
+    parts = []
+    for one in some:
+        if one is None:
             return None
-        builder = Builder()
-        parts = [builder.include(one) for one in broken if one is not None]
-        return builder.formula(builder.connect("or", parts) if len(parts) > 1 else parts[0])
+        parts.append(builder.include(one))
+    if not parts:
+        return None
+    return builder.formula(builder.connect("or", parts) if len(parts) > 1 else parts[0])
 
 
-def _violation(axiom: Formula) -> Formula | None:
-    """ANTE and not CONS of an axiom of default form."""
+def _default(axiom: Formula) -> _Default | None:
+    """None where it is not of default form."""
     nodes = axiom.nodes
     top = nodes[-1]
     if top.kind != "forall" or nodes[top.parts[0]].kind != "implies":
@@ -94,11 +120,12 @@ def _violation(axiom: Formula) -> Formula | None:
     for node in nodes:
         places.append(builder.add(node._replace(parts=tuple(places[p] for p in node.parts))))
     kept = [places[place] for place in conjuncts if place not in blocks]
-    whole = builder.connect("and", [*kept, builder.connect("not", [places[after]])])
-    found = builder.formula(whole)
-    if ABNORMAL in found.predicates or found.free - {top.name}:
+    broken = builder.connect("and", [*kept, builder.connect("not", [places[after]])])
+    ante = builder.connect("and", kept) if kept else builder.equal(top.name, top.name)
+    found = _Default(builder.formula(ante), builder.formula(broken))
+    if ABNORMAL in found.violation.predicates or found.violation.free - {top.name}:
         return None
-    return found if top.name == FREE else _about(found, top.name)
+    return found if top.name == FREE else _Default(*(renamed(one, FREE, top.name) for one in found))
 
 
 def _is_block(nodes: Sequence[Node], place: int, variable: str) -> bool:
@@ -107,11 +134,6 @@ def _is_block(nodes: Sequence[Node], place: int, variable: str) -> bool:
         return False
     inner = nodes[node.parts[0]]
     return bool(inner.kind == "atom" and inner.name == ABNORMAL and inner.terms == (variable,))
-
-
-def _about(formula: Formula, variable: str) -> Formula:
-    """The formula of `variable` as one of `FREE`."""
-    return renamed(formula, FREE, variable)
 
 
 def theory_of(

@@ -200,9 +200,26 @@ def test_the_seven_theories_have_both_names_and_default_form():
     violations = {theory.names[0]: usual(theory.violation) for theory in PUBLISHED.values()}
     assert violations["T1"] == "∃y (R(x, y) ∧ P(y)) ∧ ¬Q(x)"
     assert violations["T7"] == "P(x) ∧ ¬∀y (R(x, y) → Q(y))"
+    antecedents = {theory.names[0]: written(theory.antecedent) for theory in PUBLISHED.values()}
+    assert antecedents["T3"] == "(exists y (and (S x y) (P y)))" and antecedents["T7"] == "(P x)"
     for theory in PUBLISHED.values():
+        assert theory.antecedent.predicates <= theory.allowed
         assert theory_from(theory.as_json()) == theory
         assert "Ab" in theory.forbidden and not set(theory.forbidden) & theory.allowed
+
+
+def test_the_antecedent_is_read_off_any_theory_of_default_form():
+    def antecedent(*axioms):
+        found = theory_of(["own"], axioms, {"P": 1, "Q": 1, "R": 2}, ["P"], "here").antecedent
+        return None if found is None else written(found)
+
+    unless = "(forall y (implies (and (R y y) (and (not (Ab y)) (P y))) (Q y)))"
+    assert antecedent(unless) == "(and (R x x) (P x))"
+    always = "(forall x (implies (not (Ab x)) (Q x)))"
+    assert antecedent(always) == "(= x x)"
+    assert antecedent(unless, always) == "(or (and (R x x) (P x)) (= x x))"
+    assert antecedent("(forall x (implies (P x) (or (Q x) (Ab x))))") is None
+    assert antecedent(unless, "(exists x (Ab x))") is None
 
 
 @pytest.mark.parametrize(
