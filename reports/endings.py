@@ -18,6 +18,7 @@ from .text import (
     visible,
 )
 
+BESIDE = ("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap")  # of abd
 SIDE_BY_SIDE = 3  # sessions, a column each
 LISTED = 8  # files, a line each
 TOLD = (
@@ -104,6 +105,10 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
             f"evaluator {result['evaluator']}; intervals: {drawn['resamples']:,} resamples of problems"
             f" within their {drawn['strata']}, seed {drawn['seed']}", soft_wrap=True
         )  # fmt: skip
+    for name, told in result.get("beside", {}).items():
+        means = [(metric, told["metrics"][metric]["mean"]) for metric in BESIDE]
+        said = [f"{metric} {mean:.3f}" for metric, mean in means if mean is not None]
+        out.print(f"{name}, {told['problems']} problems: {', '.join(said)}", soft_wrap=True)
     for one in scored if len(scored) <= SIDE_BY_SIDE or "by_problem" in scored[0] else ():
         left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
         counted = [str(one["problems"]) + " problems", *left, *_marked(one)]

@@ -250,6 +250,7 @@ def test_the_command_names_the_evaluator_and_prints_the_same_object_as_json(sett
     assert json.loads(told.stdout) == peirce.evaluate(store=setting.store, evaluator="released")
     shown = runner.invoke(app, given).stdout
     assert "evaluator released; intervals: 2,000 resamples" in shown and "1 brittle" in shown
+    assert "antecedent, 2 problems: prompt_validity 1.000, gap 1.000, ast_size 2.000," in shown
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a Unix tool")
