@@ -107,8 +107,8 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
         )  # fmt: skip
     for name, told in result.get("beside", {}).items():
         means = [(metric, told["metrics"][metric]["mean"]) for metric in BESIDE]
-        said = [f"{metric} {mean:.3f}" for metric, mean in means if mean is not None]
-        out.print(f"{name}, {told['problems']} problems: {', '.join(said)}", soft_wrap=True)
+        parts = [f"{metric} {mean:.3f}" for metric, mean in means if mean is not None]
+        out.print(f"{name}, {told['problems']} problems: {', '.join(parts)}", soft_wrap=True)
     for one in scored if len(scored) <= SIDE_BY_SIDE or "by_problem" in scored[0] else ():
         left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
         counted = [str(one["problems"]) + " problems", *left, *_marked(one)]
