@@ -1,0 +1,210 @@
+"""The trade-off curve of the search for exception rules: `python bench/abd_tradeoff.py [--data DATA]
+[--sample N|all] [--half first|second|all] [--expansions N] [--workers N] [--out DIR] [--rows FILE]`.
+
+Without --data the published instances are looked for in the folder that PEIRCE_SHARED names, else in
+`shared` beside the repository. Each instance is searched once; then every trade-off of a grid (what a
+node of the formula is worth, what certainty to hold further on is worth, by which reading of
+holdouts) says its first answer. Answers are judged on prompt worlds and holdouts by both evaluators,
+as `peirce eval abd` judges them, and beside them the planted rule and the antecedent of the theory.
+Printed are the presets and what stands beside them, with 95% intervals (instances drawn within their
+regime, 2,000 times, seed 0), by half and regime. Answers that are no valid rule count as published:
+gaps and sizes are means over rules valid on the prompt, validity is of all instances.
+
+--out writes abd-tradeoff.csv (those rows and every point of the grid), abd-tradeoff.md, the
+figure (abd_curve.py), and abd-tradeoff.jsonl, from which --rows makes all of it again without a search.
+Holdouts judge here; no answer was chosen by them, but who reads off the best point of the grid does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import abd_curve
+import abd_instances
+from abd_instances import Row
+from peirce.agents.search import PRESETS
+from peirce.agents.search.logic.choice import TRADE_OFFS, Found, Ranking, TradeOff
+from peirce.records import Problem
+from peirce.reports import abd, plotting
+from peirce.reports.abd_beside import ANTECEDENT, IN_SCOPE, PLANTED
+from peirce.reports.statistics import summary
+from peirce.reports.tables import Cell, Mean, Table, as_csv, as_markdown, as_text
+from peirce.tasks import family
+from peirce.tasks.logic_measures import EVALUATORS
+from peirce.tools.logic.writing import written
+from peirce.verbs.opening import opened
+from peirce.verbs.rule_records import Judging, Said
+
+NODES = (0.0, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.11, 0.15, 0.2, 0.3)
+HOLDS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+GRID = tuple(
+    TradeOff(node, holds, exact) for exact, holds, node in product((False, True), HOLDS, NODES)
+)
+METRICS = ("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap")
+NOTHING = {"prompt_validity": 0.0, "gap": None, "ast_size": None, "holdout_validity": 0.0,
+           "holdout_gap": None}  # fmt: skip
+BESIDE = (PLANTED, IN_SCOPE, ANTECEDENT)
+NAMED = (*TRADE_OFFS, *BESIDE)
+
+
+def rows_of(problems: Sequence[Problem], expansions: float) -> Iterator[Row]:
+    """answers: by evaluator, the values of each different rule. grid, presets: which of them each
+    trade-off says first, None where it says none. beside: by name and evaluator."""
+    for problem in problems:
+        found = abd_instances.searched(problem, expansions).ranking.found
+        texts: dict[str, int] = {}
+        grid = [_first(found, one, texts) for one in GRID]
+        presets = {name: _first(found, one, texts) for name, one in TRADE_OFFS.items()}
+        answers, beside = asyncio.run(_judged(problem, list(texts)))
+        yield {
+            "id": problem.id, "regime": abd_instances.regime_of(problem), "rules": list(texts),
+            "answers": answers, "grid": grid, "presets": presets, "beside": beside,
+        }  # fmt: skip
+
+
+def _first(found: Found, trade_off: TradeOff, texts: dict[str, int]) -> int | None:
+    first = next(iter(Ranking(found, trade_off)), None)
+    return None if first is None else texts.setdefault(written(first.formula), len(texts))
+
+
+async def _judged(problem: Problem, texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    of_rules = family("logic")
+    answers: dict[str, Any] = {}
+    beside: dict[str, Any] = {name: {} for name in BESIDE}
+    said = [Said(problem, [json.dumps({"formula": text, "description": ""})]) for text in texts]
+    async with opened(of_rules) as tools:
+        for evaluator in EVALUATORS:
+            judging = Judging(of_rules.by(evaluator), evaluator, tools.oracles())
+            answers[evaluator] = [_kept(one) for one in await judging.records(said)]
+            for kind, record, in_scope in await judging.known([problem]):
+                beside[kind][evaluator] = _kept(record)
+                if kind == PLANTED and in_scope:
+                    beside[IN_SCOPE][evaluator] = _kept(record)
+    return answers, {name: some for name, some in beside.items() if some}
+
+
+def _kept(record: Any) -> dict[str, float | None]:
+    values = abd.values(record)
+    return {name: values[name] for name in METRICS}
+
+
+# --- points ---------------------------------------------------------------------------
+
+
+def of_grid(rows: Sequence[Row], place: int) -> dict[str, float | None]:
+    """Means of one trade-off: {metric_evaluator: mean}."""
+    return _means([_values(row, row["grid"][place]) for row in rows])
+
+
+def of_name(rows: Sequence[Row], name: str) -> list[Mapping[str, Any]]:
+    """By evaluator, the values of a preset or of what stands beside, of the instances that have it."""
+    if name in TRADE_OFFS:
+        return [_values(row, row["presets"][name]) for row in rows]
+    return [row["beside"][name] for row in rows if name in row["beside"]]
+
+
+def _values(row: Row, answer: int | None) -> Mapping[str, Any]:
+    return {
+        evaluator: NOTHING if answer is None else row["answers"][evaluator][answer]
+        for evaluator in EVALUATORS
+    }
+
+
+def _means(some: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    found = {}
+    for metric, evaluator in product(METRICS, EVALUATORS):
+        values = [v for one in some if (v := one[evaluator][metric]) is not None]
+        found[f"{metric}_{evaluator}"] = fmean(values) if values else None
+    return found
+
+
+def points_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """All points, by half and regime: of the grid (name ""), presets, and what stands beside."""
+    found = []
+    for half, regime, some in abd_instances.groups(rows):
+        for name in NAMED:
+            if values := of_name(some, name):
+                trade_off = TRADE_OFFS.get(name)
+                found.append(_point(half, regime, name, trade_off, len(values), _means(values)))
+        for place, trade_off in enumerate(GRID):
+            means = of_grid(some, place)
+            found.append(_point(half, regime, "", trade_off, len(some), means))
+    return found
+
+
+def _point(
+    half: str,
+    regime: str,
+    name: str,
+    trade_off: TradeOff | None,
+    count: int,
+    means: Mapping[str, Any],
+) -> dict[str, Any]:
+    setting = ("", "", "")
+    if trade_off is not None:
+        setting = (trade_off.node, trade_off.holds, "exact" if trade_off.exact else "released")
+    told = dict(zip(("node", "holds", "reading"), setting, strict=True))
+    return {"half": half, "regime": regime, "name": name, **told, "instances": count, **means}
+
+
+def table_of(rows: Sequence[Row], halves: Sequence[str] | None = None) -> Table:
+    """Presets and what stands beside them, by half and regime, with intervals."""
+    body: list[tuple[Cell, ...]] = []
+    for half, regime, some in abd_instances.groups(rows):
+        for name in NAMED:
+            for evaluator in EVALUATORS:
+                kept = [row for row in some if name in TRADE_OFFS or name in row["beside"]]
+                if not kept:
+                    continue
+                values = [one[evaluator] for one in of_name(kept, name)]
+                strata = [row["regime"] for row in kept]
+                found = summary(values, METRICS, strata=strata, seed=abd.SEED)
+                cells = [
+                    None
+                    if value["mean"] is None
+                    else Mean(value["mean"], value["low"], value["high"])
+                    for value in (found[metric] for metric in METRICS)
+                ]
+                body.append((half, regime, name, evaluator, len(kept), *cells))
+    return Table(("half", "regime", "rule", "evaluator", "instances", *METRICS), tuple(body))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    abd_instances.options_of(parser)
+    parser.add_argument("--expansions", type=float, default=PRESETS["standard"].expansions)
+    parser.add_argument(
+        "--rows", type=Path, metavar="FILE", help="of an earlier run, judged already"
+    )
+    options = parser.parse_args()
+    if options.rows:
+        rows = [json.loads(line) for line in options.rows.read_text().splitlines()]
+    else:
+        rows = abd_instances.measured(options, lambda some: rows_of(some, options.expansions))
+    print(f"{len(rows)} instances, half: {options.half}, {options.expansions:,.0f} expansions")
+    table = table_of(rows)
+    print(as_text(table, None))
+    if options.out:
+        points = points_of(rows)
+        whole = Table(tuple(points[0]), tuple(tuple(one.values()) for one in points))
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "abd-tradeoff.csv").write_text(as_csv(whole))
+        (options.out / "abd-tradeoff.md").write_text(as_markdown(table) + "\n")
+        (options.out / "abd-tradeoff.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+        if plotting.available():
+            made = plotting.rendered(lambda: abd_curve.draw(points), (".svg", ".png")) or {}
+            for form, data in made.items():
+                (options.out / f"abd-tradeoff{form}").write_bytes(data)
+        else:
+            print(plotting.ABSENT)
+
+
+if __name__ == "__main__":
+    main()
