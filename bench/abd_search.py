@@ -175,12 +175,12 @@ def long_table(rows: Sequence[Row]) -> Table:
 def draw(rows: Sequence[Row]) -> Any:
     panels = (
         ("share of instances", lambda some: fmean(one["valid"] for one in some)),
-        ("gap (marked above the bound, a world)", lambda some: _mean(some, "gap")),
+        ("gap (elements a world)", lambda some: _mean(some, "gap")),
         ("AST size (nodes)", lambda some: _mean(some, "size")),
         ("CPU (s an instance)", lambda some: fmean(one["seconds"] for one in some)),
     )
-    titles = ("first answer valid on the prompt", "its gap", "its size", "time")
-    figure = plotting.blank(10.5, 3.4)
+    titles = ("first answer is valid", "its gap", "its size", "time")
+    figure = plotting.blank(11, 3.4)
     axes = figure.subplots(1, len(panels))
     groups = list(by_group(rows))
     names = list(dict.fromkeys(regime for regime, *_ in groups))
@@ -190,6 +190,9 @@ def draw(rows: Sequence[Row]) -> Any:
             style = {"color": "black", "linewidth": 2} if regime == ALL else {"marker": "."}
             panel.plot(*zip(*points, strict=True), label=regime, **style)
         panel.set(xscale="log", xlabel="budget (expansions)", ylabel=label, title=title)
+        budgets = sorted({budget for _, budget, _ in groups})
+        panel.set_xticks(budgets, [f"{budget / 1000:g}k" for budget in budgets])
+        panel.minorticks_off()
         panel.set_ylim(bottom=0)
         panel.grid(alpha=0.3)
     plotting.legend_below(figure, axes, names)

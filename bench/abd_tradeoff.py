@@ -6,12 +6,12 @@ Without --data the published instances are looked for in the folder that PEIRCE_
 node of the formula is worth, what certainty to hold further on is worth, by which reading of
 holdouts) says its first answer. Answers are judged on prompt worlds and holdouts by both evaluators,
 as `peirce eval abd` judges them, and beside them the planted rule and the antecedent of the theory.
-Printed are the presets and what stands beside them, with 95% intervals (instances drawn within their
-regime, 2,000 times, seed 0), by half and regime. Answers that are no valid rule count as published:
-gaps and sizes are means over rules valid on the prompt, validity is of all instances.
+Printed are the presets and what stands beside them, by half and regime: gaps and sizes are means over
+rules valid on the prompt worlds, validity is of all instances.
 
---out writes abd-tradeoff.csv (those rows and every point of the grid), abd-tradeoff.md, the
-figure (abd_curve.py), and abd-tradeoff.jsonl, from which --rows makes all of it again without a search.
+--out writes abd-tradeoff.csv (those rows and every point of the grid), abd-tradeoff.md (those rows with
+95% intervals: instances drawn within their regime, 2,000 times, seed 0), the figure (abd_curve.py), and
+abd-tradeoff.jsonl, from which --rows makes all of it again without a search.
 Holdouts judge here; no answer was chosen by them, but who reads off the best point of the grid does.
 """
 
@@ -42,8 +42,8 @@ from peirce.tools.logic.writing import written
 from peirce.verbs.opening import opened
 from peirce.verbs.rule_records import Judging, Said
 
-NODES = (0.0, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.11, 0.15, 0.2, 0.3)
-HOLDS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+NODES = (0.0, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.13, 0.17, 0.22, 0.3)
+HOLDS = (0.0, 0.25, 0.5, 0.75, 1.0, 2.0, 4.0, 7.0)
 GRID = tuple(
     TradeOff(node, holds, exact) for exact, holds, node in product((False, True), HOLDS, NODES)
 )
@@ -125,14 +125,23 @@ def _means(some: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     return found
 
 
+def named_rows(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    """Presets and what stands beside them, with the instances that have it. Planted rules in scope
+    where not all are."""
+    for name in NAMED:
+        some = [row for row in rows if name in TRADE_OFFS or name in row["beside"]]
+        whole = sum(PLANTED in row["beside"] for row in rows)
+        if some and (name != IN_SCOPE or len(some) < whole):
+            yield name, some
+
+
 def points_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """All points, by half and regime: of the grid (name ""), presets, and what stands beside."""
     found = []
     for half, regime, some in abd_instances.groups(rows):
-        for name in NAMED:
-            if values := of_name(some, name):
-                trade_off = TRADE_OFFS.get(name)
-                found.append(_point(half, regime, name, trade_off, len(values), _means(values)))
+        for name, kept in named_rows(some):
+            means = _means(of_name(kept, name))
+            found.append(_point(half, regime, name, TRADE_OFFS.get(name), len(kept), means))
         for place, trade_off in enumerate(GRID):
             means = of_grid(some, place)
             found.append(_point(half, regime, "", trade_off, len(some), means))
@@ -147,33 +156,46 @@ def _point(
     count: int,
     means: Mapping[str, Any],
 ) -> dict[str, Any]:
-    setting = ("", "", "")
+    setting: tuple[Cell, ...] = (None, None, None)
     if trade_off is not None:
         setting = (trade_off.node, trade_off.holds, "exact" if trade_off.exact else "released")
     told = dict(zip(("node", "holds", "reading"), setting, strict=True))
     return {"half": half, "regime": regime, "name": name, **told, "instances": count, **means}
 
 
-def table_of(rows: Sequence[Row], halves: Sequence[str] | None = None) -> Table:
-    """Presets and what stands beside them, by half and regime, with intervals."""
+COLUMNS = (
+    ("prompt_validity", "exact"), ("gap", "exact"), ("gap", "released"), ("ast_size", "exact"),
+    ("holdout_validity", "released"), ("holdout_validity", "exact"),
+    ("holdout_gap", "released"), ("holdout_gap", "exact"),
+)  # fmt: skip
+
+
+def table_of(rows: Sequence[Row], intervals: bool) -> Table:
+    """Presets and what stands beside them, by half and regime."""
     body: list[tuple[Cell, ...]] = []
     for half, regime, some in abd_instances.groups(rows):
-        for name in NAMED:
-            for evaluator in EVALUATORS:
-                kept = [row for row in some if name in TRADE_OFFS or name in row["beside"]]
-                if not kept:
-                    continue
-                values = [one[evaluator] for one in of_name(kept, name)]
-                strata = [row["regime"] for row in kept]
-                found = summary(values, METRICS, strata=strata, seed=abd.SEED)
-                cells = [
-                    None
-                    if value["mean"] is None
-                    else Mean(value["mean"], value["low"], value["high"])
-                    for value in (found[metric] for metric in METRICS)
-                ]
-                body.append((half, regime, name, evaluator, len(kept), *cells))
-    return Table(("half", "regime", "rule", "evaluator", "instances", *METRICS), tuple(body))
+        for name, kept in named_rows(some):
+            values = of_name(kept, name)
+            cells = [_cell(kept, values, *column, intervals) for column in COLUMNS]
+            body.append((half, regime, name, len(kept), *cells))
+    heads = ("half", "regime", "rule", "instances")
+    return Table((*heads, *(f"{metric} {evaluator}" for metric, evaluator in COLUMNS)), tuple(body))
+
+
+def _cell(
+    rows: Sequence[Row],
+    values: Sequence[Mapping[str, Any]],
+    metric: str,
+    evaluator: str,
+    interval: bool,
+) -> Cell:
+    some = [one[evaluator] for one in values]
+    if not interval:
+        known = [one[metric] for one in some if one[metric] is not None]
+        return fmean(known) if known else None
+    found = summary(some, [metric], strata=[row["regime"] for row in rows], seed=abd.SEED)[metric]
+    none = found["mean"] is None
+    return None if none else Mean(found["mean"], found["low"], found["high"])
 
 
 def main() -> None:
@@ -189,14 +211,13 @@ def main() -> None:
     else:
         rows = abd_instances.measured(options, lambda some: rows_of(some, options.expansions))
     print(f"{len(rows)} instances, half: {options.half}, {options.expansions:,.0f} expansions")
-    table = table_of(rows)
-    print(as_text(table, None))
+    print(as_text(table_of(rows, intervals=False), None))
     if options.out:
         points = points_of(rows)
         whole = Table(tuple(points[0]), tuple(tuple(one.values()) for one in points))
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "abd-tradeoff.csv").write_text(as_csv(whole))
-        (options.out / "abd-tradeoff.md").write_text(as_markdown(table) + "\n")
+        (options.out / "abd-tradeoff.md").write_text(as_markdown(table_of(rows, True)) + "\n")
         (options.out / "abd-tradeoff.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
         if plotting.available():
             made = plotting.rendered(lambda: abd_curve.draw(points), (".svg", ".png")) or {}
