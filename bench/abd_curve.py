@@ -33,8 +33,8 @@ PUBLISHED = (
     Published("Opus-4.6", 98.8, 1.05, 14.7, 62.2, (-5, -8, "right"), (-2, 6, "center")),
     Published("GPT-5.2", 92.2, 1.25, 22.0, 61.5, (5, -8, "left"), (6, -3, "left")),
     Published("Gemini-3.1", 98.0, 1.30, 12.3, 69.7, (6, -3, "left"), (5, 5, "left")),
-    Published("Grok4.1f", 95.2, 1.51, 11.0, 82.2, (0, 7, "center"), (7, 0, "left")),
-    Published("DSR", 95.9, 1.55, 10.8, 80.6, (6, -7, "left"), (4, -10, "left")),
+    Published("Grok4.1f", 95.2, 1.51, 11.0, 82.2, (0, 7, "center"), (-3, -19, "right")),
+    Published("DSR", 95.9, 1.55, 10.8, 80.6, (6, -7, "left"), (2, -15, "left")),
     Published("GPT-5.4", 85.2, 0.42, 65.9, 24.8, (6, -3, "left"), (6, -3, "left")),
 )
 MARKS = {
@@ -67,7 +67,7 @@ COLUMNS = (
            "valid on all holdouts (%)\nexact evaluator", 100),
     Column("ast_size_released", "gap_released", "released", "AST size (nodes)", 1),
 )  # fmt: skip
-GAP = "gap (elements above the lower bound, a prompt world)"
+GAP = "gap (elements above the bound, a world)"
 
 
 def draw(points: Sequence[Mapping[str, Any]]) -> Any:
@@ -115,7 +115,7 @@ def _lines(panel: Any, column: Column, points: Sequence[Mapping[str, Any]]) -> N
         line = [one for one in kept if one["holds"] == worth and one[column.gap] is not None]
         xs = [one[column.gap] for one in line]
         ys = [column.factor * one[column.field] for one in line]
-        panel.plot(xs, ys, ".-", color=colour, linewidth=1, markersize=3.5, label=_line(worth))
+        panel.plot(xs, ys, color=colour, linewidth=1.2, label=_line(worth))
 
 
 def _named(panel: Any, column: Column, points: Sequence[Mapping[str, Any]]) -> None:
