@@ -1,6 +1,7 @@
-"""What judging an exception rule takes: `python bench/abd.py DATA [--rows N] [--no-z3]`.
+"""What judging an exception rule takes: `python bench/abd.py [DATA] [--rows N] [--no-z3]`.
 
-DATA is the folder of the published instances and holdouts with golden_dev.jsonl.gz, whose rows
+DATA (default: data/abd in the folder that PEIRCE_SHARED names, else in `shared` beside the repository)
+is the folder of the published instances and holdouts with golden_dev.jsonl.gz, whose rows
 record the published evaluator's seconds of CPU where it was run unmodified (`via` released). Each
 accepted row is judged on its prompt worlds and its holdouts: parsed, judged, nothing kept from
 other rows but what a problem's worlds are made ready for once. One line a regime: milliseconds of
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
 import time
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from peirce.tools.logic.solving import Solved
 from peirce.tools.logic.theories import theory_from
 from peirce.tools.logic.worlds import world_of
 
+SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 AIMS = {"full": 2_000, "partial": 300, "skeptical": 800}
 FLOORS = {"full": 100, "partial": 30, "skeptical": 30}
 
@@ -106,7 +109,7 @@ def report(regime: str, made, what: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?", default=SHARED / "data/abd")
     parser.add_argument("--rows", type=int, help="the first so many rows of each regime")
     parser.add_argument("--no-z3", action="store_true", help="leave out the run by Z3 alone")
     options = parser.parse_args()
