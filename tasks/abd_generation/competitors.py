@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...tools.logic.formula import Builder, Formula
+from ...tools.logic.formula import Formula
 from ...tools.logic.reading import read_formula
 from ...tools.logic.rules import Rule, read_rule
 from ...tools.logic.sampling import Stream
@@ -49,15 +49,6 @@ def probes() -> Drawn:
 def behaviour(formula: Formula) -> bytes:
     """What a rule covers in the probes. Raises `TooWide`."""
     return np.packbits(probes().extent(formula)).tobytes()
-
-
-def antecedent_of(theory: Theory) -> Formula:
-    """ANTE of a published theory: a rule that is always valid."""
-    violation = theory.violation
-    assert violation is not None and violation.nodes[-1].kind == "and"
-    builder = Builder()
-    builder.include(violation)
-    return builder.formula(violation.nodes[-1].parts[0])
 
 
 @cache

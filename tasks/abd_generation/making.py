@@ -16,7 +16,7 @@ from ...tools.logic.sampling import Stream
 from ...tools.logic.theories import PUBLISHED, Theory, published
 from .candidates import Candidate, Source
 from .cheaters import Cheater, beaten, cheapest
-from .competitors import antecedent_of, behaviour, mined_rules, pool
+from .competitors import behaviour, mined_rules, pool
 from .diversity import Used
 from .filters import set_fault
 from .hardening import Pool, hardened, surviving
@@ -121,7 +121,8 @@ def template_for(theory: Theory, made: Recipe, stream: Stream, used: Used) -> Te
             tier = one
             break
         at -= weight
-    before = behaviour(antecedent_of(theory))
+    assert theory.antecedent is not None  # of a published theory
+    before = behaviour(theory.antecedent)
     open_ = [
         one
         for one in templates_of(theory, tier)

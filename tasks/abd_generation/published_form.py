@@ -19,7 +19,6 @@ from ...tools.logic.worlds import Tuples, World
 from ...tools.logic.writing import usual, written
 from ..yaml_text import Members
 from .candidates import Candidate
-from .competitors import antecedent_of
 from .making import Instance
 from .recipes import HOLDOUTS, VERSION
 
@@ -55,7 +54,7 @@ class _Extremes:
                     tuple(name for name, at in zip(one.names, row, strict=False) if at)
                     for one, row in zip(worlds, violated.tolist(), strict=True)
                 ]
-                antecedent = antecedent_of(theory)
+                antecedent = theory.antecedent
                 self.before = prepared.extents(antecedent)[1].sum(axis=1).tolist()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from peirce.tasks.abd_generation.competitors import antecedent_of, behaviour
+from peirce.tasks.abd_generation.competitors import behaviour
 from peirce.tasks.abd_generation.templates import library, templates_of
 from peirce.tools.logic.formula import FREE
 from peirce.tools.logic.rules import Rule, read_rule
@@ -46,5 +46,5 @@ def test_theories_take_what_they_allow_and_have_enough() -> None:
 
 
 def test_the_antecedent_is_valid_everywhere_and_is_found() -> None:
-    said = {code: written(antecedent_of(theory)) for code, theory in PUBLISHED.items()}
+    said = {code: written(theory.antecedent) for code, theory in PUBLISHED.items()}
     assert said["TH10"] == "(exists y (and (S x y) (P y)))" and said["TH3"] == "(P x)"
