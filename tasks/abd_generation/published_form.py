@@ -55,6 +55,7 @@ class _Extremes:
                     for one, row in zip(worlds, violated.tolist(), strict=True)
                 ]
                 antecedent = theory.antecedent
+                assert antecedent is not None  # of a published theory
                 self.before = prepared.extents(antecedent)[1].sum(axis=1).tolist()
 
 
