@@ -23,6 +23,7 @@ from ..following import Answer, Following, NotSearched, Predictions
 from .choice import DEFAULT, TRADE_OFFS, Found, Ranking, Scored
 from .mending import mended
 
+FOR_MENDING = "tight"  # who asks for repairs wants a small gap; size comes after cost
 POINTS = 4.0  # of a candidate's price in `following`, for a score of 1
 NEVER = float("inf")
 FAST = "search looks for rules where worlds are judged without a solver"
@@ -126,7 +127,8 @@ class Problem:
 
     def mend(self, text: str) -> Answer | None:
         """A better rule made of this one; None where there is none."""
-        found = mended(self.ranking, self._formula(text))
+        ranking = Ranking(self.ranking.found, TRADE_OFFS[FOR_MENDING])
+        found = mended(ranking, self._formula(text))
         return Answer(written(found), sentence(found)) if found else None
 
     def _formula(self, text: str) -> Formula | None:
