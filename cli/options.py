@@ -148,7 +148,12 @@ RoleSettings: TypeAlias = Annotated[
 BudgetExpansions: TypeAlias = Annotated[
     int | None, _option(MODEL, "How far `search` looks before each answer.")
 ]
-Preset: TypeAlias = Annotated[str | None, _option(MODEL, "Named settings of `search`.")]
+Preset: TypeAlias = Annotated[
+    str | None,
+    _option(
+        MODEL, "Of `search`: quick, standard, thorough; of rules about worlds also tight, safe."
+    ),
+]
 
 BudgetTokens: TypeAlias = Annotated[
     int | None,
