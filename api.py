@@ -207,10 +207,11 @@ def bank(
     session: str = "last",
     problem: str | None = None,
     *,
-    alpha: float = 0.5,
+    alpha: float | None = None,
     store: str | Path | None = None,
 ) -> list[dict[str, Json]]:
-    """The session's bank, best first; alpha weighs exploration in the reward."""
+    """The session's bank, best first; alpha: the weight of exploration to rank by, the session's own
+    where it is not given."""
     with reading(store) as opened:
         found = opened.find(session)
         if problem is not None:

@@ -354,15 +354,20 @@ class Outcome:
 
 @dataclass(frozen=True)
 class BankEvent:
-    """The bank is a log: hypothesis (its `Hypothesis.digest`) was right or wrong on an
-    observation at time t."""
+    """The bank is a log of what happened to it at time t.
+
+    kind: "visit", the hypothesis (its `Hypothesis.digest`) was right or wrong on an observation, or
+    did not apply to it (None); "enter", it came in without a visit; "cut", the bank was cut to its
+    best, and `observation` says how many: hypothesis and texts are empty then.
+    """
 
     hypothesis: Digest
     text: str
     description: str
     observation: int
-    right: bool
+    right: bool | None
     t: int
+    kind: Literal["visit", "enter", "cut"] = "visit"
 
 
 @dataclass(frozen=True)
@@ -397,6 +402,15 @@ class StepRecord:
     answers: tuple[Answered, ...]
     fields: Mapping[str, Json] = field(default_factory=dict)  # the method's own: a chosen rule
     events: tuple[BankEvent, ...] = ()
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a paper came to, for prompts. source: its file's name."""
+
+    source: str
+    title: str
+    summary: str
 
 
 # --- limits ------------------------------------------------------------------
@@ -479,7 +493,14 @@ class Solve(Protocol):
 
 
 class Judge(Protocol):
-    async def __call__(self, sentence: str, texts: InputSet, labels: Sequence[str]) -> Json: ...
+    async def __call__(
+        self, sentence: str, texts: InputSet, told: Mapping[str, Json]
+    ) -> Predictions:
+        """Which label the sentence gives each text: codes are indices of told["labels"] (told:
+        `View.public`). Undefined for the reasons "does_not_apply", "unreadable" (the judge's answer
+        names no label) and "needs_model" (no exact rule, and no model judges here). Raises
+        Unavailable."""
+        ...
 
 
 @dataclass(frozen=True)

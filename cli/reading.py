@@ -163,7 +163,9 @@ def show(
 def bank(
     session: o.SessionName = "last",
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
-    alpha: Annotated[float, typer.Option(help="Weight of exploration in the reward.")] = 0.5,
+    alpha: Annotated[
+        float | None, typer.Option(help="Rank with this weight of exploration instead.")
+    ] = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:

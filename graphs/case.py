@@ -11,26 +11,31 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Literal, TypeVar
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Literal
 
 import numpy as np
 
 from ..records import (
     Answered,
+    BankEvent,
     Batch,
     CallKey,
     Digest,
     Earlier,
     Execute,
     Family,
+    Hypothesis,
     InputSet,
     Journal,
     Json,
     Keep,
     Ledger,
     Limits,
+    Malformed,
     Message,
+    Observation,
     Oracles,
     Outcome,
     Problem,
@@ -40,18 +45,24 @@ from ..records import (
     SandboxUnavailable,
     Solution,
     Solve,
-    StoreError,
+    Summary,
     Unavailable,
     View,
     Wanted,
     digest_of,
 )
+from ..agents.config_prompts import ConfigPrompts
+from ..agents.text_prompts import OWN, TextPrompts
 from ..store import AnswerCache
+from ..store.bank import Bank
 from ..tools.gear import Coverage
+from .asking import PROPOSER, Role
 from .budget import Budget
+from .judge_calls import Judging
+from .replies import read_back
+from .text_settings import TextSettings
 
 Event = Mapping[str, Json]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -72,13 +83,17 @@ class Settings:
     # which it stops; None: at the first consistent hypothesis
     repair: str | None = None  # of refine: who mends what falls short of the target; None: nobody
     strict_contract: bool = False  # a breach of the answer contract makes an answer malformed
+    text: TextSettings | None = None  # of sessions on labelled text
     limits: Limits = field(default_factory=Limits)
 
     @staticmethod
     def from_json(data: Mapping[str, Json]) -> Settings:
-        names = [field.name for field in fields(Settings) if field.name != "limits"]
+        apart = ("limits", "text")
+        names = [field.name for field in fields(Settings) if field.name not in apart]
         known = {name: data[name] for name in names if data.get(name) is not None}
-        return Settings(**known, limits=Limits(**data.get("limits", {})))
+        told = data.get("text")
+        text = None if told is None else TextSettings.from_json(told)
+        return Settings(**known, text=text, limits=Limits(**data.get("limits", {})))
 
 
 @dataclass
@@ -92,12 +107,15 @@ class Case:
     journal: Journal
     ledger: Ledger
     repairer_model: Json = None  # the same of the repairer
+    others: Mapping[str, Role] = field(default_factory=dict)  # who judges, who reads literature;
+    # the proposer where nobody is named
     proposer: Proposer | None = None  # None: the journal answers alone
     repairer: Repairer | None = None  # the same
     execute: Execute | None = None  # None: there is no sandbox, only the journal
     solve: Solve | None = None  # None: there is no solver, only the journal
     cache: AnswerCache | None = None  # answers of other sessions; None: each question is asked
     budget: Budget = field(default_factory=Budget)
+    turns: asyncio.Semaphore | None = None  # bounds the requests to models in flight
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     emit: Callable[[Event], None] = lambda event: None
 
@@ -105,6 +123,9 @@ class Case:
     earlier: list[Earlier] = field(default_factory=list)
     bank_clock: int = 0
     banked: set[Digest] = field(default_factory=set)
+    proposed: list[Hypothesis | Malformed] | None = None  # what a rewriting made of the reply
+    wrong_rows: list[int] = field(default_factory=list)  # of hypogenic, until they make new ones
+    summaries: list[Summary] = field(default_factory=list)  # of the papers, once they are read
     tools_refused: bool = False
     # memory of the step under way
     reply: Reply = field(default_factory=Reply)
@@ -112,12 +133,41 @@ class Case:
     tool_turns: list[Message] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
     step_fields: dict[str, Json] = field(default_factory=dict)
+    events: list[BankEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.covered = Coverage(len(self.space), self.space.weights)
+        labels = self.problem.public.get("labels", ())
+        alpha = self.text.alpha if self.settings.text else 0.5
+        self.bank = Bank(alpha, 1 / len(labels) if labels else 0.0)
+        self.judging = Judging(self)
+
+    @property
+    def text(self) -> TextSettings:
+        return self.settings.text or TextSettings()
+
+    @property
+    def prompts(self) -> TextPrompts:
+        """The words of prompts on labelled text: ours, or those that the data set brings."""
+        templates = self.problem.public.get("templates")
+        own = self.text.prompts == "own" or not templates
+        return OWN if own else ConfigPrompts(templates)
+
+    @property
+    def shown(self) -> tuple[Observation, ...]:
+        """The observations that hypotheses are asked for and judged on: all, unless fewer examples
+        are set."""
+        examples = None if self.settings.text is None else self.settings.text.examples
+        return self.problem.shown[:examples]
 
     def view(self) -> View:
-        return self.problem.view(self.space, self.earlier)
+        return replace(self.problem.view(self.space, self.earlier), shown=self.shown)
+
+    def role(self, name: str) -> Role:
+        """Who plays a role, and what the session records of them."""
+        if name == PROPOSER or name not in self.others:
+            return Role(self.model, self.proposer)
+        return self.others[name]
 
     @property
     def takes_tools(self) -> bool:
@@ -159,12 +209,14 @@ class Case:
                 if cache is not None and (known := cache.find(digest_of(request))):
                     source = "cache"
                     return known
-                self.budget.check()
-            source = "made"
-            start = time.perf_counter()
-            self.emit({"type": "call_started", "problem": self.problem.id, "path": path})
-            outcome = await make()
-            seconds = time.perf_counter() - start
+            async with self.turns if kind == "model" and self.turns else nullcontext():
+                if kind == "model":
+                    self.budget.check()
+                source = "made"
+                start = time.perf_counter()
+                self.emit({"type": "call_started", "problem": self.problem.id, "path": path})
+                outcome = await make()
+                seconds = time.perf_counter() - start
             if kind == "model":
                 self.budget.count(outcome.usage)
             return Outcome(
@@ -191,7 +243,11 @@ class Case:
         """The oracles; with a path, each call of theirs is journalled under it."""
 
         if path is None:
-            return Oracles(execute=self.execute or _no_sandbox, solve=self.solve or _no_solver)
+            return Oracles(
+                execute=self.execute or _no_sandbox,
+                solve=self.solve or _no_solver,
+                judge=self.judging.exactly,
+            )
 
         async def solved(theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
             async def make() -> Outcome:
@@ -213,7 +269,7 @@ class Case:
                 "wanted": wanted,
             }
             outcome = await self.once(f"{path}/solve", "tool", request, make)
-            return readable(f"{path}/solve", _solution_of, outcome)
+            return read_back(f"{path}/solve", _solution_of, outcome)
 
         async def journalled(
             source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
@@ -232,19 +288,9 @@ class Case:
                 **({} if equality is None else {"equality": equality}),
             }
             outcome = await self.once(f"{path}/execute", "tool", request, make)
-            return readable(f"{path}/execute", _batch_of, outcome)
+            return read_back(f"{path}/execute", _batch_of, outcome)
 
-        return Oracles(execute=journalled, solve=solved)
-
-
-def readable(path: str, read: Callable[[Outcome], T], outcome: Outcome) -> T:
-    """What `read` makes of a recorded outcome. Raises StoreError where it has another form."""
-    try:
-        return read(outcome)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreError(
-            f"the journal's response at {path} cannot be read ({type(error).__name__}: {error})"
-        ) from error
+        return Oracles(execute=journalled, solve=solved, judge=self.judging)
 
 
 async def _no_sandbox(

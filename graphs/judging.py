@@ -27,8 +27,8 @@ from ..records import (
     digest_of,
 )
 from ..tools.gear import is_redundant
-from .case import Case, readable
-from .replies import check_reply, reply_of, reply_to_json
+from .case import Case
+from .replies import check_reply, read_back, reply_of, reply_to_json
 from .steps import State
 
 
@@ -74,7 +74,7 @@ async def repair(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
     outcome = await case.once(path, "model", request, make, cached=False)  # it is no endpoint
-    reply = readable(path, reply_of, outcome)
+    reply = read_back(path, reply_of, outcome)
     case.step_fields["repair"] = case.settings.repair
     if reply.finish == "exhausted":
         return {}

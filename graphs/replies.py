@@ -3,10 +3,21 @@ so that a session goes on once the proposer is mended; and a reply as the journa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from ..records import Json, Outcome, Reply, ToolCall, Usage, UsageError, canonical_json
+from ..records import (
+    Json,
+    Outcome,
+    Reply,
+    StoreError,
+    ToolCall,
+    Usage,
+    UsageError,
+    canonical_json,
+)
+
+T = TypeVar("T")
 
 FINISHES = ("stop", "tool_calls", "length", "exhausted", "no_tools")
 COUNTS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
@@ -96,3 +107,13 @@ def reply_of(outcome: Outcome) -> Reply:
     data = outcome.response
     calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in data["tool_calls"])
     return Reply(data["text"], calls, data["finish"], outcome.usage, meta=data["meta"])
+
+
+def read_back(path: str, read: Callable[[Outcome], T], outcome: Outcome) -> T:
+    """What `read` makes of a recorded outcome. Raises StoreError where it has another form."""
+    try:
+        return read(outcome)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(
+            f"the journal's response at {path} cannot be read ({type(error).__name__}: {error})"
+        ) from error

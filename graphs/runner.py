@@ -7,7 +7,7 @@ until it ends, and then the models and tools do. LangGraph therefore needs no ch
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -28,6 +28,7 @@ from ..store import ProblemRow, Store
 from ..tasks import family_of
 from ..tools.execute import executor
 from . import Method, method
+from .asking import Role
 from .budget import Budget
 from .case import Case, Event, Settings
 from .steps import START_STATE
@@ -41,6 +42,7 @@ async def run_session(
     sandbox: Sandbox | None,
     solve: Solve | None = None,
     repairer: Repairer | None = None,
+    players: Mapping[str, Proposer] | None = None,
     concurrency: int = 4,
     on_event: Callable[[Event], None] | None = None,
     callbacks: Sequence[Any] = (),
@@ -75,6 +77,7 @@ async def run_session(
     waiting: Iterator[ProblemRow] = iter(todo)
     spaces = Spaces(store)
     raise_limit(concurrency)
+    turns = asyncio.Semaphore(max(1, concurrency))
     journal, ledger = store.journal(session), store.ledger(session)
     budget = budget or Budget()
     budget.closed = None
@@ -93,7 +96,7 @@ async def run_session(
                 return
             case = make_case(
                 store, session, settings, row, spaces, proposer=proposer, repairer=repairer,
-                execute=execute, solve=solve,
+                players=players or {}, execute=execute, solve=solve, turns=turns,
                 budget=budget, stopping=stopping, emit=emit, cache=answers,
                 journal=journal, ledger=ledger,
             )  # fmt: skip
@@ -193,7 +196,13 @@ def make_case(
     """A case as the session's record describes it. rest: what is live (proposer, execute, …) or
     stands in for the store (journal, ledger)."""
     course = Settings.from_json(settings)
-    family = family_of(row.problem, strict_contract=course.strict_contract)
+    tau = None if course.text is None else course.text.tau
+    family = family_of(row.problem, strict_contract=course.strict_contract, tau=tau)
+    players = rest.pop("players", {})
+    others = {
+        name: Role(_shaping(told), players.get(name))
+        for name, told in (settings.get("roles") or {}).items()
+    }
     if "ledger" not in rest:
         rest |= {"journal": store.journal(session), "ledger": store.ledger(session)}
     return Case(
@@ -204,5 +213,6 @@ def make_case(
         settings=course,
         model=_shaping(settings["model_settings"]),
         repairer_model=_shaping(settings.get("repairer_settings")),
+        others=others,
         **rest,
     )

@@ -36,8 +36,9 @@ from ..records import (
     Verdict,
     View,
 )
-from .case import Case, readable
-from .replies import check_reply, reply_of, reply_to_json
+from .asking import PROPOSER, asked
+from .case import Case
+from .replies import read_back
 
 
 class State(TypedDict):
@@ -47,11 +48,13 @@ class State(TypedDict):
     turn: int  # requests of this step so far
     answers: int  # of the problem, malformed ones too
     bad: int
+    row: int  # of a method that goes through the observations one by one
+    epoch: int
     stop: str
 
 
 STEPS_WITHOUT_END = 1_000_000  # LangGraph's own limit must never be what ends a problem
-START_STATE = State(step=1, turn=0, answers=0, bad=0, stop="")
+START_STATE = State(step=1, turn=0, answers=0, bad=0, row=0, epoch=0, stop="")
 
 
 async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -97,26 +100,7 @@ async def _ask(
     tools: Sequence[ToolSpec],
     schema: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
-    seed = case.seed_of(path)
-    request = {
-        "role": "proposer",
-        "model": case.model,
-        "messages": [dict(message) for message in messages],
-        "tools": [asdict(tool) for tool in tools],
-        "earlier": len(view.earlier),
-        "seed": seed,
-        **({"schema": dict(schema)} if schema else {}),
-    }
-
-    async def make() -> Outcome:
-        if case.proposer is None:
-            raise Unavailable("There is no model behind this session, only its journal.")
-        reply = await case.proposer.propose(view, messages, tools, seed, schema)
-        check_reply(reply, case.proposer)
-        return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
-
-    outcome = await case.once(path, "model", request, make)
-    case.reply = readable(path, reply_of, outcome)
+    case.reply = await asked(case, PROPOSER, path, view, messages, tools, schema)
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
     if case.reply.finish == "no_tools":
@@ -193,7 +177,7 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
 
     request = {"tool": call.name, "arguments": call.arguments}
     outcome = await case.once(path, "tool", request, make)
-    return readable(path, lambda told: str(told.response["text"]), outcome)
+    return read_back(path, lambda told: str(told.response["text"]), outcome)
 
 
 async def record(state: State, runtime: Runtime[Case]) -> dict[str, Json]:

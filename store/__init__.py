@@ -182,15 +182,21 @@ class Store:
         return _journal.vectors_of(self._reading, digests)
 
     def bank(
-        self, session: str, problem: str | None = None, alpha: float = 0.5
+        self, session: str, problem: str | None = None, alpha: float | None = None
     ) -> list[dict[str, Any]]:
-        """problem, rank, hypothesis, text, description, accuracy, visits, reward, t, right."""
+        """problem, and what `bank.Bank.rows` says. alpha: to rank by; None: the session's own."""
+        own = (self.session(session)["settings"].get("text") or {}).get("alpha", 0.5)
+        labels = {
+            row.problem.id: len(row.problem.public.get("labels", ()))
+            for row in self.problems(session)
+        }
         log = _ledger.events(self._reading, session, self._ids(session, problem))
-        return [
-            {"problem": name, **entry}
-            for name, happened in groupby(log, key=lambda row: row[0])
-            for entry in _bank.fold((event for _, _, event in happened), alpha)
-        ]
+        rows = []
+        for name, happened in groupby(log, key=lambda row: row[0]):
+            chance = 1 / labels[name] if labels[name] else 0.0
+            bank = _bank.folded((event for _, _, event in happened), own, chance)
+            rows += [{"problem": name, **entry} for entry in bank.rows(alpha)]
+        return rows
 
     def usage(self, session: str) -> dict[str, Any]:
         return _journal.usage(self._reading, session)

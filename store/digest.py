@@ -78,5 +78,5 @@ def digest(reading: Reading, session: str) -> Digest:
                     add(table, *row)
             for step, event in happened[name]:
                 add("event", step, event.hypothesis, event.text, event.description)
-                add(event.observation, event.right, event.t)
+                add(event.observation, event.right, event.t, event.kind)
     return seen.hexdigest()

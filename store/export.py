@@ -16,7 +16,7 @@ Tables (parquet: NAME.parquet; huggingface: data/NAME.parquet, the default one `
   steps        problem, step, fields (JSON)
   calls        problem, path, kind, request, response (JSON), tokens, seconds, retries
   bank         problem, rank, hypothesis, text, description, accuracy, visits, reward, right
-  bank_events  problem, step, hypothesis, observation, right, t
+  bank_events  problem, step, hypothesis, observation, right, t, kind
   inputs       space, position, input (JSON), weight
   session      session, created, status, digest, settings (JSON), versions (JSON)
 
@@ -75,7 +75,7 @@ COLUMNS: dict[str, str] = {
     ),
     "bank_events": (
         "problem VARCHAR, step INTEGER, hypothesis VARCHAR, observation BIGINT, "
-        '"right" BOOLEAN, t BIGINT'
+        '"right" BOOLEAN, t BIGINT, kind VARCHAR'
     ),
     "inputs": "space VARCHAR, position INTEGER, input VARCHAR, weight DOUBLE",
     "session": (
@@ -186,7 +186,8 @@ def _call_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
 def _event_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
     names = [row.problem.id for row in store.problems(session)]
     for name, step, event in events(store, session, names):
-        yield (name, step, event.hypothesis, event.observation, event.right, event.t)
+        happened = (event.observation, event.right, event.t, event.kind)
+        yield (name, step, event.hypothesis, *happened)
 
 
 def _input_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:

@@ -153,9 +153,8 @@ def _event_rows(at: Row, events: Sequence[BankEvent]) -> list[Row]:
         again = said.get(event.hypothesis) == words
         said[event.hypothesis] = words
         cells = (None, None) if again else (text_cell(words[0]), text_cell(words[1]))
-        rows.append(
-            (*at, ordinal, event.hypothesis, *cells, event.observation, event.right, event.t)
-        )
+        happened = (event.observation, event.right, event.t, event.kind)
+        rows.append((*at, ordinal, event.hypothesis, *cells, *happened))
     return rows
 
 
@@ -306,8 +305,8 @@ def events_of(
 ) -> dict[str, list[tuple[int, BankEvent]]]:
     """Of each problem, named as in its cells: its events, with the step of each."""
     select = (
-        'SELECT problem, step, hypothesis, text, description, observation, "right", t '
-        "FROM bank_event"
+        'SELECT problem, step, hypothesis, text, description, observation, "right", t, '
+        "kind FROM bank_event"
     )
     rows = by_problem(reading, select, session, names, "problem, step, ordinal")
     return {name: _events(found) for name, found in rows.items()}
@@ -316,9 +315,9 @@ def events_of(
 def _events(rows: Sequence[Row]) -> list[tuple[int, BankEvent]]:
     found: list[tuple[int, BankEvent]] = []
     said: dict[Digest, tuple[str, str]] = {}
-    for step, hypothesis, text, description, observation, right, t in rows:
+    for step, hypothesis, text, description, *rest in rows:
         if text is not None:
             said[hypothesis] = (text_of(text), text_of(description))
         words = said[hypothesis]
-        found.append((step, BankEvent(hypothesis, *words, observation, right, t)))
+        found.append((step, BankEvent(hypothesis, *words, *rest)))
     return found

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..records import StoreError
 
-VERSION = 2
+VERSION = 3
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
@@ -92,13 +92,14 @@ TABLES: dict[str, str] = {
     "vector": """
         digest VARCHAR PRIMARY KEY, data BLOB NOT NULL USING COMPRESSION uncompressed""",
     # The bank's log: a hypothesis was right or wrong on an observation at time t.
-    #   ordinal: its place in the step.  hypothesis: `Hypothesis.digest`.
+    #   ordinal: its place in the step.  hypothesis: `Hypothesis.digest`; '' of a cut.
+    #   kind: visit, enter, cut (`records.BankEvent`).  right: NULL where it did not apply.
     #   text, description: NULL where they are those of the step's previous event of this
     #   hypothesis.
     "bank_event": """
         session VARCHAR, problem VARCHAR, step INTEGER, ordinal INTEGER, hypothesis VARCHAR NOT NULL,
-        text VARCHAR, description VARCHAR, observation BIGINT NOT NULL, "right" BOOLEAN NOT NULL,
-        t BIGINT NOT NULL, PRIMARY KEY (session, problem, step, ordinal)""",
+        text VARCHAR, description VARCHAR, observation BIGINT NOT NULL, "right" BOOLEAN,
+        t BIGINT NOT NULL, kind VARCHAR NOT NULL, PRIMARY KEY (session, problem, step, ordinal)""",
 }
 
 INDEXES = ("CREATE INDEX call_request ON call (request_digest)",)

@@ -28,9 +28,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cache
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
 
 from ..records import Family, InputSet, Problem, Task, UsageError
 from . import contradictions, own, problem_sample
@@ -73,9 +74,14 @@ def family(name: str, *, strict_contract: bool = False) -> Family:
     return found[name].strictly() if strict_contract else found[name]
 
 
-def family_of(problem: Problem, *, strict_contract: bool = False) -> Family:
-    """The family of a problem, in the words that its task brings, if any (own_words.py)."""
+def family_of(
+    problem: Problem, *, strict_contract: bool = False, tau: float | None = None
+) -> Family:
+    """The family of a problem, in the words that its task brings, if any (own_words.py). tau: of a
+    family whose consistency has a threshold."""
     found = family(problem.family, strict_contract=strict_contract)
+    if tau is not None and hasattr(found, "tau"):
+        found = replace(cast(Any, found), tau=tau)
     told = getattr(found, "told", None)
     return found if told is None else cast(Family, told(problem.public))
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from peirce.records import BankEvent, StepRecord
 from peirce.store import Store
-from peirce.store.bank import fold
+from peirce.store.bank import folded
 
 
-def event(name: str, observation: int, right: bool, t: int) -> BankEvent:
+def fold(log: Sequence[BankEvent], alpha: float) -> list[dict[str, Any]]:
+    return folded(log, alpha).rows()
+
+
+def event(name: str, observation: int, right: bool | None, t: int) -> BankEvent:
     return BankEvent(name * 64, f"text {name}", f"about {name}", observation, right, t)
 
 

@@ -1,0 +1,55 @@
+"""One question to a model in one of its roles: journalled, checked, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from ..records import Json, Message, Outcome, Proposer, Reply, ToolSpec, Unavailable, View
+from .replies import check_reply, read_back, reply_of, reply_to_json
+
+if TYPE_CHECKING:
+    from .case import Case
+
+PROPOSER, JUDGE, LITERATURE = "proposer", "judge", "literature"
+
+
+@dataclass(frozen=True)
+class Role:
+    """Who plays it (None: the journal answers alone), and its settings as the session records them."""
+
+    model: Json
+    who: Proposer | None = None
+
+
+async def asked(
+    case: Case,
+    role: str,
+    path: str,
+    view: View,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec] = (),
+    schema: Mapping[str, Json] | None = None,
+) -> Reply:
+    """The reply to `messages`, of the journal where it stands there. Raises Unavailable, StoreError,
+    UsageError for an object that gives no Reply."""
+    seed, player = case.seed_of(path), case.role(role)
+    request = {
+        "role": role,
+        "model": player.model,
+        "messages": [dict(message) for message in messages],
+        "tools": [asdict(tool) for tool in tools],
+        "earlier": len(view.earlier),
+        "seed": seed,
+        **({"schema": dict(schema)} if schema else {}),
+    }
+
+    async def make() -> Outcome:
+        if player.who is None:
+            raise Unavailable("There is no model behind this session, only its journal.")
+        reply = await player.who.propose(view, messages, tools, seed, schema)
+        check_reply(reply, player.who)
+        return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
+
+    return read_back(path, reply_of, await case.once(path, "model", request, make))

@@ -1,0 +1,238 @@
+"""The nodes of methods that keep a rewarded bank of sentences: ask_first, ask_again, admit, visit,
+record_bank (HypoGeniC: notes on the reference, section a).
+
+    step/1/propose/0            the first hypotheses, from the first examples
+    step/5/propose/0            new ones, from the wrong rows that came together in step 5
+    texts/…, text/…             what judges them (judge_calls.py)
+
+A step visits at most `ROWS` rows, or fewer where so many were wrong that new hypotheses are asked for,
+and is then recorded: its fields say which rows it visited, and which were wrong at a regeneration.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from langgraph.graph import END
+from langgraph.runtime import Runtime
+
+from ..records import (
+    Agreement,
+    Answered,
+    BankEvent,
+    Hypothesis,
+    Json,
+    Judged,
+    Malformed,
+    Predictions,
+    StepRecord,
+    Verdict,
+    View,
+)
+from ..tasks.text import agreement_of, not_asked
+from ..tools.gear import is_redundant
+from .asking import PROPOSER, asked
+from .case import Case
+from .judge_calls import NOT_ASKED, UNREADABLE, predictions_of
+from .steps import State
+
+ROWS = 10  # of one step: what a reader of a running session has to wait for
+
+
+async def ask_first(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """The first hypotheses, from the first examples (and papers, where they are read)."""
+    case = runtime.context
+    return await ask_for_new(case, state, range(len(case.shown)), case.summaries)
+
+
+async def ask_again(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """New hypotheses, from the rows that were wrong."""
+    case = runtime.context
+    return await ask_for_new(case, state, case.wrong_rows, ())
+
+
+async def ask_for_new(
+    case: Case, state: State, rows: Sequence[int], papers: Sequence[object]
+) -> dict[str, Json]:
+    path = f"step/{state['step']}/propose/{state['turn']}"
+    view = view_of_rows(case, rows)
+    messages = case.prompts.propose(view, case.text.hypotheses, papers)
+    case.reply = await asked(case, PROPOSER, path, view, messages)
+    case.reply_path = path
+    case.proposed = None
+    return {"turn": state["turn"] + 1}
+
+
+def view_of_rows(case: Case, rows: Sequence[int]) -> View:
+    """What a proposer is shown: these observations, and no earlier answer."""
+    shown = tuple(case.problem.shown[row] for row in rows)
+    return replace(case.view(), shown=shown, earlier=())
+
+
+async def admit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """Judges the new hypotheses on the rows that they come from and lets them into the bank: the first
+    ones all, later ones where they are among the best `capacity`. Its verdicts are recorded and keep
+    nobody out (GEAR 4.1)."""
+    case = runtime.context
+    first = not state["answers"]
+    rows = list(range(len(case.shown))) if first else list(case.wrong_rows)
+    items = [] if case.reply.finish == "exhausted" else read_new(case)
+    at = len(rows) if first else state["row"]
+    judged = await judge_rows(case, items, rows)
+    case.answered.append(Answered(case.reply_path, case.reply.text, tuple(judged)))
+    for one in judged:
+        if one.hypothesis is not None and one.shown is not None:
+            enter(case, one.hypothesis, one.shown, rows, at)
+    if not first:
+        log(case, BankEvent("", "", "", case.text.capacity, None, at, "cut"))
+        case.step_fields["wrong"] = rows
+        case.wrong_rows.clear()
+    exhausted = first and case.reply.finish == "exhausted"
+    return {
+        "row": len(rows) if first else state["row"],
+        "answers": state["answers"] + 1,
+        "stop": "exhausted" if exhausted else "",
+    }
+
+
+def read_new(case: Case) -> list[Hypothesis | Malformed]:
+    """What the last reply holds, at most as many as were asked for; or what a rewriting made of it."""
+    items = case.proposed
+    if items is None:
+        items = list(case.family.parse(case.view(), case.reply.text, case.settings.answer_format))
+        if case.reply.finish == "length":
+            items = items[:-1]  # the last was cut in its middle
+    return items[: case.text.hypotheses] or [Malformed("empty", "the answer holds no hypothesis")]
+
+
+async def judge_rows(
+    case: Case, items: Sequence[Hypothesis | Malformed], rows: Sequence[int]
+) -> list[Judged]:
+    """One for each item, in their order. Calls of all of them go side by side."""
+    texts = [item.text for item in items if isinstance(item, Hypothesis)]
+    shown = await asyncio.gather(*(agreement_on(case, text, rows) for text in texts))
+    spaces = await asyncio.gather(*(over_space(case, text) for text in texts))
+    found = iter(zip(shown, spaces, strict=True))
+    return [
+        _malformed(item) if isinstance(item, Malformed) else _verdict(case, item, *next(found))
+        for item in items
+    ]
+
+
+def _malformed(item: Malformed) -> Judged:
+    reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
+    return Judged(Verdict.MALFORMED, reason, bad=True)
+
+
+def _verdict(case: Case, item: Hypothesis, shown: Agreement, space: Predictions) -> Judged:
+    """As GEAR gives them, where S was judged; no verdict counts as bad here."""
+    coverage = None
+    if space.verdict == "ok":
+        coverage = case.covered.of(space)
+        case.covered.add(space)
+    verdict, reason = Verdict.ACCEPTED, ""
+    if not case.family.consistent(shown):
+        verdict, reason = Verdict.INCONSISTENT, shown.verdict
+        if reason == "ok":
+            reason = f"{shown.detail['right']} right of {shown.detail['covered']} that it covers"
+    elif coverage is not None and is_redundant(coverage):
+        verdict, reason = Verdict.REDUNDANT, f"{coverage:.1%} of its predictions were made before"
+    return Judged(verdict, reason, item, coverage, shown, None, space)
+
+
+async def agreement_on(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
+    """With all shown observations; those that are not in `rows` were not asked."""
+    codes = dict(zip(rows, await case.judging.of_rows(sentence, rows), strict=True))
+    shown = case.problem.shown
+    whole = [codes.get(row, NOT_ASKED) for row in range(len(shown))]
+    found = predictions_of(np.array(whole, np.int64))
+    return agreement_of(found, shown, case.problem.public["labels"])
+
+
+async def over_space(case: Case, sentence: str) -> Predictions:
+    """Over S, where that takes no model or is wanted all the same."""
+    exact = case.judging.rule(sentence) is not None
+    if not exact and not case.text.judge_space:
+        return not_asked(len(case.space))
+    return predictions_of(await case.judging.codes(sentence, case.space))
+
+
+def enter(
+    case: Case, hypothesis: Hypothesis, shown: Agreement, rows: Sequence[int], t: int
+) -> None:
+    """A visit for each row; a sentence that is in the bank already keeps what it has."""
+    if hypothesis.digest in case.bank:
+        return
+    if shown.verdict != "ok" or not rows:
+        log(case, _event(hypothesis, -1, None, t, "enter"))
+    for row in rows if shown.verdict == "ok" else ():
+        log(case, _event(hypothesis, row, shown.marks[row], t))
+
+
+def _event(
+    hypothesis: Hypothesis, row: int, right: bool | None, t: int, kind: str = "visit"
+) -> BankEvent:
+    return BankEvent(hypothesis.digest, hypothesis.text, "", row, right, t, kind)  # type: ignore[arg-type]
+
+
+def log(case: Case, event: BankEvent) -> None:
+    case.events.append(event)
+    case.bank.apply(event)
+
+
+async def visit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """The next rows in their order: each is given to the best of the bank, side by side."""
+    case = runtime.context
+    settings, shown = case.text, case.problem.shown
+    start = row = state["row"]
+    while row < len(shown) and row - start < ROWS and len(case.wrong_rows) < settings.wrong:
+        best = case.bank.top(settings.top)
+        found = await asyncio.gather(*(case.judging.of_rows(one.text, [row]) for one in best))
+        expected, labels = shown[row].output, case.problem.public["labels"]
+        not_right = 0
+        for entry, (code,) in zip(best, found, strict=True):
+            right = labels[code] == expected if code >= 0 else (False if code == UNREADABLE else None)
+            not_right += right is not True
+            about = (entry.hypothesis, entry.text, entry.description)
+            log(case, BankEvent(*about, row, right, row + 1))
+        if not best or not_right >= settings.scale * len(best) * row / len(shown):
+            case.wrong_rows.append(row)
+        row += 1
+    case.step_fields["rows"] = [start, row]
+    return {"row": row}
+
+
+async def after_visit(state: State, runtime: Runtime[Case]) -> str:
+    full = len(runtime.context.wrong_rows) >= runtime.context.text.wrong
+    return "ask_again" if full else "record_bank"
+
+
+async def record_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """Writes the finished step: answers with their verdicts, and the bank's events."""
+    case = runtime.context
+    if case.answered or case.events:
+        record = StepRecord(
+            case.problem.id, state["step"], tuple(case.answered), dict(case.step_fields),
+            tuple(case.events),
+        )  # fmt: skip
+        await case.ledger.step(record)
+    verdicts = [str(one.verdict) for answer in case.answered for one in answer.judged]
+    case.emit({"type": "step", "problem": case.problem.id, "step": state["step"],
+               "verdicts": verdicts})  # fmt: skip
+    case.answered.clear()
+    case.step_fields.clear()
+    case.events.clear()
+    forward: dict[str, Json] = {"step": state["step"] + 1, "turn": 0}
+    if state["row"] >= len(case.problem.shown) and not state["stop"]:
+        case.wrong_rows.clear()  # too few of them are left to an epoch's end for a prompt
+        forward |= {"row": 0, "epoch": state["epoch"] + 1}
+        if state["epoch"] + 1 >= case.text.rounds:
+            forward["stop"] = "trained"
+    return forward
+
+
+async def after_record_bank(state: State, runtime: Runtime[Case]) -> str:
+    return END if state["stop"] or runtime.context.stopping.is_set() else "visit"
