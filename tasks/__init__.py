@@ -8,6 +8,8 @@ A task may define more than `records.Task` asks for:
   of the data (grids, a user's examples) and not from one;
 - `observe(problems, observations, seed) -> list[Problem]`, where its observations are not drawn
   by `observations.apply`;
+- `choose(path | None, wanted: labels.Wanted) -> list[Problem]`, where the problems are samples of
+  data sets: those that the options name, instead of `load`, `generate` and `observe`;
 - `judgeable(observation) -> bool`, where a hypothesis cannot be right on some hidden pairs;
 - `drawn(problem) -> str`, the lines that `tasks show` shows a person of a problem, at most 98
   columns wide, instead of its pairs; `--json` has all of it;
@@ -36,6 +38,7 @@ from typing import Any, cast
 from ..records import Family, InputSet, Problem, Task, UsageError
 from . import contradictions, own, problem_sample
 from . import observations as observations_
+from .labels import Wanted
 from .sentences import nearest
 from .space_files import read_space
 
@@ -97,6 +100,8 @@ def load_problems(
     seed: int = 0,
     space_file: str | None = None,
     space_seed: int = SPACE_SEED,
+    label: str | None = None,
+    ood: str | None = None,
 ) -> list[tuple[Problem, InputSet]]:
     """The problems of a session, each with its sample space S.
 
@@ -106,7 +111,8 @@ def load_problems(
     sample: so many of the data drawn by `seed` (problem_sample.py), in their order; problems: the
     first so many of what is left. space_file: JSONL of inputs, S for all problems;
     without it the task's own from `space_seed`, which is not the session's seed, so that sessions
-    of different seeds are scored on one S.
+    of different seeds are scored on one S. label, ood: of labelled text, the column of the labels
+    and which OOD rows (labels.py).
 
     Raises UsageError (an unknown task, id or path, a count below 1, a sample of problems that
     are named or generated), DataError (a bad file).
@@ -118,6 +124,15 @@ def load_problems(
     if sample is not None and ids:
         raise UsageError("--sample draws problems and --problem names them: give one of the two")
     brought = getattr(source, "problems", None)
+    choose = getattr(source, "choose", None)
+    if choose is not None:
+        wanted = Wanted(observations, problems, ids, sample, seed, label, ood)
+        everything = choose(data, wanted)
+        spaces = _spaces(source, everything, {one.id for one in everything}, space_file, space_seed)
+        return [(problem, spaces[problem.id]) for problem in everything]
+    for option, value in (("label", label), ("ood", ood)):
+        if value is not None:
+            raise UsageError(f"--{option} {value}: {source.name} has no labelled text")
     if data is not None:
         everything = source.load(data, None, seed)
     elif brought is None or (everything := brought()) is None:

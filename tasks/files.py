@@ -171,10 +171,11 @@ def parsed(text: str, path: Path) -> Json:
     return parse_json(text, str(path) if "\n" in text else f"{path}, line 1")
 
 
-def read_csv(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
     """(line number, cells by column) of each row under a header line."""
+    csv.field_size_limit(LINE_CHARACTERS)  # 131,072 by default: less than some texts
     with open_text(path) as text:
-        rows = csv.reader(text, strict=True)
+        rows = csv.reader(text, strict=True, delimiter=delimiter)
         try:
             header = [name.strip() for name in next(rows, [])]
             if not any(header):

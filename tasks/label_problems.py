@@ -1,0 +1,233 @@
+"""A data set of labelled text as problems: what is shown, what is hidden, what every agent is told.
+
+The problem `NAME#K` shows `random.Random(seed + K).sample(rows, min(N, len(rows)))` of the training
+rows, N = 200 unless `--observations N`. Hidden are all validation rows, then the test rows (`ind`),
+then the OOD rows; `secret["splits"]` says where each begins and ends. A label that validation, test
+or OOD rows have and training rows never do is an error, and every label of a file comes back from
+`LabelNames` before a session begins.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..records import DataError, Json, Observation, Problem, canonical_json
+from .label_columns import Columns, described
+from .label_config import label_text
+from .label_names import LabelNames
+from .label_sets import DataSet
+from .label_tables import Table
+from .sentences import nearest, shorten, warn
+
+NAME = "labels"
+FAMILY = "text"
+SHOWN = 200  # of the training rows (HypoBench, appendix D.1)
+LABEL = "label"
+SPLIT_NAMES = {"val": "val", "test": "ind", "ood": "ood"}  # of a file -> of secret["splits"]
+_MANY = 20  # labels, from which on a column may rather be a number to predict
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A data set, read and checked. splits: "train", "val", "test", "ood" as far as it has them,
+    each row with its label in one writing. label_name: the column."""
+
+    name: str
+    label_name: str
+    labels: tuple[str, ...]
+    columns: Columns
+    splits: Mapping[str, tuple[Observation, ...]]
+    description: str = ""
+    known: tuple[str, ...] = ()
+    templates: Mapping[str, Json] | None = None
+
+    @cached_property
+    def public(self) -> dict[str, Json]:
+        told: dict[str, Json] = {
+            "labels": list(self.labels),
+            "label_name": self.label_name,
+            "description": self.description,
+            "columns": {name: dict(one) for name, one in self.columns.about.items()},
+            "shape": self.columns.shape,
+        }
+        return {**told, "templates": dict(self.templates)} if self.templates else told
+
+    @cached_property
+    def _hidden(self) -> tuple[tuple[Observation, ...], dict[str, list[int]]]:
+        hidden: list[Observation] = []
+        spans = {}
+        for split, name in SPLIT_NAMES.items():
+            if rows := self.splits.get(split):
+                spans[name] = [len(hidden), len(hidden) + len(rows)]
+                hidden += rows
+        return tuple(hidden), spans
+
+    def problem(self, sample: int, shown: int = SHOWN, seed: int = 0) -> Problem:
+        """`NAME#sample`, with at most `shown` training rows."""
+        rows = self.splits["train"]
+        drawn = random.Random(seed + sample).sample(rows, min(shown, len(rows)))
+        hidden, spans = self._hidden
+        secret: dict[str, Json] = {"splits": spans}
+        if self.known:
+            secret["known"] = list(self.known)
+        return Problem(
+            f"{self.name}#{sample}", NAME, FAMILY, tuple(drawn), hidden, self.public, secret,
+            self.name,
+        )  # fmt: skip
+
+
+# --- from tables ----------------------------------------------------------------------
+
+
+def rows_of_tables(
+    found: DataSet,
+    tables: Mapping[str, Sequence[Table]],
+    label: str | None = None,
+    wanted: Sequence[str] = (),
+) -> Rows:
+    """tables: split -> its tables. label: the column that a user names. wanted: the inputs, where
+    a user names them. Raises `DataError` naming file and row."""
+    train = tables["train"]
+    label_name = _label_name(found, train[0], label)
+    for some in tables.values():
+        for table in some:
+            if label_name not in table.columns:
+                raise DataError(
+                    f"{table.path}: no label column {label_name!r}"
+                    f"{nearest(label_name, table.columns)}"
+                )
+    gold = {split: _gold(some, label_name) for split, some in tables.items()}
+    labels = _labels(found, train, gold["train"], label_name)
+    cells = {
+        name: [cell for table in train for cell in table.columns.get(name, [None] * len(table))]
+        for name in dict.fromkeys(name for table in train for name in table.columns)
+    }
+    metadata = found.metadata
+    columns = described(
+        str(train[0].path), cells, label_name, labels, found.config.templates, metadata.features,
+        wanted,
+    )  # fmt: skip
+    splits = {
+        split: _observations(some, gold[split], labels, tuple(columns.about))
+        for split, some in tables.items()
+    }
+    if any(one["kind"] == "text" for one in columns.about.values()):
+        _warn_of_duplicates(found.name, splits)
+    _warn_of_one_label(found.name, gold["train"], labels)
+    return Rows(
+        found.name,
+        label_name,
+        columns.labels,
+        columns,
+        splits,
+        metadata.description,
+        metadata.known,
+        found.config.templates,
+    )
+
+
+def _label_name(found: DataSet, table: Table, asked: str | None) -> str:
+    """`--label`, else that of the config, else `label`, else the one label of the metadata."""
+    told = tuple(found.metadata.labels)
+    given = asked or found.config.label_name
+    if given is None:
+        there = [name for name in told if name in table.columns]
+        given = LABEL if LABEL in table.columns or len(there) != 1 else there[0]
+    if told and given in table.columns and given not in told:
+        warn(
+            f"{found.name}: the label column is {given!r}, and {found.metadata.path} calls it"
+            f" {' or '.join(map(repr, told))}"
+        )
+    return given
+
+
+def _gold(tables: Sequence[Table], label_name: str) -> list[tuple[Table, int, str]]:
+    """(table, row, label as written) of each row."""
+    found = []
+    for table in tables:
+        for row, cell in enumerate(table.columns[label_name]):
+            if cell is None or isinstance(cell, dict | list) or not label_text(cell):
+                raise DataError(f"{table.where(row)}: no label in {label_name!r}: {shorten(cell)}")
+            found.append((table, row, label_text(cell)))
+    return found
+
+
+def _labels(
+    found: DataSet,
+    train: Sequence[Table],
+    gold: Sequence[tuple[Table, int, str]],
+    label_name: str,
+) -> LabelNames:
+    """Those of the training rows, in the order of the metadata, else their own."""
+    there = set(one for *_, one in gold)
+    if len(there) > max(_MANY, len(gold) // 2):
+        raise DataError(
+            f"{train[0].path}: the label column {label_name!r} has {len(there):,} values in"
+            f" {len(gold):,} rows; a label is one of a few classes"
+        )
+    ordered = sorted(there, key=_order)
+    told = LabelNames(found.metadata.labels.get(label_name, ())) if found.metadata.labels else None
+    if told is not None and all(told.of(one) is not None for one in ordered):
+        ordered.sort(key=lambda one: told.index(one) or 0)
+    return LabelNames(ordered, f"{train[0].path}, {label_name}")
+
+
+def _order(label: str) -> tuple[int, float, str]:
+    try:
+        return 0, float(label), label
+    except ValueError:
+        return 1, 0.0, label
+
+
+def _observations(
+    tables: Sequence[Table],
+    gold: Sequence[tuple[Table, int, str]],
+    labels: LabelNames,
+    columns: Sequence[str],
+) -> tuple[Observation, ...]:
+    for table in tables:
+        for name in columns:
+            if name not in table.columns:
+                raise DataError(f"{table.path}: no column {name!r}{nearest(name, table.columns)}")
+    cells = {id(table): [table.columns[name] for name in columns] for table in tables}
+    found = []
+    for table, row, written in gold:
+        label = labels.of(written)
+        if label is None:
+            raise DataError(
+                f"{table.where(row)}: the label {shorten(written)!r} is in no training row;"
+                f" known are {', '.join(labels.names)}"
+            )
+        values = [column[row] for column in cells[id(table)]]
+        for name, value in zip(columns, values, strict=True):
+            if isinstance(value, dict | list):
+                raise DataError(f"{table.where(row)}, {name}: no plain value: {shorten(value)}")
+        found.append(Observation(dict(zip(columns, values, strict=True)), label))
+    return tuple(found)
+
+
+# --- what is reported -----------------------------------------------------------------
+
+
+def _warn_of_duplicates(name: str, splits: Mapping[str, Sequence[Observation]]) -> None:
+    """Rows of other splits whose inputs are those of a training row."""
+    train = Counter(canonical_json(one.input) for one in splits["train"])
+    again = {
+        split: sum(canonical_json(one.input) in train for one in rows)
+        for split, rows in splits.items()
+        if split != "train"
+    }
+    told = [f"{count} of {len(splits[split])} {split}" for split, count in again.items() if count]
+    if told:
+        warn(f"{name}: {' and '.join(told)} rows have the inputs of a training row")
+
+
+def _warn_of_one_label(
+    name: str, gold: Sequence[tuple[Table, int, str]], labels: LabelNames
+) -> None:
+    if len(labels) == 1:
+        warn(f"{name}: all {len(gold):,} training rows have the label {labels.names[0]!r}")
