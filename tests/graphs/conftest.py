@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from peirce.records import InputSet, Observation, Problem, StepRecord
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
 
+sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 
 

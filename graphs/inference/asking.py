@@ -1,0 +1,85 @@
+"""Questions side by side: what the strategies ask, gathered in the order of the rows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json, Message
+from .reading import DOES_NOT_APPLY, NEEDS_MODEL, UNREADABLE, Decision, Reading
+from .selection import undecided
+
+T = TypeVar("T")
+ROLE = "judge"
+
+
+async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """The answers in the order of the questions, whatever the order of their arrival. Where one is
+    an outage the others are cancelled and awaited before it is raised: none is left running."""
+    asked = [asyncio.ensure_future(question) for question in questions]
+    try:
+        return await asyncio.gather(*asked)
+    except BaseException:
+        for one in asked:
+            one.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+        raise
+
+
+async def answer(reading: Reading, place: str, messages: Sequence[Message]) -> str:
+    assert reading.ask is not None
+    return await reading.ask(ROLE, place, messages)
+
+
+async def judged(
+    reading: Reading, wanted: Mapping[int, Sequence[int]], inputs: Sequence[Json]
+) -> NDArray[np.int64]:
+    """int64 (entries, rows): what each entry says of the rows that `wanted` names for it, one batch
+    an entry; `DOES_NOT_APPLY` elsewhere."""
+    codes = np.full((len(reading.entries), len(inputs)), DOES_NOT_APPLY, np.int64)
+    some = [(entry, list(rows)) for entry, rows in wanted.items() if rows]
+    said = await side_by_side(
+        [_of_one(reading, entry, [inputs[i] for i in rows]) for entry, rows in some]
+    )
+    for (entry, rows), column in zip(some, said, strict=True):
+        codes[entry, rows] = column
+    return codes
+
+
+async def _of_one(reading: Reading, entry: int, inputs: Sequence[Json]) -> NDArray[np.int64]:
+    codes = np.asarray(await reading.judge(reading.entries[entry].text, inputs), np.int64)
+    if codes.shape != (len(inputs),):
+        raise ValueError(f"{len(inputs)} inputs were judged with {codes.shape} codes")
+    if ((codes < NEEDS_MODEL) | (codes >= len(reading.labels))).any():
+        raise ValueError(f"codes outside {NEEDS_MODEL}..{len(reading.labels) - 1}")
+    return codes
+
+
+async def mended(
+    reading: Reading, decided: Sequence[Decision | None], inputs: Sequence[Json]
+) -> tuple[Decision, ...]:
+    """`decided` with an end for the rows where nothing applied: what the best entry says there,
+    and where it says nothing either, the majority label of the shown rows."""
+    open_rows = [i for i, one in enumerate(decided) if one is None]
+    ends = dict(zip(open_rows, await _by_best(reading, open_rows, inputs), strict=True))
+    return tuple(ends[i] if one is None else one for i, one in enumerate(decided))
+
+
+async def _by_best(reading: Reading, rows: Sequence[int], inputs: Sequence[Json]) -> list[Decision]:
+    majority = Decision(reading.majority, "majority")
+    if not rows or not reading.entries:
+        return [majority] * len(rows)
+    best = reading.ranked[0]
+    codes = await _of_one(reading, best, [inputs[i] for i in rows])
+    said = (_end(int(code), best) for code in codes)
+    return [one or majority for one in said]
+
+
+def _end(code: int, best: int) -> Decision | None:
+    if code >= 0:
+        return Decision(code, "best", best)
+    return undecided([code]) if code == UNREADABLE else None

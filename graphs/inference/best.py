@@ -1,0 +1,27 @@
+"""`best`: the most accurate entry alone (the reference's default inference: by accuracy, not by
+reward). With a model or without, the judge applies it; where it does not apply, the majority label
+of the shown rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...records import Json
+from .asking import judged
+from .reading import Decision, Predicted, Reading
+from .selection import undecided
+
+
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+    """See `reading.Strategy`; asks nothing but the judge."""
+    majority = Decision(reading.majority, "majority")
+    if not reading.entries:
+        return Predicted((majority,) * len(inputs))
+    best = reading.ranked[0]
+    codes = (await judged(reading, {best: range(len(inputs))}, inputs))[best].tolist()
+    return Predicted(
+        tuple(
+            Decision(code, "hypothesis", best) if code >= 0 else undecided([code]) or majority
+            for code in codes
+        )
+    )

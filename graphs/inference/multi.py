@@ -1,0 +1,58 @@
+"""`multi`: all entries at once, what HypoBench's published results are made with.
+
+With a model one prompt a row lists every sentence, and the model weighs them. Without one every
+entry that applies votes with its log-odds (`Worth.log_odds`). Entries that say the same in other
+words count each time: the vote takes them for independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...records import Json
+from ...tasks.label_answers import NOT_APPLICABLE, judgement_in
+from .asking import answer, judged, mended, side_by_side
+from .reading import UNREADABLE, Decision, Predicted, Reading
+from .selection import log_odds, voted
+
+
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+    """See `reading.Strategy`; asks at `multi/ROW`, ROW the position in `inputs`."""
+    if not reading.entries:
+        return Predicted(await mended(reading, [None] * len(inputs), inputs))
+    decided = await (
+        _by_rules(reading, inputs) if reading.ask is None else _asked(reading, inputs, place)
+    )
+    return Predicted(await mended(reading, decided, inputs))
+
+
+async def _by_rules(reading: Reading, inputs: Sequence[Json]) -> list[Decision | None]:
+    codes = await judged(
+        reading, {entry: range(len(inputs)) for entry in range(len(reading.entries))}, inputs
+    )
+    weights = log_odds(reading)
+    return [voted(reading, row, weights, reading.ranked) for row in codes.T.tolist()]
+
+
+async def _asked(reading: Reading, inputs: Sequence[Json], place: str) -> list[Decision | None]:
+    assert reading.prompts is not None
+    texts = [entry.text for entry in reading.entries]
+    answers = await side_by_side(
+        [
+            answer(
+                reading, f"{place}multi/{row}", reading.prompts.infer_many(reading.view, texts, one)
+            )
+            for row, one in enumerate(inputs)
+        ]
+    )
+    return [read(reading, text) for text in answers]
+
+
+def read(reading: Reading, text: str) -> Decision | None:
+    """A model's answer to several sentences; None where it says that none of them applies."""
+    label = judgement_in(text, reading.labels)
+    if label is NOT_APPLICABLE:
+        return None
+    if label is None:
+        return Decision(UNREADABLE, "unreadable")
+    return Decision(reading.labels.index(label), "model")

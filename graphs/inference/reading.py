@@ -1,0 +1,226 @@
+"""What a strategy reads: a bank's entries, what each is worth, and who may be asked.
+
+A code is the index of a label, or why there is none. Nothing here asks; the strategies beside this
+file do, through the two functions of a `Reading`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json, Message, Observation, UsageError, View
+
+DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL = -1, -2, -3
+REASONS: Mapping[int, str] = {
+    DOES_NOT_APPLY: "does_not_apply",
+    UNREADABLE: "unreadable",
+    NEEDS_MODEL: "needs_model",
+}
+
+
+class Judging(Protocol):
+    async def __call__(self, text: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
+        """What the sentence `text` says of each of n inputs: int64 (n,), the index of a label,
+        `DOES_NOT_APPLY`, `UNREADABLE` or `NEEDS_MODEL`. Raises Unavailable."""
+        ...
+
+
+class Asking(Protocol):
+    async def __call__(self, role: str, place: str, messages: Sequence[Message]) -> str:
+        """A model's answer. place: where the call stands under this reading, such as `multi/17`;
+        it never says in which order answers came. Raises Unavailable."""
+        ...
+
+
+Pattern = tuple[str, Sequence[Observation]]  # a sentence, and shown rows that it got right
+
+
+class ReadingPrompts(Protocol):
+    """What the strategies need of `agents.text_prompts.TextPrompts`."""
+
+    def infer_many(self, view: View, hypotheses: Sequence[str], input: Json) -> list[Message]: ...
+    def relevant(self, view: View, hypothesis: str, input: Json) -> list[Message]: ...
+    def infer_adaptively(
+        self, view: View, patterns: Sequence[Pattern], input: Json
+    ) -> list[Message]: ...
+    def select(self, view: View, patterns: Sequence[Pattern], input: Json) -> list[Message]: ...
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One sentence of a bank. accuracy: share of its visits on which it was right; covered: of its
+    visits those where it applied, None where the bank does not tell. right: positions in the shown
+    rows that it labelled rightly."""
+
+    text: str
+    accuracy: float = 0.0
+    visits: int = 0
+    reward: float = 0.0
+    right: tuple[int, ...] = ()
+    covered: int | None = None
+
+
+@dataclass(frozen=True)
+class Worth:
+    """On `rows` labelled rows an entry was right on `right`. covered: how many it applied to; None
+    where that is not known."""
+
+    right: int = 0
+    rows: int = 0
+    covered: int | None = None
+
+    @property
+    def accuracy(self) -> float:
+        """right / rows: where it does not apply it is not right. 0.0 without rows."""
+        return self.right / self.rows if self.rows else 0.0
+
+    def trust(self, labels: int) -> float:
+        """How likely it is right where it applies: (right + 1) / (covered + labels), Laplace's
+        estimate, so that one lucky row is no certainty; 1 / labels where nothing is known. All rows
+        count as covered where that is not known."""
+        covered = self.rows if self.covered is None else self.covered
+        return (self.right + 1) / (covered + max(labels, 2))
+
+    def log_odds(self, labels: int) -> float:
+        """The weight of its vote among `labels` labels: ln(p (labels - 1) / (1 - p)), p its trust.
+        0 at chance. Below, it speaks against the label that it names, but only where it is known
+        that it applied to the rows that it got wrong; else 0."""
+        trust = self.trust(labels)
+        weight = math.log(trust * (max(labels, 2) - 1) / (1 - trust))
+        return max(weight, 0.0) if self.covered is None else weight
+
+    @staticmethod
+    def of_bank(entry: Entry) -> Worth:
+        return Worth(round(entry.accuracy * entry.visits), entry.visits, entry.covered)
+
+
+@dataclass(frozen=True)
+class ReadingSettings:
+    """top: entries that vote in filter-weight. patterns: at most so many are selected by one-step
+    and two-step, no two of which got rows right whose cosine similarity is `similar` or more.
+    examples: right rows shown with each. The released command line has 5, 5, 0.7 and 0; its
+    classes 1, 3, 0.7 and 5. One vote alone is no vote, and patterns without rows are what
+    `multi` asks: so 5, 5, 0.7 and 5 here."""
+
+    top: int = 5
+    patterns: int = 5
+    similar: float = 0.7
+    examples: int = 5
+    seed: int = 0  # draws the examples
+
+    def __post_init__(self) -> None:
+        for name in ("top", "patterns"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}: at least 1")
+        if self.examples < 0:
+            raise UsageError(f"examples is {self.examples}: at least 0")
+        if not self.similar > 0:
+            raise UsageError(f"similar is {self.similar}: above 0 (above 1 excludes no pair)")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A bank that is read. entries: in the bank's order, which decides ties. worth: one an entry,
+    of validation rows where they are known (`weighed`), else of the bank. labels: L names; codes
+    are their indices. ask: None where no model is there to be asked, then the exact rules alone
+    decide. Raises UsageError where worth and entries are not of one length."""
+
+    entries: tuple[Entry, ...]
+    view: View
+    judge: Judging
+    labels: tuple[str, ...] = ()  # empty: those of the view
+    prompts: ReadingPrompts | None = None
+    ask: Asking | None = None
+    worth: tuple[Worth, ...] = ()
+    settings: ReadingSettings = field(default_factory=ReadingSettings)
+
+    def __post_init__(self) -> None:
+        if not self.labels:
+            object.__setattr__(self, "labels", tuple(self.view.public["labels"]))
+        if not self.worth:
+            object.__setattr__(self, "worth", tuple(map(Worth.of_bank, self.entries)))
+        if len(self.worth) != len(self.entries):
+            raise UsageError(f"{len(self.entries)} entries, but {len(self.worth)} are weighed")
+        if self.ask is not None and self.prompts is None:
+            raise UsageError("a model is to be asked, but there are no prompts to ask it with")
+
+    @property
+    def shown(self) -> tuple[Observation, ...]:
+        return self.view.shown
+
+    @cached_property
+    def ranked(self) -> tuple[int, ...]:
+        """Positions of the entries, the most accurate first; ties in the bank's order."""
+        return tuple(sorted(range(len(self.worth)), key=lambda i: -self.worth[i].accuracy))
+
+    @cached_property
+    def majority(self) -> int:
+        """The commonest label of the shown rows; ties, and no rows: the first of `labels`."""
+        counts = [0] * len(self.labels)
+        for observation in self.shown:
+            if observation.output in self.labels:
+                counts[self.labels.index(observation.output)] += 1
+        return counts.index(max(counts)) if counts else 0
+
+    def code_of(self, label: str | None) -> int:
+        return UNREADABLE if label is None else self.labels.index(label)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Of one row. code: the index of a label, `UNREADABLE` or `NEEDS_MODEL`. how: "hypothesis" (the
+    sentence `entry`), "vote" (`entry`: the first in rank that voted so), "model" (an answer to a
+    prompt with several sentences), "best" (nothing of what was read applied: the best entry did),
+    "majority" (nor did that), "no_pattern" (the model named none: the best of those selected),
+    "unreadable", "needs_model"."""
+
+    code: int
+    how: str
+    entry: int | None = None
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """decisions: one a row, in the order of the inputs. notes: counts of what is no row's, such as
+    answers about relevance that say neither yes nor no."""
+
+    decisions: tuple[Decision, ...]
+    notes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def codes(self) -> list[int]:
+        return [decision.code for decision in self.decisions]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows by how they were decided, and the notes that are not 0."""
+        found: dict[str, int] = {}
+        for decision in self.decisions:
+            found[decision.how] = found.get(decision.how, 0) + 1
+        return dict(sorted(found.items())) | {k: n for k, n in self.notes.items() if n}
+
+    def labels(self, names: Sequence[str]) -> list[str | None]:
+        """The label of each row; None where it has none."""
+        return [names[code] if code >= 0 else None for code in self.codes]
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Counts of rows without a label by reason."""
+        codes = self.codes
+        return {name: codes.count(code) for code, name in REASONS.items() if code in codes}
+
+
+class Strategy(Protocol):
+    async def __call__(
+        self, reading: Reading, inputs: Sequence[Json], place: str = ""
+    ) -> Predicted:
+        """place: before the place of each question, so that two readings in one session differ.
+        Raises Unavailable: an outage is never a prediction."""
+        ...
