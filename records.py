@@ -352,13 +352,17 @@ class Outcome:
 # --- what a step leaves in the store ----------------------------------------
 
 
+EventKind: TypeAlias = Literal["visit", "enter", "drop", "cut"]
+
+
 @dataclass(frozen=True)
 class BankEvent:
     """The bank is a log of what happened to it at time t.
 
     kind: "visit", the hypothesis (its `Hypothesis.digest`) was right or wrong on an observation, or
-    did not apply to it (None); "enter", it came in without a visit; "cut", the bank was cut to its
-    best, and `observation` says how many: hypothesis and texts are empty then.
+    did not apply to it (None); "enter", it came in without a visit; "drop", it left, as it says the same
+    as another; "cut", the bank was cut to its best, and `observation` says how many: hypothesis and
+    texts are empty then.
     """
 
     hypothesis: Digest
@@ -367,7 +371,7 @@ class BankEvent:
     observation: int
     right: bool | None
     t: int
-    kind: Literal["visit", "enter", "cut"] = "visit"
+    kind: EventKind = "visit"
 
 
 @dataclass(frozen=True)

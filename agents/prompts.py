@@ -60,6 +60,7 @@ BETTER = (
     "in the order stated at the beginning: what is said of it names what it costs without need; "
     "then say the same in less. Do not repeat a hypothesis from above."
 )
+MANY = "Give {count} such hypotheses, each of which says something of its own."
 EARLIER = "Hypotheses proposed so far:"
 UNREADABLE = (
     "{count} earlier {answers} could not be read, because the form of the answer was not kept."
@@ -86,18 +87,21 @@ def messages(
     history: History = "descriptions",
     tools: bool = False,
     aim: Aim = "another",
+    count: int = 1,
 ) -> list[Message]:
     """The messages that ask for the next hypothesis of `view`.
 
     history: "descriptions" lists earlier hypotheses by what `words.show_hypothesis` says of them;
     "chat" repeats earlier answers as they came, each as an assistant's turn. `feedback` of an
     earlier answer is shown wherever it is not empty. tools: whether tools go with the request.
+    count: hypotheses that are asked for.
     Raises UsageError for another history.
     """
     if history not in HISTORIES:
         raise UsageError(f"unknown history {history!r}: it is one of {', '.join(HISTORIES)}")
     task = _task(view, words, answer_format)
-    reminder = [TOOLS, FORM] if tools else [FORM]
+    reminder = [MANY.format(count=count)] if count > 1 else []
+    reminder += [TOOLS, FORM] if tools else [FORM]
     if not view.earlier:
         return [_user(*task, FIRST, *reminder)]
     following = {"another": FOLLOWING, "better": BETTER}[aim]

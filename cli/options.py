@@ -9,7 +9,8 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-DATA, MODEL, RUNNING, OUTPUT = "Data", "Model and method", "Running", "Output"
+DATA, MODEL, TEXT = "Data", "Model and method", "Labelled text"
+RUNNING, OUTPUT = "Running", "Output"
 
 
 def _option(panel: str, text: str, *names: str, **rest: Any) -> Any:
@@ -59,7 +60,11 @@ Seed: TypeAlias = Annotated[
 
 MethodName: TypeAlias = Annotated[
     str,
-    _option(MODEL, "How a session goes: abduce, refine, io, or imported for recorded answers."),
+    _option(
+        MODEL,
+        "How a session goes: abduce, refine, io, imported for recorded answers; on labelled text"
+        " also hypogenic, hyporefine, literature, union, zero-shot-gen, direct, infer.",
+    ),
 ]
 Model: TypeAlias = Annotated[
     str,
@@ -91,6 +96,78 @@ Repair: TypeAlias = Annotated[
     str | None,
     _option(MODEL, "Of refine on abd: search mends and shrinks each answer that falls short of the"
             " target.", metavar="search"),
+]  # fmt: skip
+Label: TypeAlias = Annotated[
+    str | None,
+    _option(DATA, "Of labelled text: the column of the labels, where no config names it.",
+            metavar="COLUMN"),
+]  # fmt: skip
+Ood: TypeAlias = Annotated[
+    str | None, _option(DATA, "Of labelled text: which OOD file, where there are several.",
+                        metavar="NAME"),
+]  # fmt: skip
+Examples: TypeAlias = Annotated[
+    str | None,
+    _option(TEXT, "Rows in the first prompt, or all of them (10).", metavar="N|all"),
+]
+Hypotheses: TypeAlias = Annotated[
+    int | None, _option(TEXT, "Hypotheses asked for in one prompt (10; io and refine 5).",
+                        metavar="N"),
+]  # fmt: skip
+Rounds: TypeAlias = Annotated[
+    int | None, _option(TEXT, "Passes through the rows (1).", metavar="N")
+]
+Tau: TypeAlias = Annotated[
+    float | None,
+    _option(TEXT, "Share of the rows it covers that a consistent sentence is right on (0.7).",
+            metavar="SHARE"),
+]  # fmt: skip
+JudgeHow: TypeAlias = Annotated[
+    str | None,
+    _option(TEXT, "auto: exact rules judge themselves, a model the other sentences; exact: no model"
+            " is asked; model: it judges all.", metavar="auto|exact|model"),
+]  # fmt: skip
+Repeats: TypeAlias = Annotated[
+    int | None,
+    _option(TEXT, "Times that a model judge is asked; the majority counts (1).", metavar="N"),
+]
+Prompts: TypeAlias = Annotated[
+    str | None,
+    _option(TEXT, "own, or config: the prompts that the data set's config brings (own).",
+            metavar="own|config"),
+]  # fmt: skip
+Shots: TypeAlias = Annotated[
+    int | None,
+    _option(TEXT, "Labelled rows that direct, one-step and two-step show (0).", metavar="N"),
+]
+Inference: TypeAlias = Annotated[
+    str | None,
+    _option(TEXT, "How the bank is read: best, filter-weight, one-step, two-step, multi, or choose,"
+            " which tries them on validation rows (multi).", metavar="STRATEGY"),
+]  # fmt: skip
+ValidationRows: TypeAlias = Annotated[
+    int | None,
+    _option(TEXT, "At most so many validation rows score a hypothesis for a choice (all; under a"
+            " model judge 50).", metavar="N"),
+]  # fmt: skip
+Split: TypeAlias = Annotated[
+    list[str] | None,
+    _option(TEXT, "Predict these rows alone: val, ind, ood; repeatable.", metavar="SPLIT"),
+]
+Literature: TypeAlias = Annotated[
+    str | None,
+    _option(TEXT, "Papers: a folder or file of PDF, Markdown, text, .bib or .jsonl.",
+            metavar="DIR"),
+]  # fmt: skip
+Banks: TypeAlias = Annotated[
+    list[str] | None,
+    _option(TEXT, "A stored bank: a session, or a file of `peirce bank`; repeatable (union).",
+            "--bank", metavar="SESSION|FILE"),
+]  # fmt: skip
+MethodArg: TypeAlias = Annotated[
+    list[str] | None,
+    _option(TEXT, "Any other setting of a method on labelled text, as capacity=20; repeatable.",
+            metavar="K=V"),
 ]  # fmt: skip
 AnswerFormat: TypeAlias = Annotated[
     str | None,

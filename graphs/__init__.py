@@ -14,6 +14,7 @@ from typing import Any
 from ..agents.prompts import Aim
 from ..records import Json, UsageError
 
+READS = ("literature", "bank", "judge")  # papers; a stored bank; a model that labels texts
 CHOSEN = ("max_answers", "feedback", "target_gap", "repair")  # settings that not all methods take
 
 
@@ -23,7 +24,9 @@ class Method:
     makes one without a store), and draws itself: `METHOD.graph.get_graph().draw_mermaid()`. asks: its prompts come from agents/prompts.py;
     False where answers are only read back (imported). aim: what its prompts ask for after the first
     answer. takes: of `CHOSEN`, those that may be set. settings: its own defaults of `case.Settings`,
-    None for what it has no use for."""
+    None for what it has no use for. Of labelled text: text: its own defaults of
+    `text_settings.TextSettings`; reads: what it reads besides (`READS`); optional: of that, what it
+    can do without."""
 
     name: str
     about: str
@@ -33,6 +36,9 @@ class Method:
     aim: Aim = "another"
     takes: frozenset[str] = frozenset({"max_answers", "feedback"})
     settings: Mapping[str, Json] = field(default_factory=dict)
+    text: Mapping[str, Json] = field(default_factory=dict)
+    reads: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
 
 
 def methods() -> Mapping[str, Method]:

@@ -23,6 +23,7 @@ from ..records import (
     Agreement,
     Answered,
     BankEvent,
+    EventKind,
     Hypothesis,
     Json,
     Judged,
@@ -32,11 +33,12 @@ from ..records import (
     Verdict,
     View,
 )
-from ..tasks.text import agreement_of, not_asked
+from ..tasks.text import NOT_ASKED, UNREADABLE, agreement_of, not_asked
 from ..tools.gear import is_redundant
 from .asking import PROPOSER, asked
 from .case import Case
-from .judge_calls import NOT_ASKED, UNREADABLE, predictions_of
+from .papers_read import read_sentences, sourced
+from .judge_calls import predictions_of
 from .steps import State
 
 ROWS = 10  # of one step: what a reader of a running session has to wait for
@@ -62,7 +64,7 @@ async def ask_for_new(
     messages = case.prompts.propose(view, case.text.hypotheses, papers)
     case.reply = await asked(case, PROPOSER, path, view, messages)
     case.reply_path = path
-    case.proposed = None
+    case.proposed = sourced(case, case.reply, bool(rows)) if papers else None
     return {"turn": state["turn"] + 1}
 
 
@@ -100,11 +102,7 @@ async def admit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
 
 def read_new(case: Case) -> list[Hypothesis | Malformed]:
     """What the last reply holds, at most as many as were asked for; or what a rewriting made of it."""
-    items = case.proposed
-    if items is None:
-        items = list(case.family.parse(case.view(), case.reply.text, case.settings.answer_format))
-        if case.reply.finish == "length":
-            items = items[:-1]  # the last was cut in its middle
+    items = read_sentences(case, case.reply) if case.proposed is None else case.proposed
     return items[: case.text.hypotheses] or [Malformed("empty", "the answer holds no hypothesis")]
 
 
@@ -164,7 +162,7 @@ def enter(
     case: Case, hypothesis: Hypothesis, shown: Agreement, rows: Sequence[int], t: int
 ) -> None:
     """A visit for each row; a sentence that is in the bank already keeps what it has."""
-    if hypothesis.digest in case.bank:
+    if case.bank.holds(hypothesis.text):
         return
     if shown.verdict != "ok" or not rows:
         log(case, _event(hypothesis, -1, None, t, "enter"))
@@ -173,14 +171,19 @@ def enter(
 
 
 def _event(
-    hypothesis: Hypothesis, row: int, right: bool | None, t: int, kind: str = "visit"
+    hypothesis: Hypothesis, row: int, right: bool | None, t: int, kind: EventKind = "visit"
 ) -> BankEvent:
-    return BankEvent(hypothesis.digest, hypothesis.text, "", row, right, t, kind)  # type: ignore[arg-type]
+    return BankEvent(hypothesis.digest, hypothesis.text, "", row, right, t, kind)
 
 
 def log(case: Case, event: BankEvent) -> None:
     case.events.append(event)
     case.bank.apply(event)
+
+
+async def close(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """The end of a method that does not go through the rows."""
+    return {} if state["stop"] else {"stop": "answered"}
 
 
 async def visit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -194,7 +197,9 @@ async def visit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
         expected, labels = shown[row].output, case.problem.public["labels"]
         not_right = 0
         for entry, (code,) in zip(best, found, strict=True):
-            right = labels[code] == expected if code >= 0 else (False if code == UNREADABLE else None)
+            right = (
+                labels[code] == expected if code >= 0 else (False if code == UNREADABLE else None)
+            )
             not_right += right is not True
             about = (entry.hypothesis, entry.text, entry.description)
             log(case, BankEvent(*about, row, right, row + 1))

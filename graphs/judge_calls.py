@@ -29,6 +29,7 @@ from ..records import (
     digest_of_text,
 )
 from ..tasks.label_answers import NOT_APPLICABLE, judgement_in
+from ..tasks.text import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
 from ..tools.judge import NotExact, Prepared, Rule, compile_sentence
 from .asking import JUDGE, asked
 from .replies import read_back
@@ -36,8 +37,6 @@ from .replies import read_back
 if TYPE_CHECKING:
     from .case import Case
 
-DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4
-REASONS = ("does_not_apply", "unreadable", "needs_model", "not_asked")  # code -1 - k is reason k
 _NAMED = 16  # hex digits of a digest in a path
 _KEPT = 8  # prepared input sets
 
@@ -49,6 +48,7 @@ class Judging:
         self._case = case
         self._rules: dict[str, Rule | NotExact] = {}
         self._prepared: OrderedDict[Digest, Prepared] = OrderedDict()
+        self._sets: OrderedDict[int, tuple[Sequence[Json], InputSet]] = OrderedDict()
         self._of_shown: dict[str, NDArray[np.int64]] = {}
         self._agreed: list[float] = []  # share of the majority, of questions that were repeated
 
@@ -100,6 +100,15 @@ class Judging:
             inputs = InputSet("shown", tuple(one.input for one in shown))
             self._of_shown[sentence] = await self.codes(sentence, inputs)
         return [int(self._of_shown[sentence][row]) for row in rows]
+
+    async def codes_of(self, sentence: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
+        """Of a list of inputs that several sentences are asked about."""
+        known = self._sets.get(id(inputs))
+        if known is None or known[0] is not inputs:
+            known = self._sets[id(inputs)] = (inputs, InputSet("rows", tuple(inputs)))
+            if len(self._sets) > _KEPT:
+                self._sets.popitem(last=False)
+        return await self.codes(sentence, known[1])
 
     @property
     def agreement(self) -> float | None:

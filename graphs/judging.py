@@ -141,8 +141,10 @@ def _reaches(case: Case, judged: Judged) -> bool:
     """Whether this is what refining goes for: a consistent hypothesis, and where a gap is set one
     that costs no more above its lower bound, in a family that knows costs."""
     target = case.settings.target_gap if isinstance(case.family, Measuring) else None
-    if not judged.verdict.consistent or judged.shown is None or target is None:
-        return judged.verdict.consistent
+    if not judged.verdict.consistent or judged.shown is None:
+        return False
+    if target is None:  # a threshold of consistency is no target
+        return all(mark is True for mark in judged.shown.marks)
     return judged.shown.gap is not None and judged.shown.gap <= target
 
 
@@ -152,6 +154,8 @@ def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malfor
     if reply.tool_calls:
         return [Malformed("no_answer", "tools were called to the end of the step's limit")]
     items = case.family.parse(view, reply.text, case.settings.answer_format)
+    if case.settings.text is not None:
+        items = items[: case.settings.text.hypotheses]
     return items or [Malformed("empty", "the answer holds no hypothesis")]
 
 
@@ -161,7 +165,7 @@ async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) ->
     family, hidden = case.family, case.problem.hidden
     opens = family.opens_hidden and bool(hidden)
     shown, unseen, predicted = await asyncio.gather(
-        family.agree(hypothesis, case.problem.shown, view, case.oracles(f"{path}/shown")),
+        family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown")),
         family.agree(hypothesis, hidden, view, case.oracles(f"{path}/hidden"))
         if opens
         else _nothing(),

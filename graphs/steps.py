@@ -72,6 +72,7 @@ async def _ask_in_words(state: State, case: Case, aim: prompts.Aim) -> dict[str,
     path = f"step/{state['step']}/propose/{state['turn']}"
     view = case.view()
     tools = tool_specs(case, view) if case.offers_tools else []
+    count = case.settings.text.hypotheses if case.settings.text else 1
     messages = prompts.messages(
         view,
         case.family.words,
@@ -79,7 +80,10 @@ async def _ask_in_words(state: State, case: Case, aim: prompts.Aim) -> dict[str,
         history=case.settings.history,
         tools=bool(tools),
         aim=aim,
+        count=count,
     )
+    if count > 1 and not view.earlier and not tools:
+        messages = case.prompts.propose(view, count)
     schema = case.family.words.schema(case.settings.answer_format)
     return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
 
@@ -201,25 +205,24 @@ async def record(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
 
 
 def _bank_events(case: Case) -> tuple[BankEvent, ...]:
-    """An accepted hypothesis enters the bank with one event for each shown observation; so does,
-    once, a redundant one where that is no fault."""
+    """A hypothesis enters the bank once, with one event for each shown observation: an accepted one,
+    a redundant one where that is no fault, and where `banks_all` says so any."""
+    everything = case.settings.text is not None and case.settings.text.banks_all
     events = []
     for answer in case.answered:
         for one in answer.judged:
-            if not one.verdict.consistent or one.bad or one.hypothesis is None or one.shown is None:
+            if one.hypothesis is None or one.shown is None:
                 continue
-            if one.verdict is Verdict.REDUNDANT and one.hypothesis.digest in case.banked:
+            good = one.verdict.consistent and not one.bad
+            again = one.hypothesis.digest in case.banked
+            if not (good or everything) or again and (everything or one.verdict is not Verdict.ACCEPTED):
                 continue
             case.banked.add(one.hypothesis.digest)
+            about = (one.hypothesis.digest, one.hypothesis.text, one.hypothesis.description)
             for observation, mark in enumerate(one.shown.marks):
                 case.bank_clock += 1
-                event = BankEvent(
-                    one.hypothesis.digest,
-                    one.hypothesis.text,
-                    one.hypothesis.description,
-                    observation,
-                    mark is True,
-                    case.bank_clock,
-                )
-                events.append(event)
+                right = mark if everything else mark is True
+                events.append(BankEvent(*about, observation, right, case.bank_clock))
+    for event in events:
+        case.bank.apply(event)
     return tuple(events)

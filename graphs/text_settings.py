@@ -39,6 +39,7 @@ class TextSettings:
     repeats: int = 1  # answers of a model judge a question; the majority counts
     judge_space: bool = False  # a model judges the sample space too: that many calls a hypothesis
     prompts: PromptSource = "own"  # config: those that the data set brings, where it brings any
+    banks_all: bool = True  # also sentences that are not consistent enter the bank (not of abduce)
     inference: str | None = "multi"  # how the bank is read (graphs/inference); None: not at all
     readers: int = 5  # hypotheses that filter-weight, one-step and two-step choose from the bank
     similarity: float = 0.7  # of right rows, from which on two are not both chosen

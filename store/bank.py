@@ -60,12 +60,16 @@ class Bank:
     def __len__(self) -> int:
         return len(self._held)
 
-    def __contains__(self, hypothesis: Digest) -> bool:
-        return hypothesis in self._held
+    def holds(self, text: str) -> bool:
+        """Whether a hypothesis of this text is in it: the text is what tells them apart."""
+        return any(entry.text == text for entry in self._held.values())
 
     def apply(self, event: BankEvent) -> None:
         if event.kind == "cut":
             self._cut(event.observation)
+            return
+        if event.kind == "drop":
+            self._held.pop(event.hypothesis, None)
             return
         entry = self._held.get(event.hypothesis)
         if entry is None:

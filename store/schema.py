@@ -93,7 +93,7 @@ TABLES: dict[str, str] = {
         digest VARCHAR PRIMARY KEY, data BLOB NOT NULL USING COMPRESSION uncompressed""",
     # The bank's log: a hypothesis was right or wrong on an observation at time t.
     #   ordinal: its place in the step.  hypothesis: `Hypothesis.digest`; '' of a cut.
-    #   kind: visit, enter, cut (`records.BankEvent`).  right: NULL where it did not apply.
+    #   kind: visit, enter, drop, cut (`records.BankEvent`).  right: NULL where it did not apply.
     #   text, description: NULL where they are those of the step's previous event of this
     #   hypothesis.
     "bank_event": """

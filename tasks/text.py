@@ -27,6 +27,7 @@ from ..records import (
     Observation,
     Oracles,
     Predictions,
+    Problem,
     Unavailable,
     View,
 )
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 TAU = 0.7
+DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4  # codes that are no label
+REASONS = ("does_not_apply", "unreadable", "needs_model", "not_asked")  # of code -1, -2, …
 MOST_CHARACTERS = 4_000  # of a sentence; the longest published hypotheses have some 600
 MOST_HYPOTHESES = 100  # of one answer
 
@@ -63,7 +66,8 @@ class Text:
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
-        return [self.read(one, view) for one in hypotheses_in(answer, MOST_HYPOTHESES)]
+        found = hypotheses_in(answer, MOST_HYPOTHESES) or hypotheses_in(answer, 1)
+        return [self.read(one, view) for one in found]
 
     def read(self, text: str, view: View) -> Hypothesis | Malformed:
         sentence = " ".join(text.split())
@@ -150,6 +154,12 @@ def agreement_of(
         "covered": sum(mark is not None for mark in marks),
     }
     return Agreement(tuple(marks), tuple(got), "needs_model" if needs else "ok", detail)
+
+
+def of_split(problem: Problem, split: str) -> tuple[Observation, ...]:
+    """The hidden rows of "val", "ind" or "ood"; none where the data set lacks the split."""
+    start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
+    return problem.hidden[start:stop]
 
 
 def not_asked(count: int) -> Predictions:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,7 +27,20 @@ from .settings import shown_settings
 T = TypeVar("T")
 OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
 OPENING = ("sandbox", "workers", "strict_sandbox", "solver")
-Begin: TypeAlias = Callable[[Store, Json, Json, Mapping[str, bool]], str]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What those who were opened say of themselves. model, repairs (None: nobody does): settings of
+    the proposer and the repairer; players: of the other roles; layers: of the sandbox."""
+
+    model: Json
+    repairs: Json
+    players: Mapping[str, Json]
+    layers: Mapping[str, bool]
+
+
+Begin: TypeAlias = Callable[[Store, Told], str]
 
 
 async def drive(
@@ -40,9 +54,8 @@ async def drive(
     retry_failed: bool = False,
     repair: str | Repairer | None = None,
 ) -> str:
-    """Runs the session that `begin(store, the proposer's settings, the repairer's or None, the
-    sandbox's layers)` names, and returns its id. operational: model_options, sandbox, workers,
-    strict_sandbox, solver, concurrency.
+    """Runs the session that `begin` names, and returns its id. operational: model_options, players,
+    sandbox, workers, strict_sandbox, solver, concurrency.
     """
     from ..agents import open_model
     from ..graphs.budget import Budget
@@ -65,6 +78,11 @@ async def drive(
             if isinstance(repair, str):
                 stack.push_async_callback(repairer.close)
         repairer_settings = None if repairer is None else checked_settings(repairer)
+        players: dict[str, Proposer] = {}
+        for name, (spec, options) in (operational.get("players") or {}).items():
+            players[name] = await open_model(spec, options)
+            stack.push_async_callback(players[name].close)
+        told_by = {name: checked_settings(one) for name, one in players.items()}
         tools = await stack.enter_async_context(
             opened(
                 family_named(family),
@@ -73,7 +91,8 @@ async def drive(
         )
         # Last: what cannot be run leaves no empty store behind.
         store = stack.enter_context(closing(Store.open(path, write=True)))
-        session = begin(store, model_settings, repairer_settings, tools.layers)
+        told = Told(model_settings, repairer_settings, told_by, tools.layers)
+        session = begin(store, told)
         before = store.session(session).get("seconds") or 0.0
         limits = operational.get("spending", {})
         used = store.usage(session)["by_kind"].get("model", {})
@@ -81,7 +100,7 @@ async def drive(
         with interruptible(emit) as stopping:
             outcome = await run_session(
                 store, session, proposer=proposer, sandbox=tools.sandbox, solve=tools.solver,
-                repairer=repairer, stopping=stopping,
+                repairer=repairer, players=players, stopping=stopping,
                 concurrency=operational["concurrency"], on_event=emit, callbacks=callbacks,
                 retry_failed=retry_failed, budget=Budget.of(limits, used),
                 max_failures=limits.get("max_failures"), cache=operational.get("cache", True),

@@ -10,8 +10,9 @@ from ..records import Json, Limits, Proposer, Repairer, UsageError
 from .methods import check_repair, course_of
 from .outcome import store_path
 from .problems import Chosen, choose
-from .roles import model_options, role_settings
+from .roles import PRICES, model_options, role_settings
 from .settings import course, given, model_args_of, spending_of
+from .text_course import text_course, with_reading
 
 CONCURRENCY = 8  # problems side by side
 OF_METHOD = ("max_answers", "tool_calls", "feedback", "target_gap", "repair")
@@ -40,8 +41,10 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
     from ..tasks import family_of
     from ..tools.solve import check_solver
 
-    named = ("data", "problems", "problem", "sample", "observations", "space", "seed")
+    named = ("data", "problems", "problem", "sample", "observations", "space", "seed", "label",
+             "ood")  # fmt: skip
     chosen = choose(task, **{name: options[name] for name in named})
+    store = store_path(options["store"])
     model, method = options["model"], options["method"]
     own = {name: options[name] for name in OF_MODEL}
     opening = model_options(model, model_args_of(options["model_arg"]), own)
@@ -59,8 +62,10 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
         "seed": options["seed"],
         "strict_contract": options["strict_contract"],
         **course_of(method, family, {name: options[name] for name in OF_METHOD}),
+        **text_course(method, family, model, options),
         "limits": asdict(Limits()),
     }
+    chosen, beside = with_reading(chosen, method, options, store)
     check_repair(options["repair"], family)
     limits = spending_of(**{name: options[name] for name in OF_SPENDING})
     check_backend(options["sandbox"])
@@ -70,14 +75,42 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
         "model_options": opening,
         **given(repair=options["repair"] if isinstance(options["repair"], str) else None),
         "roles": others,
+        "players": _players(settings, model, opening, others),
         "sandbox": options["sandbox"],
         "strict_sandbox": options["strict_sandbox"],
         "workers": options["workers"],
         "solver": options["solver"],
         "concurrency": options["concurrency"] or CONCURRENCY,
         "cache": options["cache"],
-        "store": str(store_path(options["store"])),
+        "store": str(store),
         "spending": limits,
         **chosen.sources,
+        **beside,
     }
     return Intended(chosen, model, options["repair"], settings, operational)
+
+
+def _players(
+    settings: Mapping[str, Json],
+    model: str | Proposer,
+    opening: Mapping[str, Json],
+    others: Mapping[str, Mapping[str, Json]],
+) -> dict[str, Json]:
+    """Of the roles that the session's method asks and that are set up apart: [model, its options]."""
+    if "text" not in settings:
+        return {}
+    found: dict[str, Json] = {}
+    for role in ("judge", "literature"):
+        told = dict(others.get(role, {}))
+        if not told:
+            continue
+        spec = told.pop("model", None) or model
+        if not isinstance(spec, str):
+            raise UsageError(f"role {role}: name its model, for the proposer is an object")
+        arguments = model_args_of(told.pop("model_arg", None) or ())
+        own = {key: value for key, value in told.items() if key not in PRICES}
+        if spec == model:
+            own = {**{k: v for k, v in opening.items() if k != "model_args"}, **own}
+            arguments = {**opening.get("model_args", {}), **arguments}
+        found[role] = [spec, model_options(spec, arguments, own)]
+    return found

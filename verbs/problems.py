@@ -47,6 +47,8 @@ def choose(
     observations: int | str | Path | None = None,
     space: str | Path | None = None,
     seed: int = 0,
+    label: str | None = None,
+    ood: str | None = None,
 ) -> Chosen:
     """The problems that the options name; see `tasks.load_problems` for the rules and errors."""
     shown = None if observations is None else str(observations)
@@ -60,6 +62,8 @@ def choose(
         sample=sample,
         seed=seed,
         space_file=None if space is None else str(space),
+        label=label,
+        ood=ood,
     )
     if not pairs:
         raise UsageError(f"{data or task} leaves no problem to work on.")

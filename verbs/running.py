@@ -9,13 +9,13 @@ from typing import Any
 from ..records import Json, Proposer, Repairer, UsageError
 from ..store import Store
 from .arguments import checked
-from .driving import OnEvent, complete, drive
+from .driving import OnEvent, Told, complete, drive
 from .forecast import planned
 from .intended import intended
 from .methods import repair_settings
 from .outcome import Session, outcome, reading, store_path
 from .problems import choose, task_like
-from .settings import given, model_name, spending_of, split_model
+from .settings import given, model_name, role_records, spending_of, split_model
 
 
 @checked
@@ -39,6 +39,22 @@ def run(
     feedback: bool | None = None,
     target_gap: float | None = None,
     repair: str | Repairer | None = None,
+    label: str | None = None,
+    ood: str | None = None,
+    examples: int | str | None = None,
+    hypotheses: int | None = None,
+    rounds: int | None = None,
+    tau: float | None = None,
+    judge: str | None = None,
+    repeats: int | None = None,
+    prompts: str | None = None,
+    shots: int | None = None,
+    inference: str | None = None,
+    validation_rows: int | None = None,
+    split: Sequence[str] = (),
+    literature: str | Path | None = None,
+    bank: Sequence[str | Path] = (),
+    method_arg: Sequence[str] | Mapping[str, Json] = (),
     temperature: float | None = None,
     top_p: float | None = None,
     max_tokens: int | None = None,
@@ -70,30 +86,33 @@ def run(
     `model` is a model string or a Proposer of your own (`resume` then needs it again). `on_event`
     is told what happens (see reports/screen.py); `callbacks` are LangChain's, for tracing.
     `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
-    {"judge": {"model": …, "temperature": …}}, recorded; no method asks them yet. `max_answers`: of
+    {"judge": {"model": …, "temperature": …}}: who labels texts, and who reads literature, where it
+    is not the proposer (`scorer` is recorded, no method asks it yet). `max_answers`: of
     a problem; None: the method's own (abduce 25, refine 8, io 1). `tool_calls`: of the model, at
     most so many an answer; None: 4, of refine and io 0. `feedback`: whether the next prompt says
     where an answer failed; None: to a model that takes no tools. `target_gap`: of refine on rules
     about worlds, the cost above the lower bound a prompt world at which it stops (1.0). `repair`:
     of refine, "search" or a Repairer of your own (`resume` then needs it again), which mends each
     answer that falls short of the target. `solver`: of rules about worlds, "fast" (Z3 only
-    where the fast path ends) or "z3". `cache`: whether what another session of the
+    where the fast path ends) or "z3". Of labelled text (docs/hypogenic.md): `label`, the column of
+    the labels; `ood`, which OOD rows; `literature`, papers; `bank`, sessions or files; `judge`, auto,
+    exact or model; `inference`, a strategy, or "choose"; the others as in
+    `graphs.text_settings.TextSettings`, of which `method_arg` sets any. `cache`: whether what another session of the
     store has asked of the same model is answered from there.
     """
     options = dict(locals())
     what = intended(options.pop("task"), options)
     path = Path(what.operational["store"])
 
-    def begin(
-        opened: Store, model_settings: Json, repairs: Json, layers: Mapping[str, bool]
-    ) -> str:
-        shaping, answered = split_model(model_settings)
-        shown = model_name(model, model_settings, shown=True)
-        reached = {"layers": dict(layers), "model_name": shown, **answered}
+    def begin(opened: Store, told: Told) -> str:
+        shaping, answered = split_model(told.model)
+        shown = model_name(model, told.model, shown=True)
+        reached = {"layers": dict(told.layers), "model_name": shown, **answered}
         whole = what.settings | {
-            "model": model_name(model, model_settings),
+            "model": model_name(model, told.model),
             "model_settings": shaping,
-            **repair_settings(what.repair, repairs),
+            **repair_settings(what.repair, told.repairs),
+            **role_records(told.players),
             "operational": what.operational | reached,
         }
         return opened.create_session(whole, what.chosen.pairs)
@@ -177,20 +196,23 @@ def resume(
     if repair is not None and not settings.get("repair"):
         raise UsageError(f"session {found} was begun without repair: leave repair out")
 
-    def again(
-        opened: Store, model_settings: Json, repairs: Json, layers: Mapping[str, bool]
-    ) -> str:
-        now = repair_settings(repairer, repairs)
+    def again(opened: Store, told: Told) -> str:
+        now = repair_settings(repairer, told.repairs)
         if any(settings.get(key) != value for key, value in now.items()):
             raise UsageError(
                 f"session {found} was begun with the repairer {settings['repairer_settings']}, not"
                 f" {now['repairer_settings']}: begin a new session for another one"
             )
-        shaping, begun = (split_model(s)[0] for s in (model_settings, settings["model_settings"]))
+        shaping, begun = (split_model(s)[0] for s in (told.model, settings["model_settings"]))
         if shaping != begun:
             raise UsageError(
                 f"session {found} was begun with the model {begun}, not {shaping}: begin a new"
                 " session for another one"
+            )
+        if role_records(told.players).get("roles") != settings.get("roles"):
+            raise UsageError(
+                f"session {found} was begun with the roles {settings.get('roles')}, not"
+                f" {role_records(told.players).get('roles')}: begin a new session for others"
             )
         return found
 

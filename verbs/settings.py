@@ -87,6 +87,13 @@ def split_model(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]
     return shaping, {"reached": reached, "answers": model_settings.get(FILE)}
 
 
+def role_records(players: Mapping[str, Json]) -> dict[str, Json]:
+    """What a session records of who plays its other roles; nothing where the proposer does."""
+    if not players:
+        return {}
+    return {"roles": {name: split_model(told)[0] for name, told in players.items()}}
+
+
 def shown_model(settings: Json) -> str:
     """What tables call the model of a session."""
     return str(settings.get("operational", {}).get("model_name") or settings.get("model"))

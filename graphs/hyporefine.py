@@ -1,0 +1,115 @@
+"""`hyporefine`: HypoGeniC with literature (HypoRefine; notes on the reference, section b).
+
+First hypotheses come from examples and papers together, without refinement. At each regeneration new ones
+come from the wrong rows and are then rewritten `rewrites` times, by the literature and by those rows in
+turn, before they are judged. A rewriting that gives fewer hypotheses than it was given loses none: those
+beyond its end stay as they were; one that changes nothing ends the rewriting.
+
+    step/5/propose/0      new ones, from the wrong rows
+    step/5/rewrite/0      … in the light of the literature;  /1 of the rows;  /2 of the literature …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from ..records import Hypothesis, Json, Malformed
+from . import Method
+from .asking import LITERATURE, PROPOSER, asked
+from .bank_steps import (
+    admit,
+    after_record_bank,
+    after_visit,
+    ask_again,
+    ask_first,
+    read_new,
+    record_bank,
+    view_of_rows,
+    visit,
+)
+from .case import Case
+from .papers_read import read_sentences, sourced, summarise
+from .steps import STEPS_WITHOUT_END, State
+
+Item = Hypothesis | Malformed
+
+
+async def rewrite(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """The new hypotheses, rewritten by literature and data in turn."""
+    case = runtime.context
+    if case.reply.finish == "exhausted":
+        return {}
+    items: list[Item] = [one for one in read_new(case) if isinstance(one, Hypothesis)]
+    counts = []
+    for number in range(case.text.rewrites if items else 0):
+        written = await _rewritten(case, state, number, items)
+        counts.append(len(written))
+        following = [*written, *items[len(written) :]]
+        if {one.text for one in following if isinstance(one, Hypothesis)} == {
+            one.text for one in items if isinstance(one, Hypothesis)
+        }:
+            break
+        items = following
+    case.proposed = items or None
+    case.step_fields["rewrites"] = counts
+    return {}
+
+
+async def _rewritten(case: Case, state: State, number: int, items: Sequence[Item]) -> list[Item]:
+    by_papers = number % 2 == 0
+    path = f"step/{state['step']}/rewrite/{number}"
+    view = view_of_rows(case, () if by_papers else case.wrong_rows)
+    texts = [one.text for one in items if isinstance(one, Hypothesis)]
+    count = len(texts)
+    if by_papers:
+        messages = case.prompts.refine_with_papers(view, texts, case.summaries, count)
+        reply = await asked(case, LITERATURE, path, view, messages)
+        found = sourced(case, reply, with_rows=True)
+    else:
+        reply = await asked(
+            case, PROPOSER, path, view, case.prompts.refine_with_data(view, texts, count)
+        )
+        found = read_sentences(case, reply)
+    kept = [one for one in found if isinstance(one, Hypothesis)][:count]
+    parents = {one.text: one for one in items if isinstance(one, Hypothesis)}
+    return [_with_descent(one, parents, number) for one in kept]
+
+
+def _with_descent(
+    one: Hypothesis, before: dict[str, Hypothesis], number: int
+) -> Hypothesis:
+    """Unchanged hypotheses keep what is known of them; others say which rewriting made them."""
+    if one.text in before:
+        return before[one.text]
+    return replace(one, meta={"from": "both", **one.meta, "rewrite": number})
+
+
+def build() -> Any:
+    """summarise -> ask_first -> admit -> record_bank -> visit -> (ask_again -> rewrite -> admit) …"""
+    graph = StateGraph(State, context_schema=Case)
+    for node in (summarise, ask_first, admit, record_bank, visit, ask_again, rewrite):
+        graph.add_node(node)
+    graph.add_edge(START, "summarise")
+    graph.add_edge("summarise", "ask_first")
+    graph.add_edge("ask_first", "admit")
+    graph.add_edge("admit", "record_bank")
+    graph.add_conditional_edges("record_bank", after_record_bank, ["visit", END])
+    graph.add_conditional_edges("visit", after_visit, ["ask_again", "record_bank"])
+    graph.add_edge("ask_again", "rewrite")
+    graph.add_edge("rewrite", "admit")
+    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+
+
+METHOD = Method(
+    "hyporefine",
+    "hypogenic with literature: new hypotheses are rewritten by papers and data in turn",
+    ("text",),
+    build(),
+    takes=frozenset(),
+    reads=frozenset({"literature"}),
+)

@@ -1,0 +1,162 @@
+"""What follows a method on labelled text: its bank is read on validation, test and OOD rows.
+
+    infer/ind-0/multi/17      the model is asked about row 17 of the test rows, by the strategy multi
+    text/…, texts/…           what judges single sentences (judge_calls.py)
+
+Whatever is chosen here (a hypothesis, weights, a strategy) is chosen by validation rows, or by the
+bank where there are none; labels of test and OOD rows are never read. What came of it stands in the
+fields of the step, and reports score it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from ..records import Json, Message, StepRecord
+from ..tasks.text import of_split
+from .asking import JUDGE, asked
+from .case import Case
+from .inference import STRATEGIES, Entry, Predicted, Reading, ReadingSettings, Worth, predict
+from .inference.choose import choose
+from .judge_calls import bare_view
+from .steps import STEPS_WITHOUT_END, State
+
+ROWS = 50  # read at a time: what an interruption waits for
+UNDER_A_MODEL = 50  # validation rows that score a hypothesis
+CHOOSE = "choose"
+
+
+def followed_by_reading(graph: Any) -> Any:
+    """The graph of a method, and then the reading of what it left in the bank."""
+    outer = StateGraph(State, context_schema=Case)
+    outer.add_node("find", graph)
+    outer.add_node("read", read_bank)
+    outer.add_edge(START, "find")
+    outer.add_conditional_edges("find", _after_find, ["read", END])
+    outer.add_edge("read", END)
+    return outer.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+
+
+async def _after_find(state: State, runtime: Runtime[Case]) -> str:
+    case = runtime.context
+    return "read" if state["stop"] and (len(case.bank) or case.entries) else END
+
+
+async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """Predicts the rows of every split and writes the step; interrupted, it leaves the problem open,
+    and what was asked stands in the journal."""
+    case = runtime.context
+    reading = await reading_of(case)
+    chosen, tried = case.text.inference or "", {}
+    if chosen == CHOOSE:
+        rows = validation_rows(case)
+        made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
+        chosen, tried = made.strategy, dict(made.accuracy)
+    splits: dict[str, Json] = {}
+    for split in case.text.splits:
+        inputs = [one.input for one in of_split(case.problem, split)]
+        found = await _in_parts(case, chosen, reading, split, inputs)
+        if found is None:
+            return {"stop": ""}
+        if inputs:
+            splits[split] = found
+    fields: dict[str, Json] = {
+        "strategy": chosen,
+        "splits": splits,
+        "entries": len(reading.entries),
+    }
+    if tried:
+        fields["validation"] = tried
+    if case.judging.agreement is not None:
+        fields["agreement"] = case.judging.agreement
+    await case.ledger.step(
+        StepRecord(case.problem.id, state["step"], (), {"inference": fields}, ())
+    )
+    case.emit({"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": []})
+    return {"step": state["step"] + 1}
+
+
+async def _in_parts(
+    case: Case, strategy: str, reading: Reading, split: str, inputs: Sequence[Json]
+) -> dict[str, Json] | None:
+    """{labels, reasons, decided} of a split; None where the session is to stop."""
+    labels: list[str | None] = []
+    reasons: Counter[str] = Counter()
+    decided: Counter[str] = Counter()
+    rows = ROWS if reading.ask else max(1, len(inputs))
+    for start in range(0, len(inputs), rows):
+        if case.stopping.is_set():
+            return None
+        part = inputs[start : start + rows]
+        found: Predicted = await predict(strategy, reading, part, f"{split}-{start}/")
+        labels += found.labels(reading.labels)
+        reasons.update(found.reasons)
+        decided.update(found.counts)
+    return {"labels": labels, "reasons": dict(reasons), "decided": dict(sorted(decided.items()))}
+
+
+async def reading_of(case: Case) -> Reading:
+    """The bank as strategies read it. Its entries are weighed by validation rows where that is free,
+    or where the strategy chooses by it."""
+    entries = case.entries or [
+        Entry(one.text, one.accuracy(case.bank.chance) or 0.0, one.visits, one.reward, tuple(sorted(one.right)))
+        for one in case.bank.top()
+    ]  # fmt: skip
+    asks = case.judging.asks and case.role(JUDGE).model is not None
+    view = replace(bare_view(case), shown=case.problem.shown)
+
+    async def judge(text: str, inputs: Sequence[Json]) -> Any:
+        return await case.judging.codes_of(text, inputs)
+
+    async def ask(role: str, place: str, messages: Sequence[Message]) -> str:
+        return (await asked(case, JUDGE, f"infer/{place}", bare_view(case), messages)).text
+
+    settings = ReadingSettings(
+        top=case.text.readers,
+        patterns=case.text.readers,
+        similar=case.text.similarity,
+        examples=case.text.shots,
+        seed=case.settings.seed,
+    )
+    exact = all(case.judging.rule(entry.text) is not None for entry in entries)
+    reading = Reading(
+        tuple(entries), view, judge, prompts=case.prompts, ask=ask if asks else None,
+        settings=settings,
+    )  # fmt: skip
+    rows = validation_rows(case)
+    if not rows or (not exact and (not asks or case.text.inference == "multi")):
+        return reading
+    return replace(reading, worth=tuple([await _worth(case, one, rows) for one in entries]))
+
+
+async def _worth(case: Case, entry: Entry, rows: Sequence[Any]) -> Worth:
+    codes = await case.judging.codes_of(entry.text, [one.input for one in rows])
+    labels = case.problem.public["labels"]
+    right = sum(
+        code >= 0 and labels[code] == row.output for code, row in zip(codes, rows, strict=True)
+    )
+    return Worth(right, int(sum(code != -1 for code in codes)), len(rows))
+
+
+def validation_rows(case: Case) -> list[Any]:
+    """Those that a choice rests on: all where rules are exact, else a sample of them."""
+    rows = list(of_split(case.problem, "val"))
+    most = case.text.validation
+    if most is None:
+        most = UNDER_A_MODEL if case.judging.asks and not _all_exact(case) else len(rows)
+    if len(rows) <= most:
+        return rows
+    drawn = random.Random(f"{case.settings.seed} {case.problem.id}").sample(range(len(rows)), most)
+    return [rows[place] for place in sorted(drawn)]
+
+
+def _all_exact(case: Case) -> bool:
+    texts = [one.text for one in case.entries or case.bank.top()]
+    return all(case.judging.rule(text) is not None for text in texts)
