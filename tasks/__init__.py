@@ -10,6 +10,7 @@ A task may define more than `records.Task` asks for:
   by `observations.apply`;
 - `choose(path | None, wanted: labels.Wanted) -> list[Problem]`, where the problems are samples of
   data sets: those that the options name, instead of `load`, `generate` and `observe`;
+- `made_by(generator) -> Task`, the task that `TASK:GENERATOR` names;
 - `judgeable(observation) -> bool`, where a hypothesis cannot be right on some hidden pairs;
 - `drawn(problem) -> str`, the lines that `tasks show` shows a person of a problem, at most 98
   columns wide, instead of its pairs; `--json` has all of it;
@@ -64,6 +65,9 @@ def task(name: str) -> Task:
     if own.is_path(name):
         return own.task_of(name, {task.name for task in tasks()})
     found = {task.name: task for task in tasks()}
+    base, mark, generator = name.partition(":")
+    if mark and (made_by := getattr(found.get(base), "made_by", None)) is not None:
+        return cast(Task, made_by(generator))
     if name not in found:
         raise UsageError(f"no task {name!r}{nearest(name, found)}")
     return found[name]
@@ -126,8 +130,8 @@ def load_problems(
     brought = getattr(source, "problems", None)
     choose = getattr(source, "choose", None)
     if choose is not None:
-        wanted = Wanted(observations, problems, ids, sample, seed, label, ood)
-        everything = choose(data, wanted)
+        asked = Wanted(observations, problems, ids, sample, seed, label, ood)
+        everything = choose(data, asked)
         spaces = _spaces(source, everything, {one.id for one in everything}, space_file, space_seed)
         return [(problem, spaces[problem.id]) for problem in everything]
     for option, value in (("label", label), ("ood", ood)):

@@ -134,6 +134,20 @@ def _about(cells: Sequence[Json], feature: Mapping[str, Json]) -> dict[str, Json
     return {"kind": "text", "about": about}
 
 
+def value_as(kind: str, cell: Json, where: str) -> Json:
+    """A cell of a column of this kind; None where it is missing. Raises `DataError` for one that is
+    not of the kind: a text among numbers."""
+    if cell is None:
+        return None
+    if isinstance(cell, dict | list):
+        raise DataError(f"{where}: no plain value: {shorten(cell)}")
+    if kind in ("text", "choice"):
+        return cell if isinstance(cell, str) else label_text(cell)
+    if not isinstance(cell, bool if kind == "truth" else int | float):
+        raise DataError(f"{where}: no {kind}, as other rows have: {shorten(cell)}")
+    return cell
+
+
 # --- two texts to choose from ---------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..records import DataError, Json, Observation, Problem, canonical_json
-from .label_columns import Columns, described
+from .label_columns import Columns, described, value_as
 from .label_config import label_text
 from .label_names import LabelNames
 from .label_sets import DataSet
@@ -92,14 +92,7 @@ def rows_of_tables(
     """tables: split -> its tables. label: the column that a user names. wanted: the inputs, where
     a user names them. Raises `DataError` naming file and row."""
     train = tables["train"]
-    label_name = _label_name(found, train[0], label)
-    for some in tables.values():
-        for table in some:
-            if label_name not in table.columns:
-                raise DataError(
-                    f"{table.path}: no label column {label_name!r}"
-                    f"{nearest(label_name, table.columns)}"
-                )
+    label_name = label_column(found, [one for some in tables.values() for one in some], label)
     gold = {split: _gold(some, label_name) for split, some in tables.items()}
     labels = _labels(found, train, gold["train"], label_name)
     cells = {
@@ -111,9 +104,9 @@ def rows_of_tables(
         str(train[0].path), cells, label_name, labels, found.config.templates, metadata.features,
         wanted,
     )  # fmt: skip
+    kinds = {name: str(told["kind"]) for name, told in columns.about.items()}
     splits = {
-        split: _observations(some, gold[split], labels, tuple(columns.about))
-        for split, some in tables.items()
+        split: _observations(some, gold[split], labels, kinds) for split, some in tables.items()
     }
     if any(one["kind"] == "text" for one in columns.about.values()):
         _warn_of_duplicates(found.name, splits)
@@ -130,14 +123,21 @@ def rows_of_tables(
     )
 
 
-def _label_name(found: DataSet, table: Table, asked: str | None) -> str:
-    """`--label`, else that of the config, else `label`, else the one label of the metadata."""
+def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> str:
+    """`--label`, else that of the config, else `label`, else the one label of the metadata. tables:
+    the training rows first. Raises `DataError` where a table lacks it."""
     told = tuple(found.metadata.labels)
     given = asked or found.config.label_name
     if given is None:
-        there = [name for name in told if name in table.columns]
-        given = LABEL if LABEL in table.columns or len(there) != 1 else there[0]
-    if told and given in table.columns and given not in told:
+        there = [name for name in told if name in tables[0].columns]
+        given = LABEL if LABEL in tables[0].columns or len(there) != 1 else there[0]
+    for table in tables:
+        if given not in table.columns:
+            others = "" if asked or found.config.label_name else "; --label names another"
+            raise DataError(
+                f"{table.path}: no label column {given!r}{nearest(given, table.columns)}{others}"
+            )
+    if told and given not in told:
         warn(
             f"{found.name}: the label column is {given!r}, and {found.metadata.path} calls it"
             f" {' or '.join(map(repr, told))}"
@@ -187,26 +187,27 @@ def _observations(
     tables: Sequence[Table],
     gold: Sequence[tuple[Table, int, str]],
     labels: LabelNames,
-    columns: Sequence[str],
+    kinds: Mapping[str, str],
 ) -> tuple[Observation, ...]:
+    """kinds: of the inputs, by column."""
     for table in tables:
-        for name in columns:
+        for name in kinds:
             if name not in table.columns:
                 raise DataError(f"{table.path}: no column {name!r}{nearest(name, table.columns)}")
-    cells = {id(table): [table.columns[name] for name in columns] for table in tables}
     found = []
     for table, row, written in gold:
+        where = table.where(row)
         label = labels.of(written)
         if label is None:
             raise DataError(
-                f"{table.where(row)}: the label {shorten(written)!r} is in no training row;"
-                f" known are {', '.join(labels.names)}"
+                f"{where}: the label {shorten(written)!r} is in no training row; known are"
+                f" {', '.join(labels.names)}"
             )
-        values = [column[row] for column in cells[id(table)]]
-        for name, value in zip(columns, values, strict=True):
-            if isinstance(value, dict | list):
-                raise DataError(f"{table.where(row)}, {name}: no plain value: {shorten(value)}")
-        found.append(Observation(dict(zip(columns, values, strict=True)), label))
+        given = {
+            name: value_as(kind, table.columns[name][row], f"{where}, {name}")
+            for name, kind in kinds.items()
+        }
+        found.append(Observation(given, label))
     return tuple(found)
 
 

@@ -10,11 +10,11 @@ import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from ..records import DataError, UsageError
-from .files import expanded
-from .label_config import CONFIG, METADATA, SPLITS, Config, Metadata, read_config, read_metadata
+from .label_config import CONFIG, METADATA, SPLITS, Config, Metadata, read_metadata
 from .label_tables import FORMS, form_of
 from .sentences import nearest, warn
 
@@ -23,15 +23,17 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Place:
-    """A data set that was found. name: its path below the root, or its folder's name."""
+    """A data set that was found. name: its path below the root, or its folder's name. file: the
+    one that holds all its rows, None where a folder does."""
 
     name: str
     folder: Path
+    file: Path | None = None
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """files: split -> the files that hold its rows, in order."""
+    """files: split -> the files that hold its rows, in order; "" for rows without a split."""
 
     name: str
     folder: Path
@@ -41,10 +43,8 @@ class DataSet:
 
 
 def places(root: str | Path) -> list[Place]:
-    """The data sets under a path, by name. Raises `UsageError` where there are none."""
-    base = expanded(root)
-    if not base.is_dir():
-        raise UsageError(f"{base}: no such folder")
+    """The data sets with a config.yaml at or below a folder, by name."""
+    base = Path(root)
     if (base / CONFIG).is_file():
         return [Place(base.resolve().name, base)]
     found = []
@@ -53,15 +53,12 @@ def places(root: str | Path) -> list[Place]:
         if CONFIG in names:
             inner.clear()
             found.append(Place(Path(folder).relative_to(base).as_posix(), Path(folder)))
-    if not found:
-        raise UsageError(f"{base}: no data here; looked for {CONFIG}")
     return sorted(found, key=lambda one: one.name)
 
 
-def published(place: Place, ood: str | None = None) -> DataSet:
-    """The data set of a folder with config.yaml. Raises `DataError` for a file that is named there
-    and is not there, nor one that is near it."""
-    config = read_config(place.folder)
+def published(place: Place, config: Config, ood: str | None = None) -> DataSet:
+    """The data set of a folder with a config that names its files. Raises `DataError` for a file
+    that is named there and is not there, nor one that is near it."""
     if "train" not in config.files:
         raise DataError(f"{config.path}: no train_data_path")
     files = _named_files(config, place.folder)
@@ -126,7 +123,9 @@ def ood_files(folder: Path) -> dict[Path, str]:
     the others: `ood_hotel_reviews_Chicago.json` beside `ood_hotel_reviews_all.json` is Chicago."""
     found = sorted(one for one in folder.iterdir() if one.is_file() and _is_ood(one))
     stems = [one.name.split(".")[0] for one in found]
-    shared = os.path.commonprefix(stems) if len(stems) > 1 else ""
+    first, last = min(stems, default=""), max(stems, default="")
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    shared = "".join(one for one, _ in alike) if len(stems) > 1 else ""
     shared = shared[: shared.rfind("_") + 1]
     return {
         path: stem.removeprefix(shared).strip("_-") or stem

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..records import InputSet, Json, Problem, UsageError
-from . import problem_sample
-from .files import joint_identity
-from .label_config import CONFIG, METADATA
-from .label_problems import FAMILY, NAME, SHOWN, Rows, rows_of_tables
-from .label_sets import DataSet, places, published
-from .label_tables import read_table, typed
+from . import label_generator, problem_sample
+from .label_config import CONFIG
+from .label_drawing import drawn
+from .label_problems import FAMILY, NAME, SHOWN, Rows
+from .label_sources import identity_of, source_of
 from .sentences import nearest
 from .space_files import each_once
 
+MADE = 12  # data sets of a run without data
 SPACE = 100  # unlabelled inputs at most: a model may judge each hypothesis on each
 
 
@@ -43,25 +43,47 @@ class Labels:
     family = FAMILY
     about = "what makes a text get its label (HypoGeniC, HypoBench, or your own labelled rows)"
     files = (CONFIG,)
+    generators = ("admission",)
+
+    def made_by(self, generator: str) -> Labels:
+        """`labels:GENERATOR`, which makes what bare `labels` makes without data."""
+        if generator not in self.generators:
+            raise UsageError(
+                f"labels has no generator {generator!r}{nearest(generator, self.generators)}"
+            )
+        return self
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         return self.choose(path, Wanted(observations=observations, seed=seed))
 
     def choose(self, path: str | None, wanted: Wanted) -> list[Problem]:
         """The problems that the options name. Raises UsageError, DataError."""
-        if path is None:
-            raise UsageError("labels needs --data")
         shown = _count(wanted.observations)
-        there = {one.name: one for one in places(path)}
-        numbered = _numbered(list(there), wanted)
+        source = None if path is None else source_of(path, wanted.label, wanted.ood)
+        if source is None:
+            return self._made(wanted, shown)
+        there = source.places()
         read: dict[str, Rows] = {}
+        numbered = _numbered(list(there), wanted)
         for name, _ in numbered:
             if name not in read:
-                read[name] = rows_of_set(published(there[name], wanted.ood), wanted.label)
+                read[name] = source.read(there[name], wanted.seed)
+        return [read[name].problem(sample, shown, wanted.seed) for name, sample in numbered]
+
+    def _made(self, wanted: Wanted, shown: int) -> list[Problem]:
+        """Without data: `--problems N` (12) data sets of the generator."""
+        for option in ("sample", "label", "ood"):
+            if (value := getattr(wanted, option)) is not None:
+                raise UsageError(
+                    f"--{option} {value}: without --data the rows of labels are made from the seed"
+                )
+        count = wanted.problems or MADE
+        read = {rows.name: rows for rows in label_generator.made(count, wanted.seed)}
+        numbered = _numbered(list(read), wanted)
         return [read[name].problem(sample, shown, wanted.seed) for name, sample in numbered]
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        raise UsageError("labels needs --data")
+        return [rows.problem(0, SHOWN, seed) for rows in label_generator.made(count, seed)]
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """At most 100 unlabelled inputs: of the validation rows, else of the shown ones; never of
@@ -72,28 +94,11 @@ class Labels:
         drawn = random.Random(f"{seed} {problem.id}").sample(inputs, min(SPACE, len(inputs)))
         return InputSet(f"{problem.id} space", tuple(drawn))
 
+    def drawn(self, problem: Problem) -> str:
+        return drawn(problem)
+
     def identity(self, path: str | Path) -> dict[str, Json]:
-        found = places(path)
-        files = {one for place in found for one in _files(published(place))}
-        root = Path(path).expanduser()
-        return joint_identity(root.resolve().name, root, sorted(files))
-
-
-def rows_of_set(found: DataSet, label: str | None = None) -> Rows:
-    """A data set whose files are known, read whole or not at all."""
-    flat = [(split, path) for split, paths in found.files.items() for path in paths]
-    tables = typed([read_table(path) for _, path in flat])
-    by_split = {
-        split: [table for (one, _), table in zip(flat, tables, strict=True) if one == split]
-        for split in found.files
-    }
-    return rows_of_tables(found, by_split, label)
-
-
-def _files(found: DataSet) -> list[Path]:
-    data = [path for paths in found.files.values() for path in paths]
-    beside = [found.folder / name for name in (CONFIG, METADATA)]
-    return data + [path for path in beside if path.is_file()]
+        return identity_of(path)
 
 
 def _count(observations: str | None) -> int:
