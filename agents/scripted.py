@@ -3,11 +3,15 @@
 `scripted:FILE` reads one JSON object: problem id, or "*" for all others, to a list of answers.
 An answer is a text, {"tool": NAME, "arguments": {...}}, or a list of these (the turns of one
 answer: tool calls first, the text last).
+
+Or one object of rules, for models that answer by what they are asked, such as judges: {"rules":
+[{"when": REGEX, "say": TEXT}, …], "otherwise": TEXT} (see `Matching`).
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -75,6 +79,113 @@ class Scripted:
 
     async def close(self) -> None:
         return None
+
+
+class Answering:
+    """Answers with `function(messages)`, a text, however often it is asked. name: what its settings
+    are told by, as a function has no digest; "" is the function's own name."""
+
+    def __init__(self, function: Callable[[Sequence[Message]], str], name: str = "") -> None:
+        self._function = function
+        self._name = name or getattr(function, "__qualname__", type(function).__name__)
+
+    def settings(self) -> Json:
+        return {"scheme": "scripted", "digest": digest_of(["Answering", self._name])}
+
+    async def propose(
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
+    ) -> Reply:
+        return Reply(self._function(messages))
+
+    async def close(self) -> None:
+        return None
+
+
+class Matching:
+    """Answers by what it is asked: of the rules (pattern, text) the first whose pattern is found in
+    the prompt says its text.
+
+    The prompt is the contents of all messages, an empty line between them; patterns are those of
+    `re`, to be opened with (?i), (?s), (?m) where that is meant. In a text \\1 … \\9 and
+    \\g<name> stand for groups ("" where a group took no part), and \\\\ for one backslash.
+    otherwise: the text where no rule fits; None: it is exhausted then. Raises UsageError for a
+    pattern that is none, or a text that names a group its pattern lacks.
+    """
+
+    def __init__(
+        self, rules: Sequence[tuple[str, str]], otherwise: str | None = None, file: Json = None
+    ) -> None:
+        self._plain = [[when, say] for when, say in rules]
+        self._rules = [(_pattern(when, say), say) for when, say in rules]
+        self._otherwise = otherwise
+        self._file = file
+
+    def settings(self) -> Json:
+        digest = digest_of(["Matching", self._plain, self._otherwise])
+        told = {"scheme": "scripted", "digest": digest}
+        return told | ({} if self._file is None else {"answers_from": self._file})
+
+    async def propose(
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
+    ) -> Reply:
+        prompt = prompt_text(messages)
+        for pattern, say in self._rules:
+            if found := pattern.search(prompt):
+                return Reply(_expanded(say, found))
+        if self._otherwise is None:
+            return Reply(finish="exhausted", meta={"reason": "no rule of the script fits"})
+        return Reply(self._otherwise)
+
+    async def close(self) -> None:
+        return None
+
+
+_GROUP = re.compile(r"\\(?:([1-9])|g<(\w+)>|(\\))")
+
+
+def _pattern(when: str, say: str) -> re.Pattern[str]:
+    try:
+        pattern = re.compile(when)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UsageError(f"rule {when!r:.60}: no regular expression: {error}") from None
+    for named in _GROUP.finditer(say):
+        number, name = named.group(1), named.group(2)
+        if name and name not in pattern.groupindex and not name.isdecimal():
+            raise UsageError(
+                f"rule {when!r:.60}: the text names a group {name!r} that is not there"
+            )
+        digits = number or name
+        if digits and digits.isdecimal() and int(digits) > pattern.groups:
+            raise UsageError(
+                f"rule {when!r:.60}: the text names group {digits} of {pattern.groups}"
+            )
+    return pattern
+
+
+def _expanded(say: str, found: re.Match[str]) -> str:
+    def group(named: re.Match[str]) -> str:
+        number, name, backslash = named.groups()
+        if backslash:
+            return "\\"
+        asked = number or name
+        return found.group(int(asked) if asked.isdecimal() else asked) or ""
+
+    return _GROUP.sub(group, say)
+
+
+def prompt_text(messages: Sequence[Message]) -> str:
+    """What the messages say, an empty line between them."""
+    return "\n\n".join(str(message.get("content") or "") for message in messages)
 
 
 class Mender:
@@ -160,8 +271,38 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     data = read_json(place)
     if not isinstance(data, dict):
         raise DataError(f'{path}: must be one object, {{"ID or *": [answers]}}')
+    if _has_rules(data):
+        return _matching(path, data, identity(place))
     replies = {key: _items(path, key, value) for key, value in data.items()}
     return Scripted(replies, identity(place))
+
+
+def _has_rules(data: Mapping[str, Json]) -> bool:
+    """Whether a script is one of rules, and not one of answers to a problem called "rules"."""
+    rules = data.get("rules")
+    first = rules[0] if isinstance(rules, list) and rules else None
+    return isinstance(first, dict) and not first.keys().isdisjoint(("when", "say"))
+
+
+def _matching(path: str, data: Mapping[str, Json], file: Json) -> Matching:
+    if other := set(data) - {"rules", "otherwise"}:
+        raise DataError(f"{path}: field {min(other)!r}: beside rules stands only otherwise")
+    otherwise = data.get("otherwise")
+    if not isinstance(otherwise, str | None):
+        raise DataError(f"{path}: field 'otherwise': {otherwise!r:.60} is no text")
+    rules = [_rule(path, n, rule) for n, rule in enumerate(data["rules"])]
+    try:
+        return Matching(rules, otherwise, file)
+    except UsageError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _rule(path: str, n: int, rule: Json) -> tuple[str, str]:
+    if isinstance(rule, dict) and set(rule) == {"when", "say"}:
+        when, say = rule["when"], rule["say"]
+        if isinstance(when, str) and isinstance(say, str):
+            return when, say
+    raise DataError(f'{path}: rule {n}: {rule!r:.60} is no {{"when": REGEX, "say": TEXT}}')
 
 
 def _items(path: str, key: str, value: Json) -> list[Item]:

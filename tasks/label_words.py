@@ -117,11 +117,12 @@ class TextWords:
                 "The text with more words wins.",
                 'The text that mentions "today" wins.',
             )
-        if self.shape == "fields":
-            choice, number = self._choice(), self._number()
+        if self.shape == "fields" and self.columns:
+            one, *more = [self._condition(name) for name in self.columns]
+            other_one = more[-1] if more else "something else"
             return (
-                f"If {choice}, the label is {first}; otherwise {other}.",
-                f"If {choice} and {number}, the label is {first}.",
+                f"If {one}, the label is {first}; otherwise {other}.",
+                f"If {one} and {other_one}, the label is {first}.",
             )
         return (
             f'If the text mentions one of "morning", "late" or "tomorrow", the label is {first}; '
@@ -129,15 +130,14 @@ class TextWords:
             f"If the text has at least 3 question marks, the label is {first}.",
         )
 
-    def _choice(self) -> str:
-        for name, column in self.columns.items():
-            if column.get("kind") == "choice" and column.get("values"):
-                return f"{name} is {column['values'][0]}"
-        return f"{next(iter(self.columns), 'the column')} is at least 1"
-
-    def _number(self) -> str:
-        numbers = [n for n, c in self.columns.items() if c.get("kind") == "number"]
-        return f"{(numbers or list(self.columns) or ['the column'])[-1]} is at least 2"
+    def _condition(self, name: str) -> str:
+        column = self.columns[name]
+        kind, values = column.get("kind", "text"), column.get("values")
+        if kind == "choice" and values:
+            return f"{name} is {values[0]}"
+        if kind == "truth":
+            return f"{name} is true"
+        return f"{name} is at least 2" if kind == "number" else f'{name} mentions "morning"'
 
     @staticmethod
     def _column(name: str, column: Mapping[str, Json]) -> str:
@@ -157,10 +157,9 @@ class TextWords:
         return ANSWER_SCHEMA if answer_format == "json" else None
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        said = f"{number}. {input_text(observation.input)}\n   label: {observation.output}"
-        return (
-            said if "\n" not in said[: said.rfind("\n")] else said.replace("\n   label", "\nlabel")
-        )
+        said = input_text(observation.input)
+        gap = "\n" if "\n" in said else "\n   "
+        return f"{number}. {said}{gap}label: {observation.output}"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
         return hypothesis.text

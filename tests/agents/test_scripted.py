@@ -1,5 +1,5 @@
-"""Checks that scripted proposers say what the script holds, turn by turn, and that the mender
-mends only what a counterexample shows it."""
+"""Checks that scripted proposers say what the script holds, turn by turn, that those of rules answer
+by what they are asked, and that the mender mends only what a counterexample shows it."""
 
 import ast
 import asyncio
@@ -8,7 +8,7 @@ import json
 import pytest
 from peirce.agents import open_model
 from peirce.agents.prompts import tool_messages
-from peirce.agents.scripted import Mender, Scripted
+from peirce.agents.scripted import Answering, Matching, Mender, Scripted
 from peirce.records import (
     DataError,
     Earlier,
@@ -134,3 +134,61 @@ def test_a_broken_script_is_named(tmp_path, text, said):
 def test_a_missing_script_is_a_usage_error(tmp_path):
     with pytest.raises(UsageError, match="no such file"):
         opened(tmp_path / "none.json")
+
+
+def ask(proposer, *texts):
+    return say(proposer, view(earlier=3), [{"role": "user", "content": text} for text in texts])
+
+
+def test_rules_answer_by_the_whole_prompt_and_the_first_that_fits():
+    rules = [("(?s)a (?P<hat>\\w+) hat.*a (x)?bag", r"\g<hat> \1\2 \\ \n"), ("hat", "other")]
+    proposer = Matching(rules, "else")
+    assert ask(proposer, "a red hat", "a bag").text == "red red \\ \\n"
+    assert ask(proposer, "a bag", "a red hat").text == "other"
+    assert ask(proposer, "").text == "else"
+    assert ask(Matching([])).finish == "exhausted"
+
+
+def test_a_function_answers_what_it_is_asked():
+    proposer = Answering(lambda messages: messages[-1]["content"].upper(), "upper")
+    assert ask(proposer, "a", "b").text == "B"
+    assert proposer.settings() != Answering(str).settings()
+
+
+def test_settings_tell_two_sets_of_rules_apart():
+    one, other = Matching([("a", "b")]), Matching([("a", "b")], "c")
+    assert one.settings() != other.settings() == Matching([("a", "b")], "c").settings()
+
+
+def test_rules_are_read_from_a_file(tmp_path):
+    path = tmp_path / "judge.json"
+    path.write_text(json.dumps({"rules": [{"when": "is (.+)", "say": "\\1!"}], "otherwise": "no"}))
+    proposer = opened(path)
+    assert ask(proposer, "it is late").text == "late!" and ask(proposer, "it").text == "no"
+    assert proposer.settings()["answers_from"]["name"] == "judge.json"
+
+
+def test_a_problem_may_be_called_rules(tmp_path):
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps({"rules": ["one"], "otherwise": ["two"]}))
+    assert say(opened(path), view("rules")).text == "one"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"rules": [{"when": "(", "say": "a"}]}, "no regular expression"),
+        ({"rules": [{"when": "a", "say": "\\1"}]}, "names group 1 of 0"),
+        ({"rules": [{"when": "a", "say": "\\g<x>"}]}, "group 'x'"),
+        ({"rules": [{"when": "a"}]}, "rule 0"),
+        ({"rules": [{"when": "a", "say": "b"}, 5]}, "rule 1: 5"),
+        ({"rules": [{"when": "a", "say": 1}]}, "rule 0"),
+        ({"rules": [{"when": "a", "say": "b"}], "otherwise": 3}, "'otherwise'"),
+        ({"rules": [{"when": "a", "say": "b"}], "p": []}, "'p'"),
+    ],
+)
+def test_broken_rules_are_named(tmp_path, data, said):
+    path = tmp_path / "judge.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(DataError, match=said):
+        opened(path)
