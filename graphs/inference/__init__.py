@@ -18,8 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...records import Json, UsageError
-from . import best, multi
+from ...records import Json, Observation, UsageError
+from . import best, filter_weight, multi, one_step, two_step
+from .choosing import Choice
+from .choosing import choose as _choose
 from .reading import (
     DOES_NOT_APPLY,
     NEEDS_MODEL,
@@ -36,17 +38,21 @@ from .reading import (
     Strategy,
     Worth,
 )
+from .weighing import upper_bound, weighed, with_right
 
 __all__ = [
-    "DEFAULT", "DOES_NOT_APPLY", "NEEDS_MODEL", "REASONS", "STRATEGIES", "UNREADABLE", "Asking",
+    "DEFAULT", "DOES_NOT_APPLY", "NEEDS_MODEL", "REASONS", "STRATEGIES", "UNREADABLE", "Asking", "Choice",
     "Decision", "Entry", "Judging", "Predicted", "Reading", "ReadingPrompts", "ReadingSettings",
-    "Strategy", "Worth", "predict", "strategy",
+    "Strategy", "Worth", "choose", "predict", "strategy", "upper_bound", "weighed", "with_right",
 ]  # fmt: skip
 
 DEFAULT = "multi"
 STRATEGIES: Mapping[str, Strategy] = {
     "multi": multi.predict,
     "best": best.predict,
+    "filter-weight": filter_weight.predict,
+    "one-step": one_step.predict,
+    "two-step": two_step.predict,
 }
 
 
@@ -63,3 +69,8 @@ async def predict(
     """What the strategy `name` predicts for each of n inputs. place: see `Strategy`. Raises
     UsageError for an unknown name, Unavailable for an outage of judge or model."""
     return await strategy(name)(reading, inputs, place)
+
+
+async def choose(reading: Reading, validation: Sequence[Observation], place: str = "") -> Choice:
+    """The strategy that does best on the validation rows (choosing.py says how)."""
+    return await _choose(reading, validation, STRATEGIES, place)

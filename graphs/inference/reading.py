@@ -169,9 +169,6 @@ class Reading:
                 counts[self.labels.index(observation.output)] += 1
         return counts.index(max(counts)) if counts else 0
 
-    def code_of(self, label: str | None) -> int:
-        return UNREADABLE if label is None else self.labels.index(label)
-
 
 @dataclass(frozen=True)
 class Decision:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 
 from ...records import Observation
-from .reading import NEEDS_MODEL, UNREADABLE, Decision, Reading
+from .reading import NEEDS_MODEL, UNREADABLE, Decision, Pattern, Reading
 
 SEARCHED = 40  # entries among which the best set is searched
 
@@ -128,6 +128,21 @@ def examples(reading: Reading, entry: int) -> list[Observation]:
     draw = random.Random(f"{reading.settings.seed}|{reading.entries[entry].text}")
     some = draw.sample(right, min(reading.settings.examples, len(right)))
     return [reading.shown[i] for i in sorted(some)]
+
+
+def with_examples(reading: Reading, chosen: Sequence[int]) -> list[Pattern]:
+    """The entries as prompts show them: text and rows that it got right (none where it has none)."""
+    return [(reading.entries[i].text, examples(reading, i)) for i in chosen]
+
+
+def most_trusted(reading: Reading, codes: Sequence[int], chosen: Sequence[int]) -> Decision | None:
+    """What the most trusted of the entries `chosen` that gives a label says; ties by rank. None
+    where none of them applies. codes: one an entry of the bank."""
+    trust = trusts(reading)
+    for entry in sorted(chosen, key=lambda i: (-trust[i], reading.ranked.index(i))):
+        if codes[entry] >= 0:
+            return Decision(codes[entry], "hypothesis", entry)
+    return undecided([codes[i] for i in chosen])
 
 
 def trusts(reading: Reading) -> list[float]:

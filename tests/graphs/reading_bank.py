@@ -88,10 +88,13 @@ def reading(
     worth: Sequence[Worth] = (),
     shown: Sequence[str] = ("deny", "deny", "deny", "grant", "grant"),
     judge: Any = None,
+    visits: int = 10,
     **settings: Any,
 ) -> Reading:
     return Reading(
-        tuple(Entry(text, accuracy, 10, 0.0, right) for text, (accuracy, _, right) in bank.items()),
+        tuple(
+            Entry(text, accuracy, visits, 0.0, right) for text, (accuracy, _, right) in bank.items()
+        ),
         view(shown),
         judge or Table({text: codes for text, (_, codes, _) in bank.items()}),
         prompts=Prompts(),

@@ -1,0 +1,58 @@
+"""`filter-weight`: of the most accurate entries those that bear on a row vote on it.
+
+With a model each (row, entry) is first asked about: is the sentence relevant here? Those that are,
+the judge applies. Without one relevant is what applies. A vote weighs as much as the entry is
+trusted (`Worth.trust`; the reference: its training accuracy, and one entry alone by default, which
+leaves nothing to weigh). An answer about relevance that is neither yes nor no counts as no, and in
+the notes as `relevance_unreadable`. Where nothing is relevant: the best entry, then the majority.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...records import Json, digest_of_text
+from ...tasks.label_answers import yes_no_in
+from .asking import answer, judged, mended, side_by_side
+from .reading import Predicted, Reading
+from .selection import top, trusts, voted
+
+
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+    """See `reading.Strategy`; asks at `filter-weight/ROW/relevant/SENTENCE`, the first 12
+    characters of its digest."""
+    voters = top(reading)
+    wanted: Mapping[int, Sequence[int]] = {entry: range(len(inputs)) for entry in voters}
+    unreadable = 0
+    if reading.ask is not None:
+        wanted, unreadable = await _relevant(reading, voters, inputs, place)
+    codes = await judged(reading, wanted, inputs)
+    weights = trusts(reading)
+    decided = [voted(reading, row, weights, voters) for row in codes.T.tolist()]
+    notes = {"relevance_unreadable": unreadable}
+    return Predicted(await mended(reading, decided, inputs), notes)
+
+
+async def _relevant(
+    reading: Reading, voters: Sequence[int], inputs: Sequence[Json], place: str
+) -> tuple[Mapping[int, Sequence[int]], int]:
+    assert reading.prompts is not None
+    pairs = [(row, entry) for row in range(len(inputs)) for entry in voters]
+    texts = [entry.text for entry in reading.entries]
+    names = [digest_of_text(text)[:12] for text in texts]
+    answers = await side_by_side(
+        [
+            answer(
+                reading,
+                f"{place}filter-weight/{row}/relevant/{names[entry]}",
+                reading.prompts.relevant(reading.view, texts[entry], inputs[row]),
+            )
+            for row, entry in pairs
+        ]
+    )
+    said = [yes_no_in(text) for text in answers]
+    wanted = {
+        entry: [row for (row, one), yes in zip(pairs, said, strict=True) if one == entry and yes]
+        for entry in voters
+    }
+    return wanted, said.count(None)

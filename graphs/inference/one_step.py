@@ -1,0 +1,49 @@
+"""`one-step`: adaptive inference in one prompt a row. The prompt shows entries that got different
+rows right (`selection.patterns`), each with some of those rows, and the model judges by the one
+that fits best. Without a model the entry of them that applies and is most trusted decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...records import Json
+from .asking import answer, judged, mended, side_by_side
+from .multi import read
+from .reading import Decision, Predicted, Reading
+from .selection import most_trusted, patterns, with_examples
+
+
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+    """See `reading.Strategy`; asks at `one-step/ROW`."""
+    chosen = patterns(reading)
+    if not chosen or reading.ask is None:
+        decided = await by_rules(reading, chosen, inputs)
+    else:
+        decided = await _asked(reading, chosen, inputs, place)
+    return Predicted(await mended(reading, decided, inputs))
+
+
+async def by_rules(
+    reading: Reading, chosen: Sequence[int], inputs: Sequence[Json]
+) -> list[Decision | None]:
+    """What of the entries `chosen` the most trusted one that applies says of each input."""
+    codes = await judged(reading, {entry: range(len(inputs)) for entry in chosen}, inputs)
+    return [most_trusted(reading, row, chosen) for row in codes.T.tolist()]
+
+
+async def _asked(
+    reading: Reading, chosen: Sequence[int], inputs: Sequence[Json], place: str
+) -> list[Decision | None]:
+    assert reading.prompts is not None
+    shown = with_examples(reading, chosen)
+    answers = await side_by_side(
+        [
+            answer(
+                reading,
+                f"{place}one-step/{row}",
+                reading.prompts.infer_adaptively(reading.view, shown, one),
+            )
+            for row, one in enumerate(inputs)
+        ]
+    )
+    return [read(reading, text) for text in answers]

@@ -1,0 +1,66 @@
+"""What the entries of a bank are worth on labelled rows, and what no reading of it can exceed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import DataError, Json, Observation
+from .asking import judged
+from .reading import Reading, Worth
+
+
+def gold(reading: Reading, rows: Sequence[Observation]) -> list[int]:
+    """The code of each row's label. Raises DataError for a label that the reading does not know."""
+    known = {label: code for code, label in enumerate(reading.labels)}
+    for row, one in enumerate(rows):
+        if one.output not in known:
+            raise DataError(
+                f"row {row} has the label {one.output!r}: it is none of {', '.join(known)}"
+            )
+    return [known[one.output] for one in rows]
+
+
+async def codes_on(reading: Reading, rows: Sequence[Observation]) -> NDArray[np.int64]:
+    """int64 (entries, rows): what each entry says of each row, one batch an entry."""
+    inputs: list[Json] = [one.input for one in rows]
+    everything = {entry: range(len(inputs)) for entry in range(len(reading.entries))}
+    return await judged(reading, everything, inputs)
+
+
+async def weighed(reading: Reading, rows: Sequence[Observation]) -> Reading:
+    """The reading with each entry's worth on `rows`: validation rows, never test rows. Without rows
+    it stays as it is. An entry that nobody can judge there is worth nothing."""
+    if not rows:
+        return reading
+    codes, true = await codes_on(reading, rows), gold(reading, rows)
+    right, covered = (codes == true).sum(axis=1), (codes >= 0).sum(axis=1)
+    worth = (Worth(int(r), len(rows), int(c)) for r, c in zip(right, covered, strict=True))
+    return replace(reading, worth=tuple(worth))
+
+
+async def with_right(reading: Reading) -> Reading:
+    """The reading with the shown rows that each entry gets right as its judge says now: for a bank
+    from another sample, whose positions mean other rows."""
+    hits = await codes_on(reading, reading.shown) == np.array(gold(reading, reading.shown))
+    entries = (
+        replace(entry, right=tuple(np.flatnonzero(one).tolist()))
+        for entry, one in zip(reading.entries, hits, strict=True)
+    )
+    return replace(reading, entries=tuple(entries))
+
+
+async def upper_bound(
+    reading: Reading, rows: Sequence[Observation], top: int | None = None
+) -> float:
+    """Share of rows that at least one of the `top` most accurate entries (all: None) labels
+    rightly. It reads the labels: an oracle, a figure beside the strategies and none of them.
+    0.0 without rows."""
+    if not rows:
+        return 0.0
+    best = list(reading.ranked[:top])
+    codes = await codes_on(reading, rows)
+    return float((codes[best] == gold(reading, rows)).any(axis=0).mean())
