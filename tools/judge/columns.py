@@ -1,0 +1,52 @@
+"""The names of columns and the sides of a pair, as `public` of a problem of labelled text tells them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ...records import Json
+
+FIRST = {"1", "first", "one", "a"}
+SECOND = {"2", "second", "two", "b"}
+
+
+def text_columns(public: Mapping[str, Json]) -> tuple[str, ...]:
+    """The columns of text. Of a pair the first text's column comes first: by what the columns are
+    called (`tweet_1`, `first_tweet`), else in the order of the file."""
+    columns: Mapping[str, Json] = public["columns"]
+    found = [name for name, about in columns.items() if about.get("kind") == "text"]
+    if (
+        public.get("shape") == "pair"
+        and len(found) == 2
+        and (side(found[0]), side(found[1])) == (1, 0)
+    ):
+        found.reverse()
+    return tuple(found)
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a column's name: `mathGrade_2` gives math, grade, 2."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", name)
+    return re.findall(r"[^\W_]+", apart.lower())
+
+
+def side(name: str) -> int | None:
+    """0 or 1: the text that a column or label names first by an ordinal; None where it names none."""
+    for word in name_words(name):
+        if word in FIRST:
+            return 0
+        if word in SECOND:
+            return 1
+    return None
+
+
+def pair_labels(labels: tuple[str, ...]) -> tuple[str, str] | None:
+    """The labels of "the first text" and "the second text" of a pair; None where there are not two
+    labels that name one text each ("first", "Headline 2 has more clicks than Headline 1")."""
+    if len(labels) != 2:
+        return None
+    sides = [side(label) for label in labels]
+    if sides == [0, 1]:
+        return labels[0], labels[1]
+    return (labels[1], labels[0]) if sides == [1, 0] else None

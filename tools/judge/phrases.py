@@ -1,0 +1,138 @@
+"""The words of the grammar, as sequences of pieces: what is tried first stands first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
+Phrases = dict[tuple[str, ...], T]
+
+
+def phrases(table: Mapping[str, T]) -> Phrases[T]:
+    """`{"at least|no fewer than": value}` as `{("at", "least"): value, …}`, longest first."""
+    flat = {tuple(way.split()): value for ways, value in table.items() for way in ways.split("|")}
+    return dict(sorted(flat.items(), key=lambda entry: -len(entry[0])))
+
+
+def words(table: Iterable[str] | str) -> frozenset[str]:
+    return frozenset(table.split() if isinstance(table, str) else table)
+
+
+BOUNDS = phrases(
+    {
+        "at least|no fewer than|no less than|not less than|not fewer than|a minimum of|minimum of"
+        "|>=|greater than or equal to|more than or equal to|higher than or equal to": "at least",
+        "at most|no more than|not more than|no greater than|not greater than|up to|a maximum of"
+        "|maximum of|<=|less than or equal to|fewer than or equal to|lower than or equal to": "at most",
+        "more than|greater than|over|above|higher than|larger than|exceeds|exceed|exceeding|>": "more than",
+        "less than|fewer than|under|below|lower than|smaller than|<": "less than",
+        "exactly|precisely|equal to|equals|=": "exactly",
+    }
+)
+AFTER = phrases(
+    {
+        "or more|or higher|or above|or greater|or over": "at least",
+        "or fewer|or less|or lower|or below": "at most",
+    }
+)
+NUMBERS = {
+    w: n
+    for n, w in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
+    )
+}
+SPEAKS = words(
+    "mentions mention mentioned contains contain containing includes include including uses use using "
+    "says say has have having features feature holds hold mentioning quotes quote"
+)
+HAS = words(
+    "has have having contains contain containing uses use using includes include with shows"
+)
+IS = words("is are was were equals equal being =")
+STARTS = phrases({"starts with|start with|begins with|begin with|opens with|open with|starting with"
+                  "|beginning with": False, "ends with|end with|ending with|closes with|close with": True})  # fmt: skip
+DENIES = phrases(
+    {"does not|do not|did not|doesn't|don't|didn't|never|cannot|can not|will not": True}
+)
+ANY_OF = phrases(
+    {
+        "any one of|any of|either of|one of|at least one of|one or more of|some of": "any",
+        "all of|every one of|each of": "all",
+        "none of|neither of": "none",
+    }
+)
+# What may stand between "one of" and a list, or before a quoted text.
+LISTED = words("the these those following words word phrases phrase terms term marks mark expressions "
+               "expression tokens token string strings literal exact stem stems keywords keyword")  # fmt: skip
+UNITS = phrases(
+    {
+        "different words|distinct words|unique words": "different words",
+        "words|word": "words",
+        "characters|letters|character": "characters",
+        "sentences|sentence": "sentences",
+    }
+)
+LONGER = phrases({"longer": True, "shorter": False})
+OCCURRENCES = phrases({"occurrences of|mentions of|uses of|instances of|occurrence of": True})
+# Marks and kinds of word that a sentence may name without quoting: (text, kind) of a term.
+MARKS = phrases(
+    {
+        "exclamation marks|exclamation points|exclamation mark|exclamation point": ("!", ""),
+        "question marks|question mark": ("?", ""),
+        "dollar signs|dollar sign": ("$", ""),
+        "percent signs|percent sign": ("%", ""),
+        "quotation marks|quotation mark|quote marks": ('"', ""),
+        "ellipses|ellipsis": ("...", ""),
+        "commas|comma": (",", ""),
+        "colons|colon": (":", ""),
+        "semicolons|semicolon": (";", ""),
+        "parentheses|parenthesis|brackets": ("(", ""),
+        "hyphens|dashes|hyphen|dash": ("-", ""),
+        "slashes|slash": ("/", ""),
+        "numbers|number|digits|numerals": ("", "number"),
+        "words in capitals|word in capitals|all-caps words|words in all caps|capitalised words"
+        "|words in capital letters": ("", "word in capitals"),
+        "links|link|urls|url": ("", "link"),
+        "hashtags|hashtag": ("", "hashtag"),
+        "user names|user name|usernames|username|user mentions|user mention": ("", "user name"),
+    }
+)
+TEXTS = words(
+    "text texts review reviews post posts tweet tweets headline headlines argument arguments message "
+    "messages comment comments sentence sentences story stories abstract abstracts article articles "
+    "title titles paragraph paragraphs document documents essay essays email emails description "
+    "descriptions passage passages answer answers snippet snippets one ones author writer"
+)
+ENTITIES = words(
+    "student students applicant applicants person people candidate candidates row rows case cases "
+    "customer customers patient patients item items record records example examples user users "
+    "they he she it one who that which"
+)
+DETERMINERS = words("the a an this its their his her every each that any these those")
+ENDS = words("and or then otherwise else per than if when unless but while whereas wins")
+VERBS = SPEAKS | HAS | IS | words(
+    "starts start begins begin opens open ends end closes close starting beginning ending "
+    "does do did doesn't don't didn't isn't aren't never exceeds exceed < > <= >="
+) - {"with"}  # fmt: skip
+RESERVED = (
+    VERBS | TEXTS | ENTITIES | DETERMINERS | ENDS | LISTED | frozenset(NUMBERS)
+    | {word for table in (BOUNDS, AFTER, STARTS, DENIES, ANY_OF, UNITS, LONGER, OCCURRENCES, MARKS)
+       for way in table for word in way}
+    | words("not no none more of between in among the for which missing absent empty unknown blank "
+            "given known present true false yes number entries twice once times long label both case")
+)  # fmt: skip

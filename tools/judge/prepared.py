@@ -1,0 +1,242 @@
+"""The rows that sentences are judged on, made ready once for all sentences.
+
+Texts are cut into tokens, numbered in the order of the alphabet, and indexed by token: a word is
+then a slice of the index, and so is a stem.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json, UsageError
+from .columns import pair_labels, text_columns
+from .terms import KINDS, Term, plain, tokens
+
+SENTENCE_END = re.compile(r"[.!?]+[\"')\]]*(?:\s+|$)")
+WORD = re.compile(r"\w")
+
+Places = NDArray[np.int64]
+Counts = NDArray[np.int64]
+
+
+def missing(value: Json) -> bool:
+    """Whether a row has no value there: none, a blank text or no number."""
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+class TextIndex:
+    """n texts, by token. A text that is missing has no tokens; other values count as they are
+    written."""
+
+    def __init__(self, values: Sequence[Json]) -> None:
+        self.texts = ["" if missing(value) else plain(str(value)) for value in values]
+        cut = [tokens(text) for text in self.texts]
+        self.sizes = np.fromiter(map(len, cut), np.int64, len(cut))
+        flat = list(chain.from_iterable(cut))
+        self.vocabulary = sorted(set(flat))
+        number = {token: n for n, token in enumerate(self.vocabulary)}
+        self.ids = np.fromiter(map(number.__getitem__, flat), np.int32, len(flat))
+        self.row_of = np.repeat(np.arange(len(cut)), self.sizes)
+        self.begins = np.cumsum(self.sizes) - self.sizes
+        self.order = np.argsort(self.ids, kind="stable")
+        self.bounds = np.searchsorted(self.ids[self.order], np.arange(len(self.vocabulary) + 1))
+        self.kinds: dict[str, Counts] = {}
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def range_of(self, pattern: str) -> tuple[int, int]:
+        """The numbers of the tokens that a pattern of a term takes, from and up to."""
+        if len(pattern) > 1 and pattern.endswith("*"):
+            stem = pattern[:-1]
+            first = bisect_left(self.vocabulary, stem)
+            return first, bisect_left(self.vocabulary, stem + chr(0x10FFFF), first)
+        first = bisect_left(self.vocabulary, pattern)
+        there = first < len(self.vocabulary) and self.vocabulary[first] == pattern
+        return first, first + there
+
+    def places(self, one: Term) -> Places:
+        """Where the term begins, as places among all tokens of all texts."""
+        start, stop = self.range_of(one.patterns[0])
+        found = self.order[self.bounds[start] : self.bounds[stop]]
+        for after, pattern in enumerate(one.patterns[1:], 1):
+            start, stop = self.range_of(pattern)
+            found = found[found + after < self.ids.size]
+            here = self.ids[found + after]
+            found = found[
+                (here >= start) & (here < stop) & (self.row_of[found + after] == self.row_of[found])
+            ]
+        return found
+
+    def of_kind(self, kind: str) -> Counts:
+        if kind not in self.kinds:
+            found = (len(KINDS[kind].findall(text)) for text in self.texts)
+            self.kinds[kind] = np.fromiter(found, np.int64, len(self))
+        return self.kinds[kind]
+
+    def present(self, one: Term) -> NDArray[np.bool_]:
+        """Whether each text holds the term, (n,)."""
+        if one.kind:
+            return self.of_kind(one.kind) > 0
+        there = np.zeros(len(self), np.bool_)
+        there[self.row_of[self.places(one)]] = True
+        return there
+
+    def occurrences(self, some: Sequence[Term]) -> Counts:
+        """How often each text holds any of the terms, (n,); a place where two of them begin counts
+        once, kinds of word add up."""
+        total = np.zeros(len(self), np.int64)
+        for one in some:
+            total += self.of_kind(one.kind) if one.kind else 0
+        found = [self.places(one) for one in some if not one.kind]
+        if len(found) > 1:
+            found = [np.unique(np.concatenate(found))]
+        return total + sum(np.bincount(self.row_of[f], minlength=len(self)) for f in found)
+
+    def edge(self, one: Term, last: bool) -> NDArray[np.bool_]:
+        """Whether each text begins (or ends) with the term, (n,). At its end a text's closing marks
+        are passed over, unless the term is one."""
+        there = np.zeros(len(self), np.bool_)
+        places = self.places(one)
+        rows = self.row_of[places]
+        if not last:
+            there[rows[places == self.begins[rows]]] = True
+        else:
+            mark = not WORD.match(one.patterns[-1])
+            stop = self.begins + self.sizes if mark else self.last_word + 1
+            there[rows[places + len(one.patterns) == stop[rows]]] = True
+        return there
+
+    @cached_property
+    def is_word(self) -> NDArray[np.bool_]:
+        return np.fromiter((bool(WORD.match(t)) for t in self.vocabulary), np.bool_)
+
+    @cached_property
+    def last_word(self) -> Places:
+        """The place of each text's last word, one before its first where it has none."""
+        last = self.begins - 1
+        places = np.flatnonzero(self.is_word[self.ids])
+        np.maximum.at(last, self.row_of[places], places)
+        return last
+
+    @cached_property
+    def words(self) -> Counts:
+        return np.bincount(self.row_of[self.is_word[self.ids]], minlength=len(self))
+
+    @cached_property
+    def distinct_words(self) -> Counts:
+        ids, rows = self.ids[self.order], self.row_of[self.order]
+        new = np.ones(ids.size, np.bool_)
+        new[1:] = (ids[1:] != ids[:-1]) | (rows[1:] != rows[:-1])
+        return np.bincount(rows[new & self.is_word[ids]], minlength=len(self))
+
+    @cached_property
+    def characters(self) -> Counts:
+        return np.fromiter((len(text.strip()) for text in self.texts), np.int64, len(self))
+
+    @cached_property
+    def sentences(self) -> Counts:
+        parts = (SENTENCE_END.split(text) for text in self.texts)
+        return np.fromiter((sum(map(bool, map(WORD.search, p))) for p in parts), np.int64)
+
+
+class Prepared:
+    """n rows {column: value} of a problem with `public`, ready for any number of sentences.
+
+    Columns are made ready when a sentence first asks for them and kept. Raises UsageError for a
+    column that `public` does not name.
+    """
+
+    def __init__(self, rows: Sequence[Mapping[str, Json]], public: Mapping[str, Json]) -> None:
+        self.rows = rows
+        self.labels: tuple[str, ...] = tuple(public["labels"])
+        self.columns: Mapping[str, Json] = public["columns"]
+        self.shape: str = public.get("shape", "fields")
+        self.texts = text_columns(public)
+        sides = pair_labels(self.labels) if self.shape == "pair" else None
+        self.sides = None if sides is None else tuple(map(self.labels.index, sides))
+        self.kept: dict[tuple[str, str], Any] = {}
+
+    def label_index(self, label: str) -> int:
+        if label not in self.labels:
+            raise UsageError(f"no label {label!r}: choose one of {', '.join(self.labels)}")
+        return self.labels.index(label)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def once(self, what: str, column: str, make: Callable[[list[Json]], Any]) -> Any:
+        if (what, column) not in self.kept:
+            if column not in self.columns:
+                raise UsageError(f"no column {column!r}: there are {', '.join(self.columns)}")
+            self.kept[what, column] = make([row.get(column) for row in self.rows])
+        return self.kept[what, column]
+
+    def text(self, column: str) -> TextIndex:
+        """The texts of a column; "" where it is the only one. Raises UsageError."""
+        if not column:
+            if len(self.texts) != 1:
+                raise UsageError(f"which text? There are {', '.join(self.texts) or 'none'}")
+            column = self.texts[0]
+        index: TextIndex = self.once("text", column, TextIndex)
+        return index
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """float64 (n,), NaN where the value is no number; truth values are 1 and 0."""
+        found: NDArray[np.float64] = self.once("numbers", column, as_numbers)
+        return found
+
+    def values(self, column: str) -> list[str | float | None]:
+        """Each value in the form that `plain_value` gives it."""
+        found: list[str | float | None] = self.once(
+            "values", column, lambda values: [plain_value(value) for value in values]
+        )
+        return found
+
+    def without(self, column: str) -> NDArray[np.bool_]:
+        """Whether the value is missing, (n,)."""
+        found: NDArray[np.bool_] = self.once(
+            "missing", column, lambda values: np.array([missing(v) for v in values], np.bool_)
+        )
+        return found
+
+
+def as_number(value: Json) -> float:
+    if isinstance(value, str):
+        try:
+            value = float(value.strip().removesuffix("%"))
+        except ValueError:
+            return math.nan
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else math.nan
+
+
+def as_numbers(values: Sequence[Json]) -> NDArray[np.float64]:
+    return np.array([as_number(value) for value in values], np.float64)
+
+
+TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+
+
+def plain_value(value: Json) -> str | float | None:
+    """A value as `is` compares it: numbers by value, truth values as 1 and 0 however they are
+    written, other texts without case, outer and double blanks; None where missing."""
+    if missing(value):
+        return None
+    if isinstance(value, str):
+        text = " ".join(value.lower().split())
+        number = TRUTHS.get(text, as_number(text))
+        return text if math.isnan(number) else number
+    if isinstance(value, int | float):
+        return float(value)
+    return " ".join(str(value).lower().split())

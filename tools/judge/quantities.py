@@ -1,0 +1,114 @@
+"""Numbers that a sentence can speak of: counts, shares and lengths of a text, and numeric fields.
+
+`text` names the column of the text; "" is the text at hand (the only one, or of a pair each in
+turn). Every quantity gives float64 (n,) for n rows, NaN where a field has no number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import UsageError
+from .prepared import Prepared
+from .terms import Term
+from .wording import written_column, written_list, written_text
+
+Unit: TypeAlias = Literal["words", "characters", "sentences", "different words"]
+UNITS: tuple[Unit, ...] = ("words", "characters", "sentences", "different words")
+Numbers = NDArray[np.float64]
+
+
+def some(terms: tuple[Term, ...]) -> None:
+    if not terms or not isinstance(terms, tuple):
+        raise UsageError(f"a list of terms is a tuple of one or more, not {terms!r}")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """How many different entries of a list the text mentions."""
+
+    terms: tuple[Term, ...]
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        some(self.terms)
+
+    def values(self, rows: Prepared, text: str = "") -> Numbers:
+        index = rows.text(self.text or text)
+        total = np.zeros(len(rows), np.float64)
+        for one in self.terms:
+            total += index.present(one)
+        return total
+
+    @property
+    def noun(self) -> str:
+        return f"entries of {written_list(self.terms)} in {written_text(self.text)}"
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often the text holds entries of a list; in a share, for each 100 words (0 where there is
+    no word)."""
+
+    terms: tuple[Term, ...]
+    share: bool = False
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        some(self.terms)
+
+    def values(self, rows: Prepared, text: str = "") -> Numbers:
+        index = rows.text(self.text or text)
+        counts = index.occurrences(self.terms).astype(np.float64)
+        return (
+            100 * counts / np.maximum(index.words, 1) * (index.words > 0) if self.share else counts
+        )
+
+    @property
+    def noun(self) -> str:
+        per = " per 100 words" if self.share else ""
+        return f"occurrences of {written_list(self.terms)}{per} in {written_text(self.text)}"
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a text is, in words, characters (without outer blanks), sentences or different words."""
+
+    unit: Unit = "words"
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise UsageError(f"no unit {self.unit!r}: choose one of {', '.join(UNITS)}")
+
+    def values(self, rows: Prepared, text: str = "") -> Numbers:
+        index = rows.text(self.text or text)
+        counts = (
+            index.distinct_words if self.unit == "different words" else getattr(index, self.unit)
+        )
+        return np.asarray(counts, np.float64)
+
+    @property
+    def noun(self) -> str:
+        return f"{self.unit} in {written_text(self.text)}"
+
+
+@dataclass(frozen=True)
+class Number:
+    """The number in a column."""
+
+    column: str
+
+    def values(self, rows: Prepared, text: str = "") -> Numbers:
+        return rows.numbers(self.column)
+
+    @property
+    def noun(self) -> str:
+        return written_column(self.column)
+
+
+Quantity: TypeAlias = Listed | Count | Length | Number

@@ -1,0 +1,42 @@
+"""How values, columns and lists are written in a canonical sentence, so that they are read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ...records import Json
+from .phrases import RESERVED
+from .terms import Term
+
+NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+
+
+def quoted(text: str, mark: str = '"') -> str:
+    return mark + text.replace("\\", "\\\\").replace(mark, "\\" + mark) + mark
+
+
+def written_number(value: float) -> str:
+    return (
+        str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+    )
+
+
+def written_value(value: Json) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return quoted(value) if isinstance(value, str) else written_number(value)
+
+
+def written_column(column: str) -> str:
+    """`num_publications` as it is; in backticks what could be read as words of the sentence."""
+    bare = NAME.fullmatch(column) and column not in RESERVED
+    return column if bare else quoted(column, "`")
+
+
+def written_text(column: str) -> str:
+    return written_column(column) if column else "the text"
+
+
+def written_list(terms: Sequence[Term]) -> str:
+    return ", ".join(f"a {one.kind}" if one.kind else quoted(one.text) for one in terms)
