@@ -24,7 +24,7 @@ class Method:
     makes one without a store), and draws itself: `METHOD.graph.get_graph().draw_mermaid()`. asks: its prompts come from agents/prompts.py;
     False where answers are only read back (imported). aim: what its prompts ask for after the first
     answer. takes: of `CHOSEN`, those that may be set. settings: its own defaults of `case.Settings`,
-    None for what it has no use for. Of labelled text: text: its own defaults of
+    None for what it has no use for; of_family: those of one family that differ. Of labelled text: text: its own defaults of
     `text_settings.TextSettings`; reads: what it reads besides (`READS`); optional: of that, what it
     can do without."""
 
@@ -36,6 +36,7 @@ class Method:
     aim: Aim = "another"
     takes: frozenset[str] = frozenset({"max_answers", "feedback"})
     settings: Mapping[str, Json] = field(default_factory=dict)
+    of_family: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     text: Mapping[str, Json] = field(default_factory=dict)
     reads: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()

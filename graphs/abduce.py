@@ -53,4 +53,5 @@ METHOD = Method(
     "ask for ever more hypotheses until three answers were bad (GEAR)",
     ("programs", "logic", "text"),
     build(),
+    text={"examples": 20, "hypotheses": 1, "banks_all": False},
 )

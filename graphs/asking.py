@@ -1,10 +1,11 @@
-"""One question to a model in one of its roles: journalled, checked, read back."""
+"""One question to a model in one of its roles: journalled, checked, read back; and many at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..records import Json, Message, Outcome, Proposer, Reply, ToolSpec, Unavailable, View
 from .replies import check_reply, read_back, reply_of, reply_to_json
@@ -12,6 +13,7 @@ from .replies import check_reply, read_back, reply_of, reply_to_json
 if TYPE_CHECKING:
     from .case import Case
 
+T = TypeVar("T")
 PROPOSER, JUDGE, LITERATURE = "proposer", "judge", "literature"
 
 
@@ -53,3 +55,16 @@ async def asked(
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
     return read_back(path, reply_of, await case.once(path, "model", request, make))
+
+
+async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """The answers in the order of the questions, whatever the order of their arrival. Where one is
+    an outage the others are cancelled and awaited before it is raised: none is left running."""
+    asked = [asyncio.ensure_future(question) for question in questions]
+    try:
+        return await asyncio.gather(*asked)
+    except BaseException:
+        for one in asked:
+            one.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+        raise

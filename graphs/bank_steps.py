@@ -11,7 +11,6 @@ and is then recorded: its fields say which rows it visited, and which were wrong
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -30,12 +29,13 @@ from ..records import (
     Malformed,
     Predictions,
     StepRecord,
+    Summary,
     Verdict,
     View,
 )
 from ..tasks.text import NOT_ASKED, UNREADABLE, agreement_of, not_asked
 from ..tools.gear import is_redundant
-from .asking import PROPOSER, asked
+from .asking import PROPOSER, asked, side_by_side
 from .case import Case
 from .papers_read import read_sentences, sourced
 from .judge_calls import predictions_of
@@ -57,7 +57,7 @@ async def ask_again(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
 
 
 async def ask_for_new(
-    case: Case, state: State, rows: Sequence[int], papers: Sequence[object]
+    case: Case, state: State, rows: Sequence[int], papers: Sequence[Summary]
 ) -> dict[str, Json]:
     path = f"step/{state['step']}/propose/{state['turn']}"
     view = view_of_rows(case, rows)
@@ -111,8 +111,8 @@ async def judge_rows(
 ) -> list[Judged]:
     """One for each item, in their order. Calls of all of them go side by side."""
     texts = [item.text for item in items if isinstance(item, Hypothesis)]
-    shown = await asyncio.gather(*(agreement_on(case, text, rows) for text in texts))
-    spaces = await asyncio.gather(*(over_space(case, text) for text in texts))
+    shown = await side_by_side([agreement_on(case, text, rows) for text in texts])
+    spaces = await side_by_side([over_space(case, text) for text in texts])
     found = iter(zip(shown, spaces, strict=True))
     return [
         _malformed(item) if isinstance(item, Malformed) else _verdict(case, item, *next(found))
@@ -193,7 +193,7 @@ async def visit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     start = row = state["row"]
     while row < len(shown) and row - start < ROWS and len(case.wrong_rows) < settings.wrong:
         best = case.bank.top(settings.top)
-        found = await asyncio.gather(*(case.judging.of_rows(one.text, [row]) for one in best))
+        found = await side_by_side([case.judging.of_rows(one.text, [row]) for one in best])
         expected, labels = shown[row].output, case.problem.public["labels"]
         not_right = 0
         for entry, (code,) in zip(best, found, strict=True):

@@ -30,6 +30,7 @@ from ..records import (
     InputSet,
     Journal,
     Json,
+    Judged,
     Keep,
     Ledger,
     Limits,
@@ -58,6 +59,7 @@ from ..store.bank import Bank
 from ..tools.gear import Coverage
 from .asking import PROPOSER, Role
 from .budget import Budget
+from .inference.reading import Entry
 from .judge_calls import Judging
 from .replies import read_back
 from .text_settings import TextSettings
@@ -125,6 +127,8 @@ class Case:
     banked: set[Digest] = field(default_factory=set)
     proposed: list[Hypothesis | Malformed] | None = None  # what a rewriting made of the reply
     wrong_rows: list[int] = field(default_factory=list)  # of hypogenic, until they make new ones
+    aside: list[Judged] = field(default_factory=list)  # of union: what literature gave
+    entries: list[Entry] | None = None  # of a stored bank, which is read instead of this one's
     summaries: list[Summary] = field(default_factory=list)  # of the papers, once they are read
     tools_refused: bool = False
     # memory of the step under way
@@ -150,8 +154,7 @@ class Case:
     def prompts(self) -> TextPrompts:
         """The words of prompts on labelled text: ours, or those that the data set brings."""
         templates = self.problem.public.get("templates")
-        own = self.text.prompts == "own" or not templates
-        return OWN if own else ConfigPrompts(templates)
+        return ConfigPrompts(templates) if templates and self.text.prompts == "config" else OWN
 
     @property
     def shown(self) -> tuple[Observation, ...]:

@@ -80,9 +80,7 @@ async def _rewritten(case: Case, state: State, number: int, items: Sequence[Item
     return [_with_descent(one, parents, number) for one in kept]
 
 
-def _with_descent(
-    one: Hypothesis, before: dict[str, Hypothesis], number: int
-) -> Hypothesis:
+def _with_descent(one: Hypothesis, before: dict[str, Hypothesis], number: int) -> Hypothesis:
     """Unchanged hypotheses keep what is known of them; others say which rewriting made them."""
     if one.text in before:
         return before[one.text]

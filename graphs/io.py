@@ -42,4 +42,5 @@ METHOD = Method(
     build(),
     takes=frozenset(),
     settings={"max_answers": 1, "tool_calls": 0, "feedback": False, "max_bad": None},
+    text={"examples": 10, "hypotheses": 5},
 )

@@ -9,7 +9,6 @@ so that a pair is asked once a session, whichever step comes to it first, and a 
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -31,7 +30,7 @@ from ..records import (
 from ..tasks.label_answers import NOT_APPLICABLE, judgement_in
 from ..tasks.text import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
 from ..tools.judge import NotExact, Prepared, Rule, compile_sentence
-from .asking import JUDGE, asked
+from .asking import JUDGE, asked, side_by_side
 from .replies import read_back
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ class Judging:
         self._case = case
         self._rules: dict[str, Rule | NotExact] = {}
         self._prepared: OrderedDict[Digest, Prepared] = OrderedDict()
-        self._sets: OrderedDict[int, tuple[Sequence[Json], InputSet]] = OrderedDict()
         self._of_shown: dict[str, NDArray[np.int64]] = {}
         self._agreed: list[float] = []  # share of the majority, of questions that were repeated
 
@@ -88,7 +86,7 @@ class Judging:
         if not self.asks:
             return np.full(len(texts), NEEDS_MODEL, np.int64)
         answers = [self._asked(sentence, one) for one in texts.inputs]
-        return np.array(await asyncio.gather(*answers), np.int64)
+        return np.array(await side_by_side(answers), np.int64)
 
     async def of_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
         """Of shown observations, by their place. An exact rule is executed over all of them once."""
@@ -100,15 +98,6 @@ class Judging:
             inputs = InputSet("shown", tuple(one.input for one in shown))
             self._of_shown[sentence] = await self.codes(sentence, inputs)
         return [int(self._of_shown[sentence][row]) for row in rows]
-
-    async def codes_of(self, sentence: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
-        """Of a list of inputs that several sentences are asked about."""
-        known = self._sets.get(id(inputs))
-        if known is None or known[0] is not inputs:
-            known = self._sets[id(inputs)] = (inputs, InputSet("rows", tuple(inputs)))
-            if len(self._sets) > _KEPT:
-                self._sets.popitem(last=False)
-        return await self.codes(sentence, known[1])
 
     @property
     def agreement(self) -> float | None:
@@ -137,7 +126,7 @@ class Judging:
     async def _asked(self, sentence: str, text: Json) -> int:
         repeats = self._case.text.repeats
         answers = [self._once_asked(sentence, text, number) for number in range(repeats)]
-        codes = await asyncio.gather(*answers)
+        codes = await side_by_side(answers)
         if repeats == 1:
             return codes[0]
         code, count = Counter(codes).most_common(1)[0]  # of equals the one that was given first

@@ -1,18 +1,16 @@
 """What comes of literature: each paper is summarised once, and hypotheses that rest on papers name them.
 
-    paper/3/summary/0      the first piece of the fourth paper
+paper/3/summary/0      the first piece of the fourth paper
 """
 
 from __future__ import annotations
-
-import asyncio
 
 from langgraph.runtime import Runtime
 
 from ..records import Hypothesis, Json, Malformed, Reply, Summary
 from ..tasks.label_answers import sourced_in
 from ..tasks.papers import Paper, pieces, quoted
-from .asking import LITERATURE, asked
+from .asking import LITERATURE, asked, side_by_side
 from .case import Case
 from .judge_calls import bare_view
 from .steps import State
@@ -25,7 +23,7 @@ async def summarise(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     """Reads every paper of the problem, side by side; one of which nothing came is noted."""
     case = runtime.context
     papers = papers_of(case)
-    told = await asyncio.gather(*(_summary(case, n, one) for n, one in enumerate(papers)))
+    told = await side_by_side([_summary(case, n, one) for n, one in enumerate(papers)])
     case.summaries = [
         Summary(paper.source, paper.title, text)
         for paper, text in zip(papers, told, strict=True)
@@ -53,7 +51,7 @@ async def _summary(case: Case, number: int, paper: Paper) -> str:
         )
         for place, part in enumerate(parts)
     ]  # fmt: skip
-    texts = [reply.text.strip() for reply in await asyncio.gather(*asks)]
+    texts = [reply.text.strip() for reply in await side_by_side(asks)]
     return "\n".join(text for text in texts if text and text.lower().strip(" .") != "none")
 
 

@@ -19,12 +19,11 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from ..records import Json, Message, StepRecord
+from ..records import InputSet, Json, Message, Observation, StepRecord
 from ..tasks.text import of_split
 from .asking import JUDGE, asked
 from .case import Case
-from .inference import STRATEGIES, Entry, Predicted, Reading, ReadingSettings, Worth, predict
-from .inference.choose import choose
+from .inference import Entry, Predicted, Reading, ReadingSettings, choose, predict, weighed
 from .judge_calls import bare_view
 from .steps import STEPS_WITHOUT_END, State
 
@@ -54,11 +53,12 @@ async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     and what was asked stands in the journal."""
     case = runtime.context
     reading = await reading_of(case)
-    chosen, tried = case.text.inference or "", {}
+    chosen = case.text.inference or ""
+    tried: dict[str, Json] = {}
     if chosen == CHOOSE:
         rows = validation_rows(case)
-        made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
-        chosen, tried = made.strategy, dict(made.accuracy)
+        made = await choose(reading, rows, "val-choice/")
+        chosen, tried = made.strategy, {name: dict(one) for name, one in made.figures.items()}
     splits: dict[str, Json] = {}
     for split in case.text.splits:
         inputs = [one.input for one in of_split(case.problem, split)]
@@ -113,7 +113,7 @@ async def reading_of(case: Case) -> Reading:
     view = replace(bare_view(case), shown=case.problem.shown)
 
     async def judge(text: str, inputs: Sequence[Json]) -> Any:
-        return await case.judging.codes_of(text, inputs)
+        return await case.judging.codes(text, InputSet("rows", tuple(inputs)))
 
     async def ask(role: str, place: str, messages: Sequence[Message]) -> str:
         return (await asked(case, JUDGE, f"infer/{place}", bare_view(case), messages)).text
@@ -130,22 +130,12 @@ async def reading_of(case: Case) -> Reading:
         tuple(entries), view, judge, prompts=case.prompts, ask=ask if asks else None,
         settings=settings,
     )  # fmt: skip
-    rows = validation_rows(case)
-    if not rows or (not exact and (not asks or case.text.inference == "multi")):
+    if not exact and (not asks or case.text.inference == "multi"):
         return reading
-    return replace(reading, worth=tuple([await _worth(case, one, rows) for one in entries]))
+    return await weighed(reading, validation_rows(case))
 
 
-async def _worth(case: Case, entry: Entry, rows: Sequence[Any]) -> Worth:
-    codes = await case.judging.codes_of(entry.text, [one.input for one in rows])
-    labels = case.problem.public["labels"]
-    right = sum(
-        code >= 0 and labels[code] == row.output for code, row in zip(codes, rows, strict=True)
-    )
-    return Worth(right, int(sum(code != -1 for code in codes)), len(rows))
-
-
-def validation_rows(case: Case) -> list[Any]:
+def validation_rows(case: Case) -> list[Observation]:
     """Those that a choice rests on: all where rules are exact, else a sample of them."""
     rows = list(of_split(case.problem, "val"))
     most = case.text.validation

@@ -67,4 +67,6 @@ METHOD = Method(
         "max_bad": None,
         "target_gap": 1.0,  # of families that know costs; docs/abd.md says why
     },
+    of_family={"text": {"max_answers": 4}},  # the published three rounds after the first answer
+    text={"examples": 10, "hypotheses": 5},
 )

@@ -31,6 +31,7 @@ from . import Method, method
 from .asking import Role
 from .budget import Budget
 from .case import Case, Event, Settings
+from .reading_bank import followed_by_reading
 from .steps import START_STATE
 
 
@@ -179,9 +180,13 @@ def executor_of(settings: Json, sandbox: Sandbox | None) -> Execute | None:
 
 
 def graph_of(settings: Json, rows: Sequence[ProblemRow]) -> Any:
+    """The method's graph; where the session says how a bank is read, followed by the reading."""
     family = rows[0].problem.family if rows else "programs"
     chosen: Method = method(settings["method"], family)
-    return chosen.graph
+    text = Settings.from_json(settings).text
+    if text is None or text.inference is None:
+        return chosen.graph
+    return followed_by_reading(chosen.graph)
 
 
 def _shaping(model_settings: Json) -> Json:

@@ -215,7 +215,11 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
                 continue
             good = one.verdict.consistent and not one.bad
             again = one.hypothesis.digest in case.banked
-            if not (good or everything) or again and (everything or one.verdict is not Verdict.ACCEPTED):
+            if (
+                not (good or everything)
+                or again
+                and (everything or one.verdict is not Verdict.ACCEPTED)
+            ):
                 continue
             case.banked.add(one.hypothesis.digest)
             about = (one.hypothesis.digest, one.hypothesis.text, one.hypothesis.description)

@@ -61,15 +61,9 @@ class TextSettings:
         for name, valid in CHOICES.items():
             if data.get(name, valid[0]) not in valid:
                 raise UsageError(f"{name} is {data[name]!r}: it must be one of {', '.join(valid)}")
-        for name, (low, kinds) in _LEAST.items():
-            value = data.get(name)
-            if value is None and name in ("examples", "validation"):
-                continue
-            if name in data and (
-                not isinstance(value, kinds) or isinstance(value, bool) or value < low
-            ):
-                what = "a whole number" if kinds is int else "a number"
-                raise UsageError(f"{name} is {value!r}: it must be {what} from {low} on")
+        for name, value in data.items():
+            if name in _WHOLE or name in _NUMBERS:
+                _check(name, value)
         splits = tuple(data.get("splits", SPLITS))
         for split in splits:
             if split not in SPLITS:
@@ -80,21 +74,29 @@ class TextSettings:
         return TextSettings(**{**data, "splits": splits})
 
 
-_NUMBER = (int, float)
-_LEAST: Mapping[str, tuple[int, type | tuple[type, ...]]] = {
-    "examples": (1, int),
-    "hypotheses": (1, int),
-    "top": (1, int),
-    "alpha": (0, _NUMBER),
-    "scale": (0, _NUMBER),
-    "wrong": (1, int),
-    "capacity": (1, int),
-    "rounds": (0, int),
-    "rewrites": (0, int),
-    "tau": (0, _NUMBER),
-    "repeats": (1, int),
-    "readers": (1, int),
-    "similarity": (0, _NUMBER),
-    "shots": (0, int),
-    "validation": (0, int),
-}
+_WHOLE: Mapping[str, int] = {
+    "examples": 1,
+    "hypotheses": 1,
+    "top": 1,
+    "wrong": 1,
+    "capacity": 1,
+    "rounds": 0,
+    "rewrites": 0,
+    "repeats": 1,
+    "readers": 1,
+    "shots": 0,
+    "validation": 0,
+}  # each with its least
+_NUMBERS = ("alpha", "scale", "tau", "similarity")  # from 0 on
+_OPEN = ("examples", "validation")  # None where there is no limit
+
+
+def _check(name: str, value: Json) -> None:
+    if value is None and name in _OPEN:
+        return
+    whole = name in _WHOLE
+    kinds = int if whole else (int, float)
+    least = _WHOLE.get(name, 0)
+    if not isinstance(value, kinds) or isinstance(value, bool) or not value >= least:
+        what = "a whole number" if whole else "a number"
+        raise UsageError(f"{name} is {value!r}: it must be {what} from {least} on")

@@ -106,7 +106,7 @@ def _checked(one: Mapping[str, Json], place: Path, number: int) -> Mapping[str, 
         "right": one.get("right", []),
     }
     for name, kinds in (("accuracy", (int, float)), ("visits", int), ("reward", (int, float)), ("right", list)):  # fmt: skip
-        if row[name] is not None and not isinstance(row[name], kinds):  # type: ignore[arg-type]
+        if row[name] is not None and not isinstance(row[name], kinds):
             raise DataError(f"{place}, hypothesis {number}: {name} is {row[name]!r:.60}")
     return row
 

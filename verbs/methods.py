@@ -20,7 +20,7 @@ def course_of(method: str, family: Family, given: Mapping[str, Json]) -> dict[st
     from .. import graphs
 
     chosen = graphs.method(method, family.name)
-    own = dict(chosen.settings)
+    own = {**chosen.settings, **chosen.of_family.get(family.name, {})}
     for name in graphs.CHOSEN:
         value = given.get(name)
         if value is None or name in chosen.takes or value == own.get(name):

@@ -94,6 +94,11 @@ def with_reading(
     if chosen.task.family != "text":
         return chosen, {}
     reads = graphs.method(method, "text").reads
+    if method == "union" and not options.get("literature") and len(options.get("bank") or ()) < 2:
+        raise UsageError(
+            "method union needs two banks (--bank DATA --bank LITERATURE), or --literature DIR to make"
+            " both sides itself"
+        )
     literature, banks = options.get("literature"), tuple(options.get("bank") or ())
     _check(method, "literature", literature, reads, "--literature DIR")
     _check(method, "bank", banks, reads, "--bank SESSION or --bank FILE")

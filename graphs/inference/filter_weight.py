@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 
 from ...records import Json, digest_of_text
 from ...tasks.label_answers import yes_no_in
-from .asking import answer, judged, mended, side_by_side
+from ..asking import side_by_side
+from .asking import answer, judged, mended
 from .reading import Predicted, Reading
 from .selection import top, trusts, voted
 

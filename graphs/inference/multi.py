@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from ...records import Json
 from ...tasks.label_answers import NOT_APPLICABLE, judgement_in
-from .asking import answer, judged, mended, side_by_side
+from ..asking import side_by_side
+from .asking import answer, judged, mended
 from .reading import UNREADABLE, Decision, Predicted, Reading
 from .selection import log_odds, voted
 

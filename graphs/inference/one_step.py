@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records import Json
-from .asking import answer, judged, mended, side_by_side
+from ..asking import side_by_side
+from .asking import answer, judged, mended
 from .multi import read
 from .reading import Decision, Predicted, Reading
 from .selection import most_trusted, patterns, with_examples

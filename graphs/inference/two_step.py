@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from ...records import Json
 from ...tasks.label_answers import pattern_in
-from .asking import answer, judged, mended, side_by_side
+from ..asking import side_by_side
+from .asking import answer, judged, mended
 from .one_step import by_rules
 from .reading import Decision, Predicted, Reading
 from .selection import patterns, undecided, with_examples

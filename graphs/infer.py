@@ -1,0 +1,68 @@
+"""`infer`: applies a stored bank, by the model of this session or by exact rules, and proposes nothing.
+
+The bank comes with the problem (`--bank SESSION` or `FILE`), so the session replays by itself; which
+session it was stands in its record. Several banks are read as one, each text once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from ..records import BankEvent, Hypothesis, Json, Malformed
+from . import Method
+from .bank_steps import log, record_bank
+from .case import Case
+from .inference import Entry
+from .steps import STEPS_WITHOUT_END, State
+
+
+async def open_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """The entries of the stored banks; their texts enter this session's bank without a visit."""
+    case = runtime.context
+    case.entries = entries_of(case)
+    for one in case.entries:
+        digest = Hypothesis(one.text).digest
+        log(case, BankEvent(digest, one.text, "", -1, None, 0, "enter"))
+    return {"stop": "opened"}
+
+
+def entries_of(case: Case) -> list[Entry]:
+    """Sentences that no answer could be are left out; of equal ones the first stays."""
+    found: dict[str, Entry] = {}
+    for bank in case.problem.public.get("banks", ()):
+        for row in bank:
+            read = case.family.read(row["text"], case.view())
+            if not isinstance(read, Malformed):
+                found.setdefault(read.text, entry_of(read.text, row, len(case.problem.shown)))
+    return list(found.values())
+
+
+def entry_of(text: str, row: Json, shown: int) -> Entry:
+    right = tuple(place for place in row.get("right") or () if 0 <= place < shown)
+    return Entry(
+        text, row.get("accuracy") or 0.0, row.get("visits") or 0, row.get("reward") or 0.0, right
+    )
+
+
+def build() -> Any:
+    """open_bank -> record_bank."""
+    graph = StateGraph(State, context_schema=Case)
+    graph.add_node(open_bank)
+    graph.add_node(record_bank)
+    graph.add_edge(START, "open_bank")
+    graph.add_edge("open_bank", "record_bank")
+    graph.add_edge("record_bank", END)
+    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+
+
+METHOD = Method(
+    "infer",
+    "apply a stored bank; no new hypotheses",
+    ("text",),
+    build(),
+    takes=frozenset(),
+    reads=frozenset({"bank"}),
+)
