@@ -29,7 +29,8 @@ from ..records import (
 )
 from ..tasks.label_answers import NOT_APPLICABLE, judgement_in
 from ..tasks.text import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
-from ..tools.judge import NotExact, Prepared, Rule, compile_sentence
+from ..tools.judge.prepared import Prepared
+from ..tools.judge.rules import NotExact, Rule, compile_sentence
 from .asking import JUDGE, asked, side_by_side
 from .replies import read_back
 

@@ -126,9 +126,7 @@ def _accuracy(shown: Agreement) -> float:
     return right / sum(asked_of) if any(asked_of) else 0.0
 
 
-async def _different(
-    case: Case, state: State, candidates: Sequence[Candidate]
-) -> list[Candidate]:
+async def _different(case: Case, state: State, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Those that say nothing that a more accurate one says, the most accurate first."""
     ranked = sorted(candidates, key=lambda one: -one.accuracy)
     kept: list[tuple[int, Candidate]] = []
@@ -158,9 +156,7 @@ async def _said_before(
     if not case.judging.asks:
         return False
     paths = [f"step/{state['step']}/same/{place}-{number}" for number, _ in open_]
-    asks = [
-        _same(case, path, one, other) for path, (_, other) in zip(paths, open_, strict=True)
-    ]
+    asks = [_same(case, path, one, other) for path, (_, other) in zip(paths, open_, strict=True)]
     return any(await side_by_side(asks))
 
 
@@ -205,7 +201,17 @@ async def after_rows(state: State, runtime: Runtime[Case]) -> str:
 def build() -> Any:
     """summarise -> ask_papers -> set_aside -> ask_data -> admit -> (hypogenic's rows) -> merge."""
     graph = StateGraph(State, context_schema=Case)
-    for node in (summarise, ask_papers, set_aside, ask_data, admit, record_bank, visit, ask_again, merge):
+    for node in (
+        summarise,
+        ask_papers,
+        set_aside,
+        ask_data,
+        admit,
+        record_bank,
+        visit,
+        ask_again,
+        merge,
+    ):
         graph.add_node(node)
     graph.add_node("record_union", record_bank)
     graph.add_conditional_edges(START, begin, ["summarise", "merge"])
