@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Json, Message
-from .reading import DOES_NOT_APPLY, NEEDS_MODEL, UNREADABLE, Decision, Reading
+from ...records import Json, Message, digest_of
+from .reading import DOES_NOT_APPLY, NEEDS_MODEL, UNREADABLE, Asking, Decision, Reading
 from .selection import undecided
 
 T = TypeVar("T")
 ROLE = "judge"
+NAMED = 16  # hex digits of a digest in a place
 
 
 async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
@@ -30,9 +31,26 @@ async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         raise
 
 
-async def answer(reading: Reading, place: str, messages: Sequence[Message]) -> str:
+def place_of(input: Json) -> str:
+    """How a row is named in the places of questions: by what it holds, so that the same row of
+    another part, split or strategy's second reading is the same question."""
+    return digest_of(input)[:NAMED]
+
+
+async def answers(
+    reading: Reading, questions: Sequence[tuple[str, Sequence[Message]]]
+) -> list[str]:
+    """What the model says to each (place, messages), in their order; a place that comes several
+    times is asked once. Raises Unavailable."""
     assert reading.ask is not None
-    return await reading.ask(ROLE, place, messages)
+    once = dict(questions)
+    said = await side_by_side([_asked(reading.ask, place, once[place]) for place in once])
+    found = dict(zip(once, said, strict=True))
+    return [found[place] for place, _ in questions]
+
+
+async def _asked(ask: Asking, place: str, messages: Sequence[Message]) -> str:
+    return await ask(ROLE, place, messages)
 
 
 async def judged(
@@ -74,9 +92,13 @@ async def _by_best(reading: Reading, rows: Sequence[int], inputs: Sequence[Json]
     if not rows or not reading.entries:
         return [majority] * len(rows)
     best = reading.ranked[0]
-    codes = await _of_one(reading, best, [inputs[i] for i in rows])
-    said = (_end(int(code), best) for code in codes)
-    return [one or majority for one in said]
+    if (
+        reading.ask is None
+    ):  # an exact rule runs over an input set at once, and has run over this one
+        codes = (await _of_one(reading, best, inputs))[rows]
+    else:
+        codes = await _of_one(reading, best, [inputs[i] for i in rows])
+    return [_end(code, best) or majority for code in codes.tolist()]
 
 
 def _end(code: int, best: int) -> Decision | None:

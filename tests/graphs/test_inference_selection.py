@@ -145,20 +145,20 @@ def test_examples_are_rows_got_right_drawn_by_seed_and_sentence() -> None:
 
 
 def test_trust_is_laplaces_estimate_on_the_rows_it_applied_to() -> None:
-    assert Worth(3, 10, 4).accuracy == pytest.approx(0.3)
-    assert Worth(3, 10, 4).trust(2) == pytest.approx(4 / 6)
-    assert Worth(3, 10, 4).log_odds(2) == pytest.approx(math.log(2))
-    assert Worth(3, 10, 4).log_odds(3) == pytest.approx(math.log(4 * 2 / 3))
+    assert Worth(3, 4, 10).accuracy == pytest.approx(0.3)
+    assert Worth(3, 4, 10).trust(2) == pytest.approx(4 / 6)
+    assert Worth(3, 4, 10).log_odds(2) == pytest.approx(math.log(2))
+    assert Worth(3, 4, 10).log_odds(3) == pytest.approx(math.log(4 * 2 / 3))
     assert Worth().trust(4) == pytest.approx(1 / 4) and Worth().log_odds(4) == pytest.approx(0)
     assert Worth(0, 4, 4).log_odds(2) == pytest.approx(math.log(1 / 5))
-    assert Worth(0, 4).log_odds(2) == 0.0  # it may never have applied
+    assert Worth(0, None, 4).log_odds(2) == 0.0  # it may never have applied
     assert math.isfinite(Worth(9, 9, 9).log_odds(1))
 
 
 def test_worth_comes_from_the_bank_where_nothing_else_is_known() -> None:
     made = Worth.of_bank(Entry("A", accuracy=7 / 11, visits=11, covered=9))
-    assert made == Worth(7, 11, 9)
-    assert bank.reading().worth[1] == Worth(8, 10)
+    assert made == Worth(7, 9, 11)
+    assert bank.reading().worth[1] == Worth(8, None, 10)
 
 
 def test_macro_f1_leaves_out_what_is_no_label() -> None:
