@@ -59,12 +59,16 @@ async def judged(
     """int64 (entries, rows): what each entry says of the rows that `wanted` names for it, one batch
     an entry; `DOES_NOT_APPLY` elsewhere."""
     codes = np.full((len(reading.entries), len(inputs)), DOES_NOT_APPLY, np.int64)
-    some = [(entry, list(rows)) for entry, rows in wanted.items() if rows]
-    said = await side_by_side(
-        [_of_one(reading, entry, [inputs[i] for i in rows]) for entry, rows in some]
-    )
+    some = [(entry, tuple(rows)) for entry, rows in wanted.items() if rows]
+    parts = {
+        rows: inputs for _, rows in some
+    }  # one object for all entries: a judge prepares it once
+    for rows in parts:
+        if len(rows) < len(inputs):
+            parts[rows] = [inputs[i] for i in rows]
+    said = await side_by_side([_of_one(reading, entry, parts[rows]) for entry, rows in some])
     for (entry, rows), column in zip(some, said, strict=True):
-        codes[entry, rows] = column
+        codes[entry, list(rows)] = column
     return codes
 
 
