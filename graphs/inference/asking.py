@@ -1,23 +1,56 @@
-"""What the strategies ask, side by side, and what becomes of rows that nothing decided."""
+"""Questions side by side: what the strategies ask, gathered in the order of the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Json, Message
-from ..asking import side_by_side
-from .reading import DOES_NOT_APPLY, NEEDS_MODEL, UNREADABLE, Decision, Reading
+from ...records import Json, Message, digest_of
+from .reading import DOES_NOT_APPLY, NEEDS_MODEL, UNREADABLE, Asking, Decision, Reading
 from .selection import undecided
 
+T = TypeVar("T")
 ROLE = "judge"
+NAMED = 16  # hex digits of a digest in a place
 
 
-async def answer(reading: Reading, place: str, messages: Sequence[Message]) -> str:
+async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """The answers in the order of the questions, whatever the order of their arrival. Where one is
+    an outage the others are cancelled and awaited before it is raised: none is left running."""
+    asked = [asyncio.ensure_future(question) for question in questions]
+    try:
+        return await asyncio.gather(*asked)
+    except BaseException:
+        for one in asked:
+            one.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+        raise
+
+
+def place_of(input: Json) -> str:
+    """How a row is named in the places of questions: by what it holds, so that the same row of
+    another part, split or strategy's second reading is the same question."""
+    return digest_of(input)[:NAMED]
+
+
+async def answers(
+    reading: Reading, questions: Sequence[tuple[str, Sequence[Message]]]
+) -> list[str]:
+    """What the model says to each (place, messages), in their order; a place that comes several
+    times is asked once. Raises Unavailable."""
     assert reading.ask is not None
-    return await reading.ask(ROLE, place, messages)
+    once = dict(questions)
+    said = await side_by_side([_asked(reading.ask, place, once[place]) for place in once])
+    found = dict(zip(once, said, strict=True))
+    return [found[place] for place, _ in questions]
+
+
+async def _asked(ask: Asking, place: str, messages: Sequence[Message]) -> str:
+    return await ask(ROLE, place, messages)
 
 
 async def judged(
@@ -26,12 +59,16 @@ async def judged(
     """int64 (entries, rows): what each entry says of the rows that `wanted` names for it, one batch
     an entry; `DOES_NOT_APPLY` elsewhere."""
     codes = np.full((len(reading.entries), len(inputs)), DOES_NOT_APPLY, np.int64)
-    some = [(entry, list(rows)) for entry, rows in wanted.items() if rows]
-    said = await side_by_side(
-        [_of_one(reading, entry, [inputs[i] for i in rows]) for entry, rows in some]
-    )
+    some = [(entry, tuple(rows)) for entry, rows in wanted.items() if rows]
+    parts = {
+        rows: inputs for _, rows in some
+    }  # one object for all entries: a judge prepares it once
+    for rows in parts:
+        if len(rows) < len(inputs):
+            parts[rows] = [inputs[i] for i in rows]
+    said = await side_by_side([_of_one(reading, entry, parts[rows]) for entry, rows in some])
     for (entry, rows), column in zip(some, said, strict=True):
-        codes[entry, rows] = column
+        codes[entry, list(rows)] = column
     return codes
 
 
@@ -59,9 +96,13 @@ async def _by_best(reading: Reading, rows: Sequence[int], inputs: Sequence[Json]
     if not rows or not reading.entries:
         return [majority] * len(rows)
     best = reading.ranked[0]
-    codes = await _of_one(reading, best, [inputs[i] for i in rows])
-    said = (_end(int(code), best) for code in codes)
-    return [one or majority for one in said]
+    if (
+        reading.ask is None
+    ):  # an exact rule runs over an input set at once, and has run over this one
+        codes = (await _of_one(reading, best, inputs))[rows]
+    else:
+        codes = await _of_one(reading, best, [inputs[i] for i in rows])
+    return [_end(code, best) or majority for code in codes.tolist()]
 
 
 def _end(code: int, best: int) -> Decision | None:

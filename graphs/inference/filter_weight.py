@@ -13,15 +13,13 @@ from collections.abc import Mapping, Sequence
 
 from ...records import Json, digest_of_text
 from ...tasks.label_answers import yes_no_in
-from ..asking import side_by_side
-from .asking import answer, judged, mended
+from .asking import NAMED, answers, judged, mended, place_of
 from .reading import Predicted, Reading
 from .selection import top, trusts, voted
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
-    """See `reading.Strategy`; asks at `filter-weight/ROW/relevant/SENTENCE`, the first 12
-    characters of its digest."""
+    """See `reading.Strategy`; asks at `filter-weight/ROW/relevant/SENTENCE`, both digests."""
     voters = top(reading)
     wanted: Mapping[int, Sequence[int]] = {entry: range(len(inputs)) for entry in voters}
     unreadable = 0
@@ -40,18 +38,20 @@ async def _relevant(
     assert reading.prompts is not None
     pairs = [(row, entry) for row in range(len(inputs)) for entry in voters]
     texts = [entry.text for entry in reading.entries]
-    names = [digest_of_text(text)[:12] for text in texts]
-    answers = await side_by_side(
+    names = [digest_of_text(text)[:NAMED] for text in texts]
+    rows = [place_of(one) for one in inputs]
+    relevant = reading.prompts.relevant
+    asked = await answers(
+        reading,
         [
-            answer(
-                reading,
-                f"{place}filter-weight/{row}/relevant/{names[entry]}",
-                reading.prompts.relevant(reading.view, texts[entry], inputs[row]),
+            (
+                f"{place}filter-weight/{rows[row]}/relevant/{names[entry]}",
+                relevant(reading.view, texts[entry], inputs[row]),
             )
             for row, entry in pairs
-        ]
+        ],
     )
-    said = [yes_no_in(text) for text in answers]
+    said = [yes_no_in(text) for text in asked]
     wanted = {
         entry: [row for (row, one), yes in zip(pairs, said, strict=True) if one == entry and yes]
         for entry in voters

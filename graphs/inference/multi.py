@@ -11,14 +11,13 @@ from collections.abc import Sequence
 
 from ...records import Json
 from ...tasks.label_answers import NOT_APPLICABLE, judgement_in
-from ..asking import side_by_side
-from .asking import answer, judged, mended
+from .asking import answers, judged, mended, place_of
 from .reading import UNREADABLE, Decision, Predicted, Reading
 from .selection import log_odds, voted
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
-    """See `reading.Strategy`; asks at `multi/ROW`, ROW the position in `inputs`."""
+    """See `reading.Strategy`; asks at `multi/ROW`, ROW a digest (`asking.place_of`)."""
     if not reading.entries:
         return Predicted(await mended(reading, [None] * len(inputs), inputs))
     decided = await (
@@ -38,15 +37,12 @@ async def _by_rules(reading: Reading, inputs: Sequence[Json]) -> list[Decision |
 async def _asked(reading: Reading, inputs: Sequence[Json], place: str) -> list[Decision | None]:
     assert reading.prompts is not None
     texts = [entry.text for entry in reading.entries]
-    answers = await side_by_side(
-        [
-            answer(
-                reading, f"{place}multi/{row}", reading.prompts.infer_many(reading.view, texts, one)
-            )
-            for row, one in enumerate(inputs)
-        ]
+    many = reading.prompts.infer_many
+    said = await answers(
+        reading,
+        [(f"{place}multi/{place_of(one)}", many(reading.view, texts, one)) for one in inputs],
     )
-    return [read(reading, text) for text in answers]
+    return [read(reading, text) for text in said]
 
 
 def read(reading: Reading, text: str) -> Decision | None:

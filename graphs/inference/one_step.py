@@ -5,10 +5,11 @@ that fits best. Without a model the entry of them that applies and is most trust
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...records import Json
-from ..asking import side_by_side
-from .asking import answer, judged, mended
+from ...tasks.label_answers import pattern_in
+from .asking import answers, judged, mended, place_of
 from .multi import read
 from .reading import Decision, Predicted, Reading
 from .selection import most_trusted, patterns, with_examples
@@ -37,14 +38,20 @@ async def _asked(
 ) -> list[Decision | None]:
     assert reading.prompts is not None
     shown = with_examples(reading, chosen)
-    answers = await side_by_side(
+    adaptively = reading.prompts.infer_adaptively
+    said = await answers(
+        reading,
         [
-            answer(
-                reading,
-                f"{place}one-step/{row}",
-                reading.prompts.infer_adaptively(reading.view, shown, one),
-            )
-            for row, one in enumerate(inputs)
-        ]
+            (f"{place}one-step/{place_of(one)}", adaptively(reading.view, shown, one))
+            for one in inputs
+        ],
     )
-    return [read(reading, text) for text in answers]
+    return [_by_pattern(reading, chosen, text) for text in said]
+
+
+def _by_pattern(reading: Reading, chosen: Sequence[int], text: str) -> Decision | None:
+    """The label, and the pattern where the answer names one; the label counts either way."""
+    decided, number = read(reading, text), pattern_in(text, len(chosen))
+    if decided is None or decided.code < 0 or number is None:
+        return decided
+    return replace(decided, entry=chosen[number - 1])

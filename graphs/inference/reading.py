@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...agents.text_prompts import TextPrompts
 from ...records import Json, Message, Observation, UsageError, View
 
 DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL = -1, -2, -3
@@ -34,30 +36,21 @@ class Judging(Protocol):
 
 class Asking(Protocol):
     async def __call__(self, role: str, place: str, messages: Sequence[Message]) -> str:
-        """A model's answer. place: where the call stands under this reading, such as `multi/17`;
-        it never says in which order answers came. Raises Unavailable."""
+        """A model's answer. place: where the call stands in this reading, such as
+        `multi/5f0c9a2b41d7e836`: the digest of the row, never an order of arrival. Raises
+        Unavailable."""
         ...
 
 
 Pattern = tuple[str, Sequence[Observation]]  # a sentence, and shown rows that it got right
 
 
-class ReadingPrompts(Protocol):
-    """What the strategies need of `agents.text_prompts.TextPrompts`."""
-
-    def infer_many(self, view: View, hypotheses: Sequence[str], input: Json) -> list[Message]: ...
-    def relevant(self, view: View, hypothesis: str, input: Json) -> list[Message]: ...
-    def infer_adaptively(
-        self, view: View, patterns: Sequence[Pattern], input: Json
-    ) -> list[Message]: ...
-    def select(self, view: View, patterns: Sequence[Pattern], input: Json) -> list[Message]: ...
-
-
 @dataclass(frozen=True)
 class Entry:
-    """One sentence of a bank. accuracy: share of its visits on which it was right; covered: of its
-    visits those where it applied, None where the bank does not tell. right: positions in the shown
-    rows that it labelled rightly."""
+    """One sentence of a bank. accuracy: share of its visits on which it was right, where a visit on
+    which it does not apply counts as a guess (store/bank.py); covered: of its visits those where it
+    applied, None where the bank does not tell. right: positions in the shown rows that it labelled
+    rightly."""
 
     text: str
     accuracy: float = 0.0
@@ -69,17 +62,20 @@ class Entry:
 
 @dataclass(frozen=True)
 class Worth:
-    """On `rows` labelled rows an entry was right on `right`. covered: how many it applied to; None
-    where that is not known."""
+    """Of `rows` labelled rows an entry applied to `covered` (None: that is not known) and was right
+    on `right`. An answer without a label applies and is not right."""
 
     right: int = 0
+    covered: int | None = 0
     rows: int = 0
-    covered: int | None = None
 
-    @property
-    def accuracy(self) -> float:
-        """right / rows: where it does not apply it is not right. 0.0 without rows."""
-        return self.right / self.rows if self.rows else 0.0
+    def accuracy(self, labels: int) -> Fraction:
+        """Share of the rows that it gets right, with a guess among `labels` labels where it does
+        not apply, as in the bank. 0 without rows."""
+        passed = 0 if self.covered is None else self.rows - self.covered
+        return (
+            (self.right + Fraction(passed, max(labels, 1))) / self.rows if self.rows else Fraction()
+        )
 
     def trust(self, labels: int) -> float:
         """How likely it is right where it applies: (right + 1) / (covered + labels), Laplace's
@@ -97,8 +93,11 @@ class Worth:
         return max(weight, 0.0) if self.covered is None else weight
 
     @staticmethod
-    def of_bank(entry: Entry) -> Worth:
-        return Worth(round(entry.accuracy * entry.visits), entry.visits, entry.covered)
+    def of_bank(entry: Entry, labels: int) -> Worth:
+        """What the bank says of it, without the guesses that its accuracy holds."""
+        passed = 0 if entry.covered is None else entry.visits - entry.covered
+        right = round(entry.accuracy * entry.visits - passed / max(labels, 1))
+        return Worth(max(right, 0), entry.covered, entry.visits)
 
 
 @dataclass(frozen=True)
@@ -121,8 +120,8 @@ class ReadingSettings:
                 raise UsageError(f"{name} is {getattr(self, name)}: at least 1")
         if self.examples < 0:
             raise UsageError(f"examples is {self.examples}: at least 0")
-        if not self.similar > 0:
-            raise UsageError(f"similar is {self.similar}: above 0 (above 1 excludes no pair)")
+        if not self.similar >= 0:
+            raise UsageError(f"similar is {self.similar}: at least 0 (above 1 excludes no pair)")
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Reading:
     view: View
     judge: Judging
     labels: tuple[str, ...] = ()  # empty: those of the view
-    prompts: ReadingPrompts | None = None
+    prompts: TextPrompts | None = None
     ask: Asking | None = None
     worth: tuple[Worth, ...] = ()
     settings: ReadingSettings = field(default_factory=ReadingSettings)
@@ -145,7 +144,11 @@ class Reading:
         if not self.labels:
             object.__setattr__(self, "labels", tuple(self.view.public["labels"]))
         if not self.worth:
-            object.__setattr__(self, "worth", tuple(map(Worth.of_bank, self.entries)))
+            object.__setattr__(
+                self,
+                "worth",
+                tuple(Worth.of_bank(entry, len(self.labels)) for entry in self.entries),
+            )
         if len(self.worth) != len(self.entries):
             raise UsageError(f"{len(self.entries)} entries, but {len(self.worth)} are weighed")
         if self.ask is not None and self.prompts is None:
@@ -158,7 +161,8 @@ class Reading:
     @cached_property
     def ranked(self) -> tuple[int, ...]:
         """Positions of the entries, the most accurate first; ties in the bank's order."""
-        return tuple(sorted(range(len(self.worth)), key=lambda i: -self.worth[i].accuracy))
+        right = [worth.accuracy(len(self.labels)) for worth in self.worth]
+        return tuple(sorted(range(len(right)), key=lambda i: -right[i]))
 
     @cached_property
     def majority(self) -> int:
@@ -218,6 +222,6 @@ class Strategy(Protocol):
     async def __call__(
         self, reading: Reading, inputs: Sequence[Json], place: str = ""
     ) -> Predicted:
-        """place: before the place of each question, so that two readings in one session differ.
+        """place: before the place of each question, where one session reads several banks.
         Raises Unavailable: an outage is never a prediction."""
         ...

@@ -92,7 +92,7 @@ def patterns(reading: Reading) -> list[int]:
         )
         for j in range(len(ranked))
     ]
-    weights = [Fraction(reading.worth[i].right, reading.worth[i].rows or 1) for i in ranked]
+    weights = [reading.worth[i].accuracy(len(reading.labels)) for i in ranked]
     chosen = heaviest(weights, near)
     return [ranked[j] for j in chosen][: reading.settings.patterns]
 

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from ...records import Json
 from ...tasks.label_answers import pattern_in
-from ..asking import side_by_side
-from .asking import answer, judged, mended
+from .asking import answers, judged, mended, place_of
 from .one_step import by_rules
 from .reading import Decision, Predicted, Reading
 from .selection import patterns, undecided, with_examples
@@ -48,14 +47,12 @@ async def _numbers(
         return [1] * len(inputs)
     assert reading.prompts is not None
     shown = with_examples(reading, chosen)
-    answers = await side_by_side(
+    select = reading.prompts.select
+    said = await answers(
+        reading,
         [
-            answer(
-                reading,
-                f"{place}two-step/{row}/select",
-                reading.prompts.select(reading.view, shown, one),
-            )
-            for row, one in enumerate(inputs)
-        ]
+            (f"{place}two-step/{place_of(one)}/select", select(reading.view, shown, one))
+            for one in inputs
+        ],
     )
-    return [pattern_in(text, len(chosen)) for text in answers]
+    return [pattern_in(text, len(chosen)) for text in said]

@@ -10,18 +10,20 @@ from numpy.typing import NDArray
 
 from ...records import DataError, Json, Observation
 from .asking import judged
-from .reading import Reading, Worth
+from .reading import DOES_NOT_APPLY, NEEDS_MODEL, Reading, Worth
 
 
-def gold(reading: Reading, rows: Sequence[Observation]) -> list[int]:
+def gold(reading: Reading, labels: Sequence[Json]) -> list[int]:
     """The code of each row's label. Raises DataError for a label that the reading does not know."""
     known = {label: code for code, label in enumerate(reading.labels)}
-    for row, one in enumerate(rows):
-        if one.output not in known:
-            raise DataError(
-                f"row {row} has the label {one.output!r}: it is none of {', '.join(known)}"
-            )
-    return [known[one.output] for one in rows]
+    for row, label in enumerate(labels):
+        if label not in known:
+            raise DataError(f"row {row} has the label {label!r}: it is none of {', '.join(known)}")
+    return [known[label] for label in labels]
+
+
+def _gold(reading: Reading, rows: Sequence[Observation]) -> list[int]:
+    return gold(reading, [one.output for one in rows])
 
 
 async def codes_on(reading: Reading, rows: Sequence[Observation]) -> NDArray[np.int64]:
@@ -36,16 +38,18 @@ async def weighed(reading: Reading, rows: Sequence[Observation]) -> Reading:
     it stays as it is. An entry that nobody can judge there is worth nothing."""
     if not rows:
         return reading
-    codes, true = await codes_on(reading, rows), gold(reading, rows)
-    right, covered = (codes == true).sum(axis=1), (codes >= 0).sum(axis=1)
-    worth = (Worth(int(r), len(rows), int(c)) for r, c in zip(right, covered, strict=True))
+    codes, true = await codes_on(reading, rows), _gold(reading, rows)
+    judged = codes != NEEDS_MODEL
+    counts = (codes == true, judged & (codes != DOES_NOT_APPLY), judged)
+    sums = np.stack([one.sum(axis=1) for one in counts], axis=1).tolist()
+    worth = (Worth(*one) for one in sums)
     return replace(reading, worth=tuple(worth))
 
 
 async def with_right(reading: Reading) -> Reading:
     """The reading with the shown rows that each entry gets right as its judge says now: for a bank
     from another sample, whose positions mean other rows."""
-    hits = await codes_on(reading, reading.shown) == np.array(gold(reading, reading.shown))
+    hits = await codes_on(reading, reading.shown) == np.array(_gold(reading, reading.shown))
     entries = (
         replace(entry, right=tuple(np.flatnonzero(one).tolist()))
         for entry, one in zip(reading.entries, hits, strict=True)
@@ -63,4 +67,4 @@ async def upper_bound(
         return 0.0
     best = list(reading.ranked[:top])
     codes = await codes_on(reading, rows)
-    return float((codes[best] == gold(reading, rows)).any(axis=0).mean())
+    return float((codes[best] == _gold(reading, rows)).any(axis=0).mean())

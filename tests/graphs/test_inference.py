@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import reading_bank as bank
+from peirce.agents.config_prompts import ConfigPrompts
+from peirce.agents.text_prompts import OWN
 from peirce.graphs.inference import (
     DOES_NOT_APPLY,
     NEEDS_MODEL,
@@ -16,8 +20,14 @@ from peirce.graphs.inference import (
     Reading,
     predict,
 )
+from peirce.graphs.inference.asking import place_of
 from peirce.graphs.inference.scores import accuracy, macro_f1
-from peirce.records import Unavailable, UsageError
+from peirce.records import Json, Message, Unavailable, UsageError
+
+
+def row(i: int) -> str:
+    """How a row is named in a place."""
+    return place_of(bank.INPUTS[i])
 
 
 def predicted(name: str, one: Reading, inputs: object = None) -> Predicted:
@@ -62,7 +72,9 @@ def test_multi_asks_one_prompt_a_row_that_lists_the_whole_bank() -> None:
     got = predicted("multi", bank.reading(ask=model))
     assert got.codes == [1, 1, 1, 1, 0, -2]
     assert got.counts == {"model": 5, "unreadable": 1}
-    assert sorted(place for _, place, _ in model.asked) == [f"multi/{i}" for i in range(6)]
+    assert sorted(place for _, place, _ in model.asked) == sorted(
+        f"multi/{row(i)}" for i in range(6)
+    )
     assert accuracy(got.codes, bank.GOLD) == pytest.approx(4 / 6)
     assert macro_f1(got.codes, bank.GOLD) == pytest.approx((2 * 1 / 4 + 2 * 3 / 7) / 2)
 
@@ -91,6 +103,16 @@ def test_filter_weight_asks_what_is_relevant_and_judges_that_alone() -> None:
     assert macro_f1(got.codes, bank.GOLD) == pytest.approx((2 * 2 / 6 + 2 * 2 / 6) / 2)
 
 
+CONFIG = {
+    "multiple_hypotheses_inference": {"user": "Patterns:\n${hypotheses}\nText: ${text}"},
+    "is_relevant": {"system": "Yes or no?", "user": "${hypothesis}\nText: ${text}"},
+    "adaptive_info_prompt": {
+        "multi_content": "Pattern ${idx}: ${hypothesis_text}\nSeen:\n${observations}\n"
+    },
+    "observations": {"multi_content": "${text}: ${label}\n"},
+    "adaptive_inference": {"user": "${adaptive_info_prompt}\nText: ${text}"},
+    "adaptive_selection": {"user": "${adaptive_info_prompt}\nText: ${text}"},
+}
 SHOWN_PATTERNS = "B(s0,s1,s2,s3)+C(s3,s4)+D()"
 
 
@@ -118,9 +140,9 @@ def test_two_step_applies_the_pattern_named_and_counts_what_names_none() -> None
         "hypothesis", "hypothesis", "majority", "no_pattern", "no_pattern", "hypothesis",
     ]  # fmt: skip
     assert got.counts == {"hypothesis": 3, "majority": 1, "no_pattern": 2, "pattern_unnamed": 3}
-    assert sorted(place for _, place, _ in model.asked) == [
-        f"two-step/{i}/select" for i in range(6)
-    ]
+    assert sorted(place for _, place, _ in model.asked) == sorted(
+        f"two-step/{row(i)}/select" for i in range(6)
+    )
     assert accuracy(got.codes, bank.GOLD) == pytest.approx(3 / 6)
     assert macro_f1(got.codes, bank.GOLD) == pytest.approx((2 * 1 / 5 + 2 * 2 / 7) / 2)
 
@@ -141,6 +163,21 @@ def test_an_empty_bank_predicts_the_majority_of_the_shown_rows(name: str) -> Non
         assert predicted(name, granted).codes == [1] * 6
         assert predicted(name, bank.reading({}, ask=ask, shown=[])).codes == [0] * 6
     assert not model.asked
+
+
+def test_exact_rules_run_over_one_set_of_inputs() -> None:
+    """A journalled judge prepares and names what it is given by the object: all entries, and the
+    best entry a second time, are asked about the same one."""
+    for name in STRATEGIES:
+        given: set[int] = set()
+        table = bank.Table({text: codes for text, (_, codes, _) in bank.BANK.items()})
+
+        async def judge(text: str, inputs: Sequence[Json], table=table, given=given) -> object:
+            given.add(id(inputs))
+            return await table(text, inputs)
+
+        predicted(name, bank.reading(judge=judge))
+        assert given == {id(bank.INPUTS)}
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -206,7 +243,7 @@ def test_questions_go_side_by_side_and_an_outage_leaves_none_running(name: str) 
         at_once += 1
         most = max(most, at_once)
         try:
-            await asyncio.sleep(0.02 if "3" in place.split("/")[1] else 30)
+            await asyncio.sleep(0.02 if place.split("/")[1] == row(3) else 30)
             raise Unavailable("the endpoint is gone")
         finally:
             at_once -= 1
@@ -224,6 +261,51 @@ def test_places_stand_under_the_place_of_the_reading() -> None:
         places = [place for _, place, _ in model.asked]
         assert len(set(places)) == len(places)
         assert all(place.startswith(f"infer/ind/{name}/") for place in places)
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "best"])
+def test_the_same_row_is_the_same_question(name: str) -> None:
+    model = bank.Model({})
+    got = predicted(name, bank.reading(ask=model), (*bank.INPUTS, *bank.INPUTS[:3]))
+    assert got.codes[6:] == got.codes[:3]
+    places = [place for _, place, _ in model.asked]
+    assert len(set(places)) == len(places)
+
+
+def test_one_step_names_the_pattern_that_the_answer_names() -> None:
+    said = {
+        f"adaptively|{SHOWN_PATTERNS}|r{i}": f"Chosen pattern: {i}\nFinal answer: grant"
+        for i in range(5)
+    }
+    got = predicted("one-step", bank.reading(ask=bank.Model(said)), bank.INPUTS[:5])
+    assert [one.entry for one in got.decisions] == [None, 1, 2, 3, None]
+    assert got.codes == [1] * 5
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("examples", [0, 2])
+@pytest.mark.parametrize("prompts", [OWN, ConfigPrompts(CONFIG)], ids=["own", "config"])
+def test_prompts_ask_for_what_the_strategies_read(
+    name: str, examples: int, prompts: object
+) -> None:
+    """An obedient model: it names the second pattern, finds all relevant, and grants."""
+
+    async def ask(role: str, place: str, messages: Sequence[Message]) -> str:
+        text = "\n".join(str(one["content"]) for one in messages)
+        said = [one for one in ("A", "B", "C", "D") if f"{one} says grant or deny." in text]
+        assert "r0" in text and said and "${" not in text
+        kind = place.split("/")[0]
+        shown = [f"s{i}" for i in range(5) if f"s{i}" in text]
+        assert bool(shown) == (examples > 0 and kind in ("one-step", "two-step"))
+        if place.endswith("/select"):
+            return "Chosen pattern: 2"
+        return "Final answer: yes" if "/relevant/" in place else "Final answer: grant"
+
+    table = {f"{t} says grant or deny.": (a, c, r) for t, (a, c, r) in bank.BANK.items()}
+    one = replace(bank.reading(table, ask=ask, examples=examples), prompts=prompts)
+    got = predicted(name, one, bank.INPUTS[:1])
+    # B grants r0; C, the second pattern, denies it; B 9 and A 7 against C 8
+    assert got.codes == [0 if name == "two-step" else 1]
 
 
 def test_another_name_is_refused_with_the_valid_ones() -> None:

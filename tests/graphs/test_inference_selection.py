@@ -30,7 +30,8 @@ from peirce.graphs.inference.selection import (
     vote,
     voted,
 )
-from peirce.records import UsageError
+from peirce.records import BankEvent, UsageError
+from peirce.store.bank import Bank
 
 
 def test_a_vote_is_won_by_weight_not_by_heads() -> None:
@@ -82,6 +83,7 @@ def test_patterns_leave_out_what_is_alike_and_keep_what_got_no_row_right() -> No
     assert patterns(bank.reading()) == [1, 2, 3]
     assert patterns(bank.reading(similar=1.1)) == [1, 2, 0, 3]
     assert patterns(bank.reading(similar=0.3)) == [2, 0, 3]  # A + C 1.3 outweigh B .8
+    assert patterns(bank.reading(similar=0.0)) == [1]
     assert patterns(bank.reading(patterns=1)) == [1]
     assert patterns(bank.reading({})) == []
 
@@ -145,20 +147,27 @@ def test_examples_are_rows_got_right_drawn_by_seed_and_sentence() -> None:
 
 
 def test_trust_is_laplaces_estimate_on_the_rows_it_applied_to() -> None:
-    assert Worth(3, 10, 4).accuracy == pytest.approx(0.3)
-    assert Worth(3, 10, 4).trust(2) == pytest.approx(4 / 6)
-    assert Worth(3, 10, 4).log_odds(2) == pytest.approx(math.log(2))
-    assert Worth(3, 10, 4).log_odds(3) == pytest.approx(math.log(4 * 2 / 3))
+    assert Worth(3, 4, 10).accuracy(2) == Fraction(6, 10)  # six guesses at 1/2
+    assert Worth(3, 4, 10).accuracy(3) == Fraction(5, 10)
+    assert Worth(3, None, 10).accuracy(2) == Fraction(3, 10) and Worth().accuracy(2) == 0
+    assert Worth(3, 4, 10).trust(2) == pytest.approx(4 / 6)
+    assert Worth(3, 4, 10).log_odds(2) == pytest.approx(math.log(2))
+    assert Worth(3, 4, 10).log_odds(3) == pytest.approx(math.log(4 * 2 / 3))
     assert Worth().trust(4) == pytest.approx(1 / 4) and Worth().log_odds(4) == pytest.approx(0)
     assert Worth(0, 4, 4).log_odds(2) == pytest.approx(math.log(1 / 5))
-    assert Worth(0, 4).log_odds(2) == 0.0  # it may never have applied
+    assert Worth(0, None, 4).log_odds(2) == 0.0  # it may never have applied
     assert math.isfinite(Worth(9, 9, 9).log_odds(1))
 
 
 def test_worth_comes_from_the_bank_where_nothing_else_is_known() -> None:
-    made = Worth.of_bank(Entry("A", accuracy=7 / 11, visits=11, covered=9))
-    assert made == Worth(7, 11, 9)
-    assert bank.reading().worth[1] == Worth(8, 10)
+    kept = Bank(chance=1 / 3)
+    for row, right in enumerate([True] * 7 + [False] * 2 + [None] * 2):
+        kept.apply(BankEvent("h", "H", "", row, right, row + 1))
+    (told,) = kept.rows()
+    entry = Entry("H", told["accuracy"], told["visits"], covered=told["covered"])
+    assert Worth.of_bank(entry, 3) == Worth(7, 9, 11)
+    assert float(Worth(7, 9, 11).accuracy(3)) == pytest.approx(told["accuracy"])
+    assert bank.reading().worth[1] == Worth(8, None, 10)
 
 
 def test_macro_f1_leaves_out_what_is_no_label() -> None:
@@ -170,7 +179,7 @@ def test_macro_f1_leaves_out_what_is_no_label() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"top": 0}, {"patterns": 0}, {"examples": -1}, {"similar": 0.0}, {"similar": math.nan}]
+    "bad", [{"top": 0}, {"patterns": 0}, {"examples": -1}, {"similar": -0.1}, {"similar": math.nan}]
 )
 def test_a_setting_out_of_range_is_named(bad: dict[str, float]) -> None:
     with pytest.raises(UsageError, match=f"{next(iter(bad))} is"):
