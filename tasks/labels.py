@@ -16,7 +16,7 @@ from ..records import InputSet, Json, Problem, UsageError
 from . import label_generator, problem_sample
 from .label_config import CONFIG
 from .label_drawing import drawn
-from .label_problems import FAMILY, NAME, SHOWN, Rows
+from .label_problems import NAME, SHOWN, TEXT, Rows
 from .label_sources import identity_of, source_of
 from .sentences import nearest
 from .space_files import each_once
@@ -40,7 +40,7 @@ class Wanted:
 
 class Labels:
     name = NAME
-    family = FAMILY
+    family = TEXT
     about = "what makes a text get its label (HypoGeniC, HypoBench, or your own labelled rows)"
     files = (CONFIG,)
     generators = ("admission",)
@@ -126,7 +126,7 @@ def _numbered(names: Sequence[str], wanted: Wanted) -> list[tuple[str, int]]:
         fixed = [(name, sample or 0) for name, sample in asked]
         bases = [name for name, sample in asked if sample is None]
     elif wanted.sample is not None:
-        stubs = [Problem(f"{name}#0", NAME, FAMILY, ()) for name in names]
+        stubs = [Problem(f"{name}#0", NAME, TEXT, ()) for name in names]
         drawn = problem_sample.draw(stubs, wanted.sample, wanted.seed)
         bases = [one.id.removesuffix("#0") for one in drawn]
     found = dict.fromkeys(fixed or [(name, 0) for name in bases])
