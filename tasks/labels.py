@@ -8,12 +8,12 @@ of it.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..records import InputSet, Json, Problem, UsageError
-from . import label_generator, problem_sample
+from . import label_generator, label_writing, problem_sample
 from .label_config import CONFIG
 from .label_drawing import drawn
 from .label_problems import NAME, SHOWN, TEXT, Rows
@@ -84,6 +84,14 @@ class Labels:
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         return [rows.problem(0, SHOWN, seed) for rows in label_generator.made(count, seed)]
+
+    def write(
+        self, out: str | Path, count: int, seed: int, kinds: Mapping[str, Json]
+    ) -> dict[str, Json]:
+        """New data sets as folders in the published layout, which `--data` reads back."""
+        label_writing.target(out)  # said at once where nothing may be written
+        files = label_writing.save(label_generator.made(count, seed), out)
+        return {"problems": count, "files": [str(path) for path in files]}
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """At most 100 unlabelled inputs: of the validation rows, else of the shown ones; never of

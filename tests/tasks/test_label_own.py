@@ -252,6 +252,16 @@ def test_the_generator_is_a_pure_function_of_the_seed_with_balanced_splits() -> 
         task("labels:admision")
 
 
+def test_what_is_generated_reads_back_as_the_same_problems(tmp_path: Path) -> None:
+    write_sets = getattr(task("labels"), "write")  # noqa: B009 - beyond the Protocol
+    told = write_sets(tmp_path / "new", 2, 7, {})
+    assert told["problems"] == 2 and len(told["files"]) == 10
+    back = [problem for problem, _ in load_problems("labels", str(tmp_path / "new"), seed=7)]
+    assert back == [problem for problem, _ in load_problems("labels", problems=2, seed=7)]
+    with pytest.raises(UsageError, match="not empty; name a new folder"):
+        write_sets(tmp_path / "new", 2, 7, {})
+
+
 def test_a_problem_is_drawn_for_a_person() -> None:
     (problem, _), = load_problems("labels", problems=1)  # fmt: skip
     said = task("labels").drawn(problem)  # type: ignore[attr-defined]
