@@ -96,12 +96,10 @@ def sentence(rule: Rule) -> str:
 
 
 def _rule(draw: random.Random) -> Rule:
-    cases: dict[tuple[Condition, ...], None] = {}
-    wanted = draw.randint(1, 3)
-    while len(cases) < wanted:
-        names = sorted(draw.sample(sorted(_COLUMNS), draw.randint(1, 2)))
-        cases[tuple(_condition(draw, name) for name in names)] = None
-    return list(cases)
+    """No column stands in two cases, so that none of these says what another says already."""
+    names = draw.sample(sorted(_COLUMNS), len(_COLUMNS))
+    sizes = [draw.randint(1, 2) for _ in range(draw.randint(1, 3))]
+    return [[_condition(draw, names.pop()) for _ in range(size)] for size in sizes]
 
 
 def _condition(draw: random.Random, name: str) -> Condition:

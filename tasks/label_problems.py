@@ -24,7 +24,7 @@ from .label_tables import Table
 from .sentences import nearest, shorten, warn
 
 NAME = "labels"
-FAMILY = "text"
+TEXT = "text"  # the family; a module that says FAMILY is one
 SHOWN = 200  # of the training rows (HypoBench, appendix D.1)
 LABEL = "label"
 SPLIT_NAMES = {"val": "val", "test": "ind", "ood": "ood"}  # of a file -> of secret["splits"]
@@ -75,7 +75,7 @@ class Rows:
         if self.known:
             secret["known"] = list(self.known)
         return Problem(
-            f"{self.name}#{sample}", NAME, FAMILY, tuple(drawn), hidden, self.public, secret,
+            f"{self.name}#{sample}", NAME, TEXT, tuple(drawn), hidden, self.public, secret,
             self.name,
         )  # fmt: skip
 

@@ -8,15 +8,15 @@ of it.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..records import InputSet, Json, Problem, UsageError
-from . import label_generator, problem_sample
+from . import label_generator, label_writing, problem_sample
 from .label_config import CONFIG
 from .label_drawing import drawn
-from .label_problems import FAMILY, NAME, SHOWN, Rows
+from .label_problems import NAME, SHOWN, TEXT, Rows
 from .label_sources import identity_of, source_of
 from .sentences import nearest
 from .space_files import each_once
@@ -40,7 +40,7 @@ class Wanted:
 
 class Labels:
     name = NAME
-    family = FAMILY
+    family = TEXT
     about = "what makes a text get its label (HypoGeniC, HypoBench, or your own labelled rows)"
     files = (CONFIG,)
     generators = ("admission",)
@@ -85,6 +85,14 @@ class Labels:
     def generate(self, count: int, seed: int) -> list[Problem]:
         return [rows.problem(0, SHOWN, seed) for rows in label_generator.made(count, seed)]
 
+    def write(
+        self, out: str | Path, count: int, seed: int, kinds: Mapping[str, Json]
+    ) -> dict[str, Json]:
+        """New data sets as folders in the published layout, which `--data` reads back."""
+        label_writing.target(out)  # said at once where nothing may be written
+        files = label_writing.save(label_generator.made(count, seed), out)
+        return {"problems": count, "files": [str(path) for path in files]}
+
     def space(self, problem: Problem, seed: int) -> InputSet:
         """At most 100 unlabelled inputs: of the validation rows, else of the shown ones; never of
         the test rows."""
@@ -126,7 +134,7 @@ def _numbered(names: Sequence[str], wanted: Wanted) -> list[tuple[str, int]]:
         fixed = [(name, sample or 0) for name, sample in asked]
         bases = [name for name, sample in asked if sample is None]
     elif wanted.sample is not None:
-        stubs = [Problem(f"{name}#0", NAME, FAMILY, ()) for name in names]
+        stubs = [Problem(f"{name}#0", NAME, TEXT, ()) for name in names]
         drawn = problem_sample.draw(stubs, wanted.sample, wanted.seed)
         bases = [one.id.removesuffix("#0") for one in drawn]
     found = dict.fromkeys(fixed or [(name, 0) for name in bases])

@@ -1,0 +1,55 @@
+"""One reader of labels for files and answers: what it forgives, and what it keeps apart."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from peirce.records import DataError
+from peirce.tasks.label_names import LabelNames
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["truthful", "Truthful", " TRUTHFUL\n", "**truthful**", '"truthful"', "“Truthful”.", "[truthful",
+     "{truthful}", "`truthful`", "__truthful__", "<truthful>", "(truthful)!", "## truthful",
+     "*“truthful.”*", "ｔruthful", "truthful…"],
+)  # fmt: skip
+def test_a_label_comes_back_from_every_writing_of_it(text: str) -> None:
+    assert LabelNames(["truthful", "deceptive"]).of(text) == "truthful"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "truthfully", "truthful or deceptive", "***", "other"])
+def test_what_is_no_label_is_none(text: str) -> None:
+    assert LabelNames(["truthful", "deceptive"]).of(text) is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["<=50K", ">50K"], ["C", "C++", "C#"], ["-1", "1", "0"], ["1", "1.5"], ["+", "-"], ["no", "not"],
+     ["has stress", "no stress"], ["Headline 1", "Headline 2"], ["'", '"'], ["ja", "nein", "weiß"]],
+)  # fmt: skip
+def test_every_label_comes_back_as_itself_and_no_other(names: list[str]) -> None:
+    labels = LabelNames(names)
+    assert [labels.of(name) for name in names] == names
+    assert [labels.index(f" {name.upper()} ") for name in names] == list(range(len(names)))
+
+
+@pytest.mark.parametrize(
+    "names", [["Yes", "yes"], ["spam", "spam."], ['"a"', "a"], ["x  y", "X Y"]]
+)
+def test_two_labels_that_cannot_be_told_apart_are_an_error(names: list[str]) -> None:
+    with pytest.raises(DataError, match="cannot be told apart"):
+        LabelNames(names, "f.csv")
+
+
+def test_a_blank_label_is_an_error() -> None:
+    with pytest.raises(DataError, match=r"^f\.csv: a label is blank"):
+        LabelNames(["a", " "], "f.csv")
+
+
+def test_a_megabyte_of_answer_is_read_in_no_time() -> None:
+    labels = LabelNames(["a", "b"])
+    begun = time.perf_counter()
+    assert labels.of("*" * 1_000_000) is None and labels.of("# " * 499 + "a") == "a"
+    assert time.perf_counter() - begun < 0.5

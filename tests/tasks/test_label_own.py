@@ -1,0 +1,269 @@
+"""A user's own labelled rows: forms of files, where splits come from, rows to predict; the generator."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from label_sets import loaded, published, rows, split, three, write
+from peirce.records import DataError, Json, UsageError
+from peirce.tasks import load_problems, task
+from peirce.tasks.label_sources import rows_of
+from peirce.tasks.sentences import DataWarning
+
+RECORDS = {
+    "math": [("A", "B")[n % 2] for n in range(40)],
+    "papers": [n % 4 for n in range(40)],
+    "share": [n / 8 for n in range(40)],
+    "sport": [n % 3 == 0 for n in range(40)],
+    "zip": [f"0{n}" for n in range(40)],
+    "label": [("in", "out")[n % 2] for n in range(40)],
+}
+
+
+def as_rows(columns: dict[str, Any]) -> list[dict[str, Json]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def written(path: Path, columns: dict[str, Any]) -> Path:
+    """In the form that the name says."""
+    form = path.name.removesuffix(".gz").rpartition(".")[2]
+    some = as_rows(columns)
+    if form == "csv":
+        with path.open("w", newline="") as out:
+            table = csv.DictWriter(out, list(columns))
+            table.writeheader()
+            table.writerows(some)
+    elif form == "parquet":
+        import duckdb
+
+        source = written(path.with_suffix(".jsonl"), columns)
+        duckdb.sql(
+            f"SELECT * FROM read_json('{source}', convert_strings_to_integers=false)"
+        ).write_parquet(str(path))
+        source.unlink()
+    else:
+        lines = "".join(json.dumps(one) + "\n" for one in some)
+        write(path, {"rows": some, "json": columns}.get(form, lines))
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["r.csv", "r.jsonl", "r.csv.gz", "r.jsonl.gz", "r.json.gz", "r.parquet"]
+)
+def test_all_forms_of_a_file_give_one_problem(tmp_path: Path, name: str) -> None:
+    with pytest.warns(DataWarning, match="40 rows without splits are parted 60/20/20 by seed 0"):
+        whole = loaded(written(tmp_path / "r.json", RECORDS))
+        other = loaded(written(tmp_path / name, RECORDS))
+    assert whole == other and whole.id == "r#0"
+    kinds = {column: told["kind"] for column, told in whole.public["columns"].items()}
+    assert kinds == {
+        "math": "choice",
+        "papers": "number",
+        "share": "number",
+        "sport": "truth",
+        "zip": "text",
+    }
+
+
+def test_rows_without_splits_are_parted_label_by_label_in_the_order_of_the_file(
+    tmp_path: Path,
+) -> None:
+    columns = rows(50, ("good", "good", "good", "bad"))
+    columns["text"].append("one of its kind")
+    columns["label"].append("odd")
+    path = written(tmp_path / "meals.csv", columns)
+    with pytest.warns(DataWarning, match=r"by seed 3 \(33 train, 9 val, 9 test\)"):
+        problem = loaded(path, seed=3)
+    assert problem.public["labels"] == ["bad", "good", "odd"]
+    for name in ("val", "ind"):
+        assert Counter(label for _, label in split(problem, name)) == {"good": 7, "bad": 2}
+        places = [columns["text"].index(one["text"]) for one, _ in split(problem, name)]
+        assert places == sorted(places)
+    texts = [o.input["text"] for o in problem.shown] + [o.input["text"] for o in problem.hidden]
+    assert sorted(texts) == sorted(columns["text"])
+
+
+def test_a_column_split_parts_the_rows_of_one_file(tmp_path: Path) -> None:
+    columns = {**rows(10), "split": ["train"] * 5 + ["validation"] * 2 + ["test"] * 2 + ["ood"]}
+    problem = loaded(written(tmp_path / "meals.csv", columns))
+    assert problem.secret["splits"] == {"val": [0, 2], "ind": [2, 4], "ood": [4, 5]}
+    assert list(problem.public["columns"]) == ["text"] and len(problem.shown) == 5
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("train.csv", "val.csv", "test.csv", "ood.csv"),
+        ("meals_train.jsonl", "meals_dev.jsonl", "meals_test.jsonl", "meals_test_ood.jsonl"),
+        ("train.parquet", "validation.parquet", "test.parquet", "ood.parquet"),
+        ("data/train-00000-of-00001.parquet", "data/validation-00000-of-00001.parquet",
+         "data/test-00000-of-00001.parquet", "data/ood-00000-of-00001.parquet"),
+        ("train/rows.jsonl", "validation/rows.jsonl", "test/rows.jsonl", "ood/rows.jsonl"),
+    ],
+)  # fmt: skip
+def test_files_of_a_folder_are_taken_by_their_names(tmp_path: Path, names: tuple[str, ...]) -> None:
+    sets = three(ood=rows(4, start=300))
+    for name, columns in zip(names, sets.values(), strict=True):
+        (tmp_path / "meals" / name).parent.mkdir(parents=True, exist_ok=True)
+        written(tmp_path / "meals" / name, columns)
+    problem = loaded(tmp_path / "meals")
+    assert problem.secret["splits"] == {"val": [0, 6], "ind": [6, 14], "ood": [14, 18]}
+    assert problem.id == "meals#0" and len(problem.shown) == 20
+
+
+def test_shards_are_joined_in_order(tmp_path: Path) -> None:
+    folder = tmp_path / "meals"
+    folder.mkdir()
+    for number in (1, 0):
+        written(folder / f"train-0000{number}-of-00002.parquet", rows(5, start=5 * number))
+    written(folder / "test.parquet", rows(4, start=50))
+    problem = loaded(folder, observations="10", seed=1)
+    assert [o.input["text"] for o in problem.shown] == random.Random(1).sample(rows(10)["text"], 10)
+    assert problem.secret["splits"] == {"ind": [0, 4]}, "no validation rows: none are made"
+
+
+def test_a_data_set_of_hugging_face_as_it_saves_itself(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="PYARROW ABSENT: Arrow files are not read")
+    info = {"info": {"features": {"label": {"names": ["neg", "pos"], "_type": "ClassLabel"}}}}
+    for name, count in (("train", 12), ("validation", 4), ("test", 4)):
+        folder = tmp_path / "saved" / name
+        folder.mkdir(parents=True)
+        table = arrow.table(
+            {"text": rows(count, start=len(name) * 10)["text"], "label": [0, 1] * (count // 2)}
+        )
+        table = table.replace_schema_metadata({"huggingface": json.dumps(info)})
+        place = str(folder / "data-00000-of-00001.arrow")
+        with arrow.OSFile(place, "wb") as out, arrow.ipc.new_stream(out, table.schema) as stream:
+            stream.write_table(table)
+        write(folder / "state.json", {"_data_files": []})
+    write(tmp_path / "saved" / "dataset_dict.json", {"splits": ["train", "validation", "test"]})
+    problem = loaded(tmp_path / "saved")
+    assert problem.public["labels"] == ["neg", "pos"]
+    assert problem.secret["splits"] == {"val": [0, 4], "ind": [4, 8]}
+
+
+def test_the_label_column_is_named_by_the_option_the_path_or_a_config_beside(
+    tmp_path: Path,
+) -> None:
+    columns = {"text": rows(20)["text"], "mood": rows(20)["label"]}
+    path = written(tmp_path / "meals.csv", columns)
+    with pytest.raises(DataError, match=r"no label column 'label'; there are text, mood; --label"):
+        loaded(path)
+    with pytest.warns(DataWarning, match="60/20/20"):
+        for problem in (loaded(path, label="mood"), loaded(f"{path}?label=mood")):
+            assert problem.public["label_name"] == "mood"
+        write(tmp_path / "config.yaml", "label_name: mood\n")
+        assert loaded(path).public["label_name"] == "mood"
+        assert loaded(tmp_path).public["label_name"] == "mood"
+    with pytest.raises(UsageError, match="no setting 'lable' of data; did you mean label"):
+        loaded(f"{path}?lable=mood")
+    with pytest.raises(DataError, match="no column 'txt' beside the label; did you mean text"):
+        loaded(f"{path}?columns=txt")
+
+
+@pytest.mark.filterwarnings("ignore::peirce.tasks.sentences.DataWarning")
+def test_the_columns_of_the_path_are_the_inputs(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.csv", {"id": list(range(40)), **RECORDS})
+    assert list(loaded(f"{path}?columns=papers,math").public["columns"]) == ["papers", "math"]
+    assert "id" not in loaded(path).public["columns"]
+
+
+def test_a_missing_cell_is_none_and_a_text_among_numbers_is_an_error(tmp_path: Path) -> None:
+    columns = {**RECORDS, "papers": [None, *RECORDS["papers"][1:]]}
+    with pytest.warns(DataWarning):
+        problem = loaded(written(tmp_path / "r.csv", columns))
+    assert None in {o.input["papers"] for o in (*problem.shown, *problem.hidden)}
+    sets = {"train": RECORDS, "val": RECORDS, "test": {**RECORDS, "papers": ["many"] * 40}}
+    with pytest.raises(
+        DataError, match=r"meals_test\.json, row 1, papers: no number, as other rows"
+    ):
+        loaded(published(tmp_path / "meals", sets))
+
+
+def test_other_options_and_other_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    write(tmp_path / "rows.txt", "a b")
+    write(tmp_path / "two" / "a.csv", "text,label\nx,y\n")
+    write(tmp_path / "two" / "b.csv", "text,label\nx,y\n")
+    write(tmp_path / "held" / "test.csv", "text,label\nx,y\n")
+    write(tmp_path / "cut.parquet", "PAR1")
+    write(tmp_path / "none.csv", "text,label\n")
+    for name, error, said in (
+        ("nowhere", UsageError, "no such file"),
+        ("empty", UsageError, "no data here"),
+        ("rows.txt", DataError, "not one of .json"),
+        ("two", UsageError, r"which of these\? a.csv, b.csv"),
+        ("held", DataError, "no training rows, only test"),
+        ("cut.parquet", DataError, "cannot be read"),
+        ("none.csv", DataError, "the file has no rows"),
+    ):
+        with pytest.raises(error, match=said):
+            loaded(tmp_path / name)
+    with pytest.raises(UsageError, match="--ood x: without --data"):
+        load_problems("labels", ood="x")
+    with pytest.raises(UsageError, match="--label x: list_functions has no labelled text"):
+        load_problems("list_functions", label="x")
+
+
+@pytest.mark.parametrize("name", ["new.csv.gz", "new.jsonl", "new.json", "new.parquet"])
+def test_rows_to_predict_need_no_labels(tmp_path: Path, name: str) -> None:
+    with pytest.warns(DataWarning):
+        columns = loaded(written(tmp_path / "r.json", RECORDS)).public["columns"]
+    fresh = {key: RECORDS[key][:3] for key in ("zip", "sport", "share", "papers", "math")}
+    found = rows_of(written(tmp_path / name, fresh), columns)
+    assert [one.input for one in found] == as_rows({key: fresh[key] for key in columns})
+    assert {one.label for one in found} == {None} and name in found[0].where
+    with_label = written(tmp_path / f"l-{name}", {**fresh, "label": ["in", "out", "in"]})
+    assert [one.label for one in rows_of(with_label, columns, "label")] == ["in", "out", "in"]
+    del fresh["math"]
+    with pytest.raises(DataError, match="no column 'math'"):
+        rows_of(written(tmp_path / name, fresh), columns)
+
+
+def test_the_generator_is_a_pure_function_of_the_seed_with_balanced_splits() -> None:
+    made = [problem for problem, _ in load_problems("labels", problems=4, seed=5)]
+    assert [one.id for one in made] == [f"admission-5-{n}#0" for n in range(4)]
+    assert made == task("labels").generate(4, 5)
+    assert made[:2] == [
+        problem for problem, _ in load_problems("labels:admission", problems=2, seed=5)
+    ]
+    for one in made:
+        assert Counter(o.output for o in one.shown) == {"admitted": 100, "rejected": 100}
+        for name in ("val", "ind"):
+            assert Counter(label for _, label in split(one, name)) == {
+                "admitted": 100,
+                "rejected": 100,
+            }
+        assert one.public["shape"] == "fields" and len(one.secret["known"]) == 1
+    (again, _), = load_problems("labels", ids=["admission-5-3#2"], seed=5)  # fmt: skip
+    assert again.hidden == made[3].hidden and again.shown != made[3].shown
+    with pytest.raises(
+        UsageError, match="labels has no generator 'admision'; did you mean admission"
+    ):
+        task("labels:admision")
+
+
+def test_what_is_generated_reads_back_as_the_same_problems(tmp_path: Path) -> None:
+    write_sets = getattr(task("labels"), "write")  # noqa: B009 - beyond the Protocol
+    told = write_sets(tmp_path / "new", 2, 7, {})
+    assert told["problems"] == 2 and len(told["files"]) == 10
+    back = [problem for problem, _ in load_problems("labels", str(tmp_path / "new"), seed=7)]
+    assert back == [problem for problem, _ in load_problems("labels", problems=2, seed=7)]
+    with pytest.raises(UsageError, match="not empty; name a new folder"):
+        write_sets(tmp_path / "new", 2, 7, {})
+
+
+def test_a_problem_is_drawn_for_a_person() -> None:
+    (problem, _), = load_problems("labels", problems=1)  # fmt: skip
+    said = task("labels").drawn(problem)  # type: ignore[attr-defined]
+    assert max(map(len, said.splitlines())) <= 98
+    assert "labels: admitted 100, rejected 100" in said and "200 validation, 200 test" in said
