@@ -1,6 +1,6 @@
 """What follows a method on labelled text: its bank is read on validation, test and OOD rows.
 
-    infer/ind-0/multi/17      the model is asked about row 17 of the test rows, by the strategy multi
+    infer/bank/multi/9f…      the model is asked about a row, named by what it holds, by multi
     text/…, texts/…           what judges single sentences (judge_calls.py)
 
 Whatever is chosen here (a hypothesis, weights, a strategy) is chosen by validation rows, or by the
@@ -23,7 +23,8 @@ from ..records import InputSet, Json, Message, Observation, StepRecord
 from ..tasks.text import of_split
 from .asking import JUDGE, asked
 from .case import Case
-from .inference import Entry, Predicted, Reading, ReadingSettings, choose, predict, weighed
+from .inference import Entry, Predicted, Reading, ReadingSettings, predict, weighed
+from .inference.choose import choose
 from .judge_calls import bare_view
 from .steps import STEPS_WITHOUT_END, State
 
@@ -55,10 +56,12 @@ async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     reading = await reading_of(case)
     chosen = case.text.inference or ""
     tried: dict[str, Json] = {}
-    if chosen == CHOOSE:
-        rows = validation_rows(case)
-        made = await choose(reading, rows, "val-choice/")
-        chosen, tried = made.strategy, {name: dict(one) for name, one in made.figures.items()}
+    rows = validation_rows(case) if chosen == CHOOSE else []
+    if chosen == CHOOSE and not rows:
+        chosen = "multi"  # there is nothing to choose by
+    elif chosen == CHOOSE:
+        made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
+        chosen, tried = made.strategy, dict(made.accuracy)
     splits: dict[str, Json] = {}
     for split in case.text.splits:
         inputs = [one.input for one in of_split(case.problem, split)]
@@ -95,7 +98,7 @@ async def _in_parts(
         if case.stopping.is_set():
             return None
         part = inputs[start : start + rows]
-        found: Predicted = await predict(strategy, reading, part, f"{split}-{start}/")
+        found: Predicted = await predict(strategy, reading, part)
         labels += found.labels(reading.labels)
         reasons.update(found.reasons)
         decided.update(found.counts)
@@ -106,7 +109,10 @@ async def reading_of(case: Case) -> Reading:
     """The bank as strategies read it. Its entries are weighed by validation rows where that is free,
     or where the strategy chooses by it."""
     entries = case.entries or [
-        Entry(one.text, one.accuracy(case.bank.chance) or 0.0, one.visits, one.reward, tuple(sorted(one.right)))
+        Entry(
+            one.text, one.accuracy(case.bank.chance) or 0.0, one.visits, one.reward,
+            tuple(sorted(one.right)), covered=one.hits + one.misses,
+        )
         for one in case.bank.top()
     ]  # fmt: skip
     asks = case.judging.asks and case.role(JUDGE).model is not None
@@ -116,7 +122,7 @@ async def reading_of(case: Case) -> Reading:
         return await case.judging.codes(text, InputSet("rows", tuple(inputs)))
 
     async def ask(role: str, place: str, messages: Sequence[Message]) -> str:
-        return (await asked(case, JUDGE, f"infer/{place}", bare_view(case), messages)).text
+        return (await asked(case, JUDGE, f"infer/bank/{place}", bare_view(case), messages)).text
 
     settings = ReadingSettings(
         top=case.text.readers,

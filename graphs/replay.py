@@ -171,7 +171,8 @@ class _Recorded:
 
 
 def _step_of(path: str) -> int:
-    return int(path.split("/")[1])
+    first, _, rest = path.partition("/")
+    return int(rest.partition("/")[0]) if first == "step" else 0
 
 
 class _Compared:

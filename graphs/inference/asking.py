@@ -1,34 +1,19 @@
-"""Questions side by side: what the strategies ask, gathered in the order of the rows."""
+"""What the strategies ask, and what becomes of rows that nothing decided."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Message, digest_of
+from ..asking import side_by_side
 from .reading import DOES_NOT_APPLY, NEEDS_MODEL, UNREADABLE, Asking, Decision, Reading
 from .selection import undecided
 
-T = TypeVar("T")
 ROLE = "judge"
 NAMED = 16  # hex digits of a digest in a place
-
-
-async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """The answers in the order of the questions, whatever the order of their arrival. Where one is
-    an outage the others are cancelled and awaited before it is raised: none is left running."""
-    asked = [asyncio.ensure_future(question) for question in questions]
-    try:
-        return await asyncio.gather(*asked)
-    except BaseException:
-        for one in asked:
-            one.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
-        raise
 
 
 def place_of(input: Json) -> str:
