@@ -50,11 +50,21 @@ class ProblemMetrics(Protocol):
         ...
 
 
+class RowIntervals(Protocol):
+    def __call__(
+        self, problem: Problem, steps: Sequence[StepRecord], seed: int, resamples: int
+    ) -> dict[str, Interval]:
+        """Of metrics of one problem over the rows that it predicted, which n counts; those that it
+        has no value of are left out."""
+        ...
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """families: those it can score. default_for: those it is the evaluation of by default.
     stratum: of a problem, within which the intervals draw; None: all problems are one. note: what a
-    reader of its scores from the store alone has to know."""
+    reader of its scores from the store alone has to know. over_rows: where a problem is a whole data
+    set; a session of one problem has these intervals, as one problem has none."""
 
     name: str
     about: str
@@ -64,6 +74,7 @@ class Evaluation:
     default_for: frozenset[str] = frozenset()
     stratum: Callable[[Problem], str] | None = None
     note: str = ""
+    over_rows: RowIntervals | None = None
 
     def intervals(
         self,
@@ -71,10 +82,13 @@ class Evaluation:
         results: Sequence[Mapping[str, float | None]],
         seed: int,
         resamples: int,
+        rows: Sequence[Mapping[str, Interval]] = (),
     ) -> dict[str, Interval]:
-        """Of each metric over the problems' results."""
+        """Of each metric over the problems' results; of one problem over its rows (of `over_rows`),
+        where there are any."""
         strata = None if self.stratum is None else list(map(self.stratum, problems))
-        return summary(results, self.metric_names, strata=strata, seed=seed, resamples=resamples)
+        found = summary(results, self.metric_names, strata=strata, seed=seed, resamples=resamples)
+        return found | dict(rows[0]) if len(rows) == 1 else found
 
     @property
     def metric_names(self) -> tuple[str, ...]:
@@ -160,13 +174,16 @@ def evaluate(
     chosen = fitting(name, problems)
     steps_of = steps if callable(steps) else _grouped(steps)
     results = []
+    rows = []
     for problem in problems:
         ordered = sorted(steps_of(problem), key=lambda record: record.step)
         results.append(chosen.of_problem(problem, ordered, (spaces or {}).get(problem.id)))
+        if chosen.over_rows is not None:
+            rows.append(chosen.over_rows(problem, ordered, seed, resamples))
     return {
         "evaluation": name,
         "problems": len(problems),
-        "metrics": chosen.intervals(problems, results, seed, resamples),
+        "metrics": chosen.intervals(problems, results, seed, resamples, rows),
         "by_problem": [
             {"problem": p.id, **result} for p, result in zip(problems, results, strict=True)
         ],
@@ -185,7 +202,8 @@ def evaluate_session(
 ) -> dict[str, Json]:
     """One entry of `peirce eval`: {session, task, method, model, evaluation, problems, left_out,
     breaches, malformed, memorising, left_out_pairs, metrics, by_problem}, from the store alone;
-    "details" holds what tables need beside it, a `results.Detail` a problem.
+    "details" holds what tables need beside it, a `results.Detail` a problem. "rows", of an
+    evaluation that has them: {"problem", metric: interval over its rows, …} each.
 
     name: of the evaluation; by default the one that fits the family. Scored are the problems that
     are done: those that failed or are still open are in `left_out`, counted by status. breaches,
@@ -202,11 +220,15 @@ def evaluate_session(
     left_out_pairs = 0
     results: list[dict[str, float | None]] = []
     details: list[Detail] = []
+    over_rows: list[dict[str, Interval]] = []
     for one in read(store, session, done, options, spaces):
         counted += tally(one.steps)
         left_out_pairs += one.left_out_pairs
         results.append(chosen.of_problem(one.problem, one.steps, one.space))
         details.append(one.detail)
+        if chosen.over_rows is not None:
+            over_rows.append(chosen.over_rows(one.problem, one.steps, seed, resamples))
+    ids = [row.problem.id for row in done]
     return {
         "session": session,
         **{field: settings.get(field) for field in ("task", "method", "model")},
@@ -217,12 +239,17 @@ def evaluate_session(
         "malformed": counted.malformed,
         "memorising": sum(detail.memorising for detail in details),
         "left_out_pairs": left_out_pairs,
-        "metrics": chosen.intervals([row.problem for row in done], results, seed, resamples),
-        "by_problem": [
-            {"problem": row.problem.id, **result} for row, result in zip(done, results, strict=True)
-        ],
+        "metrics": chosen.intervals(
+            [row.problem for row in done], results, seed, resamples, over_rows
+        ),
+        "by_problem": _named(ids, results),
         "details": details,
+        **({"rows": _named(ids, over_rows)} if over_rows else {}),
     }
+
+
+def _named(ids: Sequence[str], results: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
+    return [{"problem": name, **result} for name, result in zip(ids, results, strict=True)]
 
 
 @dataclass(frozen=True)

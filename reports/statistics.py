@@ -4,16 +4,18 @@ The unit is the problem: a metric has one value a problem, or none, and problems
 with replacement. Intervals are percentiles of 2,000 such draws. They hold what another choice of
 problems would change; they leave out what another seed of the sampling, or another training,
 would change. Where a problem stands several times (shown different numbers of its pairs, or run
-again), all its values are drawn together.
+again), all its values are drawn together. Of one problem alone, `wilson` and `over_rows` hold what
+another choice of the rows that it predicts would change.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 from typing import TypedDict
 
 import numpy as np
@@ -165,6 +167,49 @@ def mean_of_means(
         means += np.concatenate([w @ sums / (w @ counts) for w in drawn])
     low, high = np.quantile(means / len(kept), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     n = sum(len(values) for values, _ in kept)
+    return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
+
+
+def wilson(count: int, n: int) -> Interval:
+    """The share of n rows that `count` of them are, with its 95% score interval (E. B. Wilson, 1927),
+    which has a width where the share is 0 or 1 too. n counts rows."""
+    if not n:
+        return {"mean": None, "low": None, "high": None, "n": 0}
+    share, z = count / n, NormalDist().inv_cdf((1 + LEVEL) / 2)
+    middle, spread = (
+        share + z * z / (2 * n),
+        z * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2),
+    )
+    low, high = (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
+    return {
+        "mean": share,
+        "low": max(0.0, min(low, share)),
+        "high": min(1.0, max(high, share)),
+        "n": n,
+    }
+
+
+def over_rows(
+    kinds: NDArray[np.intp],
+    score: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Interval:
+    """A score of n rows, each of one kind, with its interval: rows are drawn again. kinds: (n,),
+    from 0 on. score: of how often (r, kinds) each kind stands, (r,). n counts rows."""
+    n = len(kinds)
+    if not n:
+        return {"mean": None, "low": None, "high": None, "n": 0}
+    width = int(kinds.max()) + 1
+
+    def counted(drawn: NDArray[np.intp]) -> NDArray[np.float64]:
+        flat = (kinds[drawn] + np.arange(len(drawn))[:, None] * width).ravel()
+        return np.bincount(flat, minlength=len(drawn) * width).reshape(-1, width).astype(np.float64)
+
+    mean = float(score(counted(np.arange(n)[None, :]))[0])
+    scores = np.concatenate([score(counted(drawn)) for drawn in _draws(n, seed, resamples)])
+    low, high = np.quantile(scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
 
 

@@ -25,7 +25,7 @@ def test_evaluations_are_found_by_looking():
 
 
 def test_an_unknown_evaluation_names_the_valid_ones_and_the_nearest():
-    with pytest.raises(UsageError, match=r"'geer'.*gear, t3.*did you mean gear\?"):
+    with pytest.raises(UsageError, match=r"'geer'.*gear, hypobench, t3.*did you mean gear\?"):
         find_evaluation("geer")
 
 
