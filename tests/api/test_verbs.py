@@ -275,7 +275,9 @@ def test_an_unknown_session_problem_or_store_is_named(setting):
         peirce.show("nope", store=setting.store)
     with pytest.raises(UsageError, match="no problem 'three'"):
         peirce.show("last", "three", store=setting.store)
-    with pytest.raises(StoreError, match=r"neither an evaluation nor a session 'abd'.* gear, hypobench, t3"):
+    with pytest.raises(
+        StoreError, match=r"neither an evaluation nor a session 'abd'.* gear, hypobench, t3"
+    ):
         peirce.evaluate("abd", store=setting.store)
     with pytest.raises(StoreError, match="no session 'abd'"):
         peirce.evaluate("last", "abd", store=setting.store)
