@@ -1,0 +1,211 @@
+"""Baselines on labelled text: what they learn and from which rows, and what is said of a result that
+does not beat them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from peirce.records import InputSet, Observation
+from peirce.reports import baselines
+from peirce.reports.baselines import beside, beside_session, compare, mcnemar, told, trained
+from peirce.store import Store
+
+sys.path.insert(0, str(Path(__file__).parent))
+from labelled import RAIN, SUN, problem, rows, step
+
+TEXTS = [({"text": t}, "wet") for t in RAIN] + [({"text": t}, "dry") for t in SUN]
+GRADES = {
+    "grade": {"kind": "choice", "about": "", "values": ["A", "B", "C"]},
+    "books": {"kind": "number", "about": ""},
+    "legacy": {"kind": "truth", "about": ""},
+}
+PAIR = {"first": {"kind": "text", "about": ""}, "second": {"kind": "text", "about": ""}}
+
+
+def need_sklearn():
+    pytest.importorskip("sklearn", reason="BASELINES NOT TESTED: scikit-learn absent (extra text)")
+
+
+def applicant(grade, books, legacy):
+    label = "in" if grade == "A" and books >= 2 else "out"
+    return {"grade": grade, "books": books, "legacy": legacy}, label
+
+
+def applicants(count, seed):
+    rng = random.Random(seed)
+    return [
+        applicant(rng.choice("AABC"), rng.randrange(5), rng.random() < 0.5) for _ in range(count)
+    ]
+
+
+def test_words_tell_labels_apart_and_the_majority_does_not():
+    need_sklearn()
+    p = problem(shown=TEXTS, ind=[({"text": "rain again"}, "wet"), ({"text": "the sun"}, "dry")])
+    assert [(one["name"], one["split"], one["accuracy"], one["n"]) for one in beside(p)] == [
+        ("majority", "ind", 0.5, 2), ("tfidf", "ind", 1.0, 2),
+    ]  # fmt: skip
+    assert beside(p)[0]["f1"] == pytest.approx(1 / 3)
+
+
+def test_of_equally_frequent_labels_the_first_of_the_list_is_the_majority():
+    for labels in (("wet", "dry"), ("dry", "wet")):
+        p = problem(shown=TEXTS, labels=labels, ind=rows("a"))
+        assert trained(p)["majority"]([{}, {}]) == [labels[0]] * 2
+
+
+def test_a_tree_learns_fields_and_there_are_no_words():
+    need_sklearn()
+    p = problem(shown=applicants(200, 1), labels=("in", "out"), columns=GRADES, shape="fields",
+                val=applicants(50, 2), ind=applicants(100, 3))  # fmt: skip
+    by_name = {(one["name"], one["split"]): one["accuracy"] for one in beside(p)}
+    assert set(by_name) == {(n, s) for n in ("majority", "tree") for s in ("ind", "val")}
+    assert by_name["tree", "ind"] == by_name["tree", "val"] == 1.0
+    strange = [{"grade": "Z", "books": None}, {}, {"grade": 3, "books": "many", "legacy": 1e300}]
+    assert set(trained(p)["tree"](strange)) <= {"in", "out"}
+
+
+def test_texts_with_fields_have_both():
+    need_sklearn()
+    mixed = [(one | {"note": "fine"}, label) for one, label in applicants(40, 1)]
+    columns = GRADES | {"note": {"kind": "text", "about": ""}}
+    p = problem(shown=mixed, labels=("in", "out"), columns=columns, shape="fields", ind=mixed)
+    assert list(trained(p)) == ["majority", "tfidf", "tree"]
+
+
+def test_two_texts_swapped_get_the_other_label():
+    need_sklearn()
+    rng = random.Random(4)
+    pairs = []
+    for _ in range(40):
+        wet, dry = rng.choice(RAIN), rng.choice(SUN)
+        first = rng.random() < 0.7
+        texts = (wet, dry) if first else (dry, wet)
+        pairs.append(({"first": texts[0], "second": texts[1]}, "First" if first else "Second"))
+    p = problem(shown=pairs, labels=("First", "Second"), columns=PAIR, shape="pair", ind=pairs)
+    predict = trained(p)["tfidf"]
+    assert predict([one for one, _ in pairs]) == [label for _, label in pairs]
+    texts = [(a, b) for a in (*RAIN, *SUN, "new words of rain") for b in (*SUN, "a") if a != b]
+    there = predict([{"first": a, "second": b} for a, b in texts])
+    swapped = predict([{"first": b, "second": a} for a, b in texts])
+    assert all(one != other for one, other in zip(there, swapped, strict=True))
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        [({"text": "one"}, "wet")] * 3,  # one label
+        [({"text": "!?"}, "wet"), ({"text": ""}, "dry"), ({"text": None}, "wet")],  # no word
+        [({"text": "x"}, "wet"), ({}, "dry"), ({"text": 5}, "wet")],
+        [("a bare text", "wet"), ("another one", "dry"), ("a third", "wet")],
+    ],
+)
+def test_rows_from_which_nothing_can_be_learnt_give_the_majority(shown):
+    need_sklearn()
+    p = problem(shown=shown, ind=[({"text": "qq"}, "wet"), ({}, "dry")])
+    (found,) = [one for one in beside(p) if one["name"] == "tfidf"]
+    assert found["accuracy"] == 0.5
+
+
+def test_nothing_but_the_shown_rows_is_learnt_from():
+    need_sklearn()
+    p = problem(shown=TEXTS, val=rows("ab"), ind=[({"text": "rain sun a the"}, "wet")])
+    hidden = tuple(Observation(o.input, "dry") for o in p.hidden)
+    texts = [{"text": t} for t in ("rain or sun", "the day", "nothing", "much here")]
+    for name, predict in trained(p).items():
+        assert predict(texts) == trained(replace(p, hidden=hidden))[name](texts)
+    assert beside(p) == beside(p)
+
+
+def test_a_problem_without_shown_rows_is_refused():
+    with pytest.raises(ValueError, match="p: no row is shown"):
+        beside(problem(ind=rows("ab")))
+
+
+# --- against them ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "p"),
+    [(0, 0, 1.0), (3, 3, 1.0), (1, 0, 1.0), (0, 6, 2 / 64), (2, 8, 2 * (1 + 10 + 45) / 1024)],
+)
+def test_mcnemars_test_is_exact(first, second, p):
+    assert mcnemar(first, second) == mcnemar(second, first) == pytest.approx(p)
+
+
+def test_mcnemars_test_of_many_rows_is_no_overflow():
+    assert mcnemar(4_000, 5_000) < 1e-20
+    assert mcnemar(4_500, 4_510) > 0.8
+
+
+def results(ind, **more):
+    """Of a problem where every row is "qq", which the words learnt do not have."""
+    p = problem(shown=[*TEXTS, TEXTS[0]], ind=[({"text": "qq"}, one) for one in ("wet", "dry") * 20],
+                **{name: rows(given) for name, given in more.items()})  # fmt: skip
+    return p, [step(ind={"labels": ind}, **more)]
+
+
+def test_a_result_that_beats_no_baseline_has_found_nothing():
+    need_sklearn()
+    p, steps = results(["dry"] * 40)
+    (said,) = told(compare(p, steps))
+    assert said.startswith("ind, 40 rows: accuracy 0.500 beside majority 0.500, tfidf 0.500; ")
+    assert said.endswith("it does not beat majority (p 1, McNemar): it has found nothing")
+
+
+def test_a_little_more_than_a_baseline_is_not_more():
+    need_sklearn()
+    p, steps = results(["wet", "dry"] * 2 + ["wet"] * 36)
+    (one, _) = compare(p, steps)
+    assert (one.accuracy, one.of_baseline, one.p, one.beats) == (0.55, 0.5, 0.5, False)
+    assert "it has found nothing" in told(compare(p, steps))[0]
+
+
+def test_a_result_that_beats_them_all_says_so():
+    need_sklearn()
+    p, steps = results(["wet", "dry"] * 20, val="ab")
+    (said,) = told(compare(p, steps))  # validation is no test
+    assert said.endswith("it beats all (p at most 1.91e-06, McNemar)")
+
+
+def test_a_result_is_compared_on_the_rows_that_it_was_asked():
+    need_sklearn()
+    p, _ = results(["wet"] * 40)
+    asked = step(ind={"labels": ["wet", "wet", None], "rows": [0, 2, 1]})
+    assert {one.n for one in compare(p, [asked])} == {3}
+    assert [one.accuracy for one in compare(p, [asked])] == pytest.approx([2 / 3] * 2)
+
+
+def test_without_scikit_learn_the_majority_stands_alone_and_one_sentence_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    p, steps = results(["wet", "dry"] * 20)
+    assert [one["name"] for one in beside(p)] == ["majority"]
+    said, absent = told(compare(p, steps))
+    assert said.endswith("beside majority 0.500; it beats it (p at most 1.91e-06, McNemar)")
+    assert absent == (
+        "the baselines tfidf and tree are left out: they need scikit-learn,"
+        " pip install 'peirce[text]'"
+    )
+    assert baselines.told([]) == []
+
+
+def test_a_stored_session_stands_beside_its_baselines(tmp_path):
+    p, steps = results(["wet", "dry"] * 20)
+    settings = {"task": "labels", "method": "infer", "model": "scripted:x", "seed": 0}
+
+    async def record(store, session):
+        ledger = store.ledger(session)
+        for one in steps:
+            await ledger.step(one)
+        await ledger.end("p", "done", "applied")
+
+    with Store.open(tmp_path / "s.duckdb", write=True) as store:
+        session = store.create_session(settings, [(p, InputSet("S", ({"text": "x"},)))])
+        asyncio.run(record(store, session))
+        (found,) = beside_session(store, session)
+    assert (found["problem"], found["baselines"]) == ("p", beside(p))
+    assert found["said"] == told(compare(p, steps))
