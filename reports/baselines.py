@@ -9,8 +9,9 @@ on exactly the rows that the session was shown and tested on those that it was t
 
 Of several columns of text each has words of its own. Of two texts to choose from, the second's
 weights are subtracted from the first's and the regression has no intercept: with the texts swapped
-it says the other label. Nothing is tuned; no row but the shown ones is read for training. The last
-two need scikit-learn (extra `text`) and are left out, which `ABSENT` says, where it is absent.
+it says the other label; columns of text beside the two are not read. Nothing is tuned, and no row
+but the shown ones is read for training. The last two need scikit-learn (extra `text`) and are left
+out, which `ABSENT` says, where it is absent.
 
 A result beats a baseline where its accuracy is higher and an exact McNemar test over the rows says
 that this is no chance (p < 0.05, two-sided); one that does not beat all of them has found nothing.
@@ -73,8 +74,9 @@ def trained(problem: Problem) -> dict[str, Predict]:
         texts = [name for name, kind in columns.items() if kind == "text"]
         fields = {name: kind for name, kind in columns.items() if kind != "text"}
         if texts:
-            pair = problem.public.get("shape") == "pair" and len(texts) == 2
-            found[TFIDF] = _fitted(rows, labels, lambda: _words(rows, labels, texts, pair))
+            pair = problem.public.get("shape") == "pair"
+            names = texts[:2] if pair else texts
+            found[TFIDF] = _fitted(rows, labels, lambda: _words(rows, labels, names, pair))
         if fields:
             found[TREE] = _fitted(rows, labels, lambda: _tree(rows, labels, fields))
     return found
@@ -188,7 +190,7 @@ def mcnemar(first: int, second: int) -> float:
     for k in range(min(first, second) + 1):
         total += term
         term = term * (n - k) // (k + 1)
-    return min(1.0, 2 * total / 2**n)
+    return min(1.0, float(2 * total / 2**n))
 
 
 # --- what they learn ------------------------------------------------------------

@@ -14,6 +14,7 @@ from peirce.records import InputSet, Observation
 from peirce.reports import baselines
 from peirce.reports.baselines import beside, beside_session, compare, mcnemar, told, trained
 from peirce.store import Store
+from peirce.tasks import task
 
 sys.path.insert(0, str(Path(__file__).parent))
 from labelled import RAIN, SUN, problem, rows, step
@@ -86,7 +87,8 @@ def test_two_texts_swapped_get_the_other_label():
         first = rng.random() < 0.7
         texts = (wet, dry) if first else (dry, wet)
         pairs.append(({"first": texts[0], "second": texts[1]}, "First" if first else "Second"))
-    p = problem(shown=pairs, labels=("First", "Second"), columns=PAIR, shape="pair", ind=pairs)
+    columns = PAIR | {"about": {"kind": "text", "about": ""}}
+    p = problem(shown=pairs, labels=("First", "Second"), columns=columns, shape="pair", ind=pairs)
     predict = trained(p)["tfidf"]
     assert predict([one for one, _ in pairs]) == [label for _, label in pairs]
     texts = [(a, b) for a in (*RAIN, *SUN, "new words of rain") for b in (*SUN, "a") if a != b]
@@ -119,6 +121,22 @@ def test_nothing_but_the_shown_rows_is_learnt_from():
     for name, predict in trained(p).items():
         assert predict(texts) == trained(replace(p, hidden=hidden))[name](texts)
     assert beside(p) == beside(p)
+
+
+@pytest.mark.parametrize(
+    ("name", "baseline", "ind"),
+    [("hotel_reviews", "tfidf", 0.776), ("dreaddit", "tfidf", 0.656), ("depth_4", "tree", 0.88)],
+)
+def test_published_sets_are_predicted_about_as_well_as_others_found(
+    shared_data, name, baseline, ind
+):
+    """ind: means of other samples of 200 rows, of which this is one."""
+    need_sklearn()
+    (folder,) = (one.parent for one in shared_data.glob(f"text/**/{name}/config.yaml"))
+    p = task("labels").load(str(folder), None, 42)[0]
+    found = {one["name"]: one for one in beside(p) if one["split"] == "ind"}
+    assert found["majority"]["accuracy"] == pytest.approx(0.5, abs=0.02)
+    assert found[baseline]["accuracy"] == pytest.approx(ind, abs=0.06)
 
 
 def test_a_problem_without_shown_rows_is_refused():
