@@ -174,6 +174,7 @@ def test_the_digest_is_of_the_templates():
     assert ConfigPrompts(templates()).digest() == prompts().digest() != other.digest()
 
 
+@pytest.mark.filterwarnings("ignore")  # what is odd about the data is tested elsewhere
 def test_every_prompt_of_the_published_sets_is_rendered(shared_data):
     from peirce.tasks.labels import TASK
 
