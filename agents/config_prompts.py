@@ -122,7 +122,8 @@ class ConfigPrompts:
         """The template that another one names; for a block its own check has been done. Raises
         DataError where there is none, or where it is messages."""
         template = self._templates.get(name)
-        if template is None:
+        given = ROLES.get(role) or _BLOCKS.get(role, ())
+        if template is None or (name in _BLOCKS and name not in given):
             raise DataError(
                 f"prompt template {role!r} names ${{{name}}}, which is no column, no value of this "
                 "role and no other template"

@@ -10,33 +10,44 @@ hashes; markdown, braces, quotes and a sentence after a label, another case, two
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from .label_lists import items_in
+from .label_names import normal_form
 
 ANSWER_CHARACTERS = 200_000  # of a judge's answer; only its end is read where it is longer
 _LINE = 2_000  # characters of a line or sentence in which labels are looked for
+_EDGES = " \t\r\n\"'`*_.,;:!?()[]{}<>|#-–—“”‘’«»\\$"
+_FRAME = " \t\r\n\"'`*_()[]{}#"  # a line of these alone holds nothing
+_NAMED = r"(?:answer|label|prediction|judge?ment|verdict)"
 _THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
-_MARKER = re.compile(
-    r"(?:final\s+(?:answer|label|prediction|judge?ment|verdict)|answer|label|prediction)"
-    r"[\"'*_` ]{0,4}(?::|=|\bis\b)[\"'*_` ]{0,6}",
-    re.IGNORECASE,
+_MARKERS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (  # what stands before a label, the surest first
+        rf"final[\s_-]{{1,3}}{_NAMED}[\"'*_`\s]{{0,4}}(?:\([^)\n]{{0,60}}\))?[\"'*_`\s]{{0,4}}(?:[:=]|\bis\b)",
+        rf"(?:^|\n)[^\w\n]{{0,12}}{_NAMED}[\"'*_` ]{{0,4}}[:=]|[\"']{_NAMED}[\"']\s{{0,4}}:",
+        rf"\bfinal[\s_-]{{1,3}}{_NAMED}\b|\b(?:the|my)\s{_NAMED}\sis\b",
+    )
 )
-_FINAL = re.compile(
-    r"final[\s_-]+(?:answer|label|prediction|judge?ment|verdict)[\"'*_`\s]{0,4}(?::|=|\bis\b)?",
-    re.IGNORECASE,
-)
-_NOT_APPLICABLE = re.compile(
-    r"\b(?:(?:does|do|did)(?: not|n.t) apply|not applicable|inapplicable|n/a|not apply)(?!\w)",
-    re.IGNORECASE,
+_SILENT = re.compile(
+    r"\b(?:(?:does|do|did|is)(?: not|n.t) appl\w+|not appl(?:y|ies|icable)|inapplicable|n/a)(?!\w)"
 )
 _NEGATED = re.compile(
-    r"(?:\b(?:not|neither|nor|never|isn.t|aren.t|rather than)\W{1,3}(?:an? |the )?)\Z", re.I
+    r"(?:\b(?:not|neither|nor|never|hardly|cannot|(?:is|are|was|were|do|does|ca)n.t|rather than"
+    r"|instead of|opposed to|unlike|without|un|non|anti)"
+    r"(?:\W{1,3}(?:an?|the|at all|really|very|be|being|clearly|likely|necessarily|so))?\W{1,3}"
+    r"|\bno )\Z"
 )
-_SENTENCE_END = re.compile(r"[.!?;](?=\s|$|[\"'*_`)\]}])")
-_EDGES = " \t\r\n\"'`*_.,;:!?()[]{}<>|#-–—“”‘’«»\\$"
+_SENTENCE_END = re.compile(
+    r"[.!?;](?=\s|$|[\"'*_`)\]}])"
+    r"|\b(?:because|since|whereas|while|although|though|given that|as (?:the|it|this))\b"
+)
+_CLAUSE_END = re.compile(r"[.!?;,:–—]| - |\b(?:because|since|as)\b")
+_QUOTED = re.compile(r"\s*([\"“'‘`*_]{1,3})([^\"”'’`*_\n]{1,200})[\"”'’`*_]")
+_POINTED = re.compile(r"(?:\A|\b(?:label|option|class|category|choice|group|answer|is)\b)\W*\Z")
 
 
 class _Unlabelled(Enum):
@@ -86,30 +97,33 @@ def judgement_in(text: str, labels: Sequence[str]) -> Judgement:
     """The label that a judge's answer gives, as it stands in `labels`; NOT_APPLICABLE where the
     answer says that the hypothesis does not apply; None where it gives none, or two.
 
-    Read is what follows the last "final answer"; without one, what follows the last "answer:" or
-    "label:"; without one, the last line that holds something, and where that names no label, the
-    whole answer.
+    Read is what follows the last "final answer:"; without one, what follows the last "answer:" or
+    "label:"; without one, the last line that holds something, and where that says nothing of a
+    label, the first line, and then the whole answer.
     """
-    said = without_thoughts(text)[-ANSWER_CHARACTERS:]
-    names = _Names(labels)
-    for marker in (_FINAL, _MARKER):
-        places = list(marker.finditer(said))
-        if places:
-            return names.judged(_after(said, places[-1].end()))
-    lines = [line for line in said.splitlines() if line.strip(_EDGES)]
-    if not lines:
-        return None
-    last = names.judged(lines[-1])
-    if last is not None or len(lines) == 1 or names.mentioned(lines[-1][-_LINE:]):
-        return last
-    first = names.exact(lines[0])
-    return first if first is not None else names.only(said[-_LINE:])
+    return _read(text, _Names(labels, _SENTENCE_END))
 
 
 def yes_no_in(text: str) -> bool | None:
     """Whether the answer says yes; None where it says neither, or both."""
-    said = judgement_in(text, ("yes", "no"))
-    return None if not isinstance(said, str) else said == "yes"
+    said = _read(text, _Names(("yes", "no"), _CLAUSE_END, silent=False))
+    return None if said is None else said == "yes"
+
+
+def _read(text: str, names: _Names) -> Judgement:
+    said = without_thoughts(text)[-ANSWER_CHARACTERS:]
+    for marker in _MARKERS:
+        places = list(marker.finditer(said))
+        if places:
+            found = names.judged(_after(said, places[-1].end()))
+            if found is not None or marker is not _MARKERS[-1]:
+                return found
+    lines = [line for line in said.splitlines() if line.strip(_FRAME)] or [""]
+    last = names.judged(lines[-1])
+    if last is not None or len(lines) == 1 or names.says(lines[-1]):
+        return last
+    first = names.exact(lines[0])
+    return first if first is not None else names.only(said[-_LINE:])
 
 
 def pattern_in(text: str, count: int) -> int | None:
@@ -136,69 +150,112 @@ _BARE = re.compile(r"\A[\s\"'*_`\[({<]{0,8}(\d{1,6})[\s\"'*_`\])}>.]{0,8}\Z")
 
 def _after(text: str, at: int) -> str:
     """The rest of the line, or the next one where the rest holds nothing."""
-    for line in text[at : at + 10 * _LINE].splitlines():
-        if line.strip(_EDGES):
-            return line
-    return ""
+    rest = text[at : at + 10 * _LINE].splitlines()
+    return next((line for line in rest if line.strip(_FRAME)), "")
+
+
+class _Mention(NamedTuple):
+    start: int
+    end: int
+    label: str
 
 
 class _Names:
-    """Labels as they are found in an answer: any case, whole words, the longer one first."""
+    """Labels as they are found in an answer: in any case, as whole words, the longer one first.
+    ends: what ends the part of a line that may name a label. silent: whether an answer may say
+    that a hypothesis does not apply."""
 
-    def __init__(self, labels: Sequence[str]) -> None:
-        self._of = {_plain(label): label for label in reversed(labels)}
-        ordered = sorted((name for name in self._of if name), key=lambda n: (-len(n), n))
-        pattern = "|".join(r"[\s_-]+".join(map(re.escape, name.split())) for name in ordered)
-        self._words = re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.I) if ordered else None
+    def __init__(self, labels: Sequence[str], ends: re.Pattern[str], silent: bool = True) -> None:
+        self._labels = {normal_form(label): label for label in reversed(labels)}
+        loose = [_loose(form) for form in self._labels]
+        self._loosely = {
+            form: label
+            for form, label in zip(loose, self._labels.values(), strict=True)
+            if loose.count(form) == 1
+        }
+        self._ends = ends
+        self._silent = silent
+        forms = sorted((form for form in self._labels if form), key=lambda f: (-len(f), f))
+        self._order = [self._labels[form] for form in forms]
+        self._words = re.compile("|".join(map(_as_words, forms))) if forms else None
 
     def exact(self, said: str) -> str | None:
         """The label that the whole text is."""
-        return self._of.get(_plain(said[:_LINE])) if len(said) <= _LINE else None
+        if len(said) > _LINE:
+            return None
+        form = normal_form(said)
+        return self._labels.get(form) or self._loosely.get(_loose(form))
 
     def judged(self, line: str) -> Judgement:
-        """Of one line: the label that it is, or that its first sentence names alone."""
+        """Of one line: the label that it is, or begins with in quotes, or that its first sentence
+        names alone."""
         whole = self.exact(line)
+        if whole is None and (quoted := _QUOTED.match(line[:_LINE])):
+            whole = self.exact(quoted.group(2))
         if whole is not None:
             return whole
-        line = line[:_LINE]
-        named = self.mentioned(line)
-        silent = _NOT_APPLICABLE.search(line)
-        starts = [start for start, _, _ in named] + ([silent.start()] if silent else [])
+        line = _folded(line)
+        named = self._mentioned(line)
+        silent = _SILENT.search(line) if self._silent else None
+        starts = [one.start for one in named] + ([silent.start()] if silent else [])
         if not starts:
             return None
-        end = self._sentence_end(line, min(starts), [(s, e) for s, e, _ in named])
-        answers: set[Judgement] = {label for start, _, label in named if start < end}
+        end = self._end(line, min(starts), named)
+        answers: set[Judgement] = {one.label for one in named if one.start < end}
         if silent and silent.start() < end:
             answers.add(NOT_APPLICABLE)
         return answers.pop() if len(answers) == 1 else None
 
+    def says(self, line: str) -> bool:
+        """Whether a line says anything of a label."""
+        return bool(self._mentioned(_folded(line)))
+
     def only(self, text: str) -> str | None:
         """The one label that the text names."""
-        named = {label for _, _, label in self.mentioned(text)}
+        named = {one.label for one in self._mentioned(_folded(text))}
         return named.pop() if len(named) == 1 else None
 
-    def mentioned(self, text: str) -> list[tuple[int, int, str]]:
-        """Where labels stand, each as (start, end, label); without those said not to be it, and
-        without those of one character in prose, which may be a word or a number of it."""
-        if self._words is None:
-            return []
+    def _mentioned(self, text: str) -> list[_Mention]:
+        """Without those said not to be it, and without those of one character that may be a word
+        or a number of the prose."""
         found = []
-        for place in self._words.finditer(text):
-            if _NEGATED.search(text[max(0, place.start() - 24) : place.start()]):
+        for place in self._words.finditer(text) if self._words else ():
+            before = text[max(0, place.start() - 40) : place.start()]
+            if _NEGATED.search(before):
                 continue
-            short = len(place.group()) == 1 and text[place.end() : place.end() + 2].strip(_EDGES)
-            if short or (len(place.group()) == 1 and text[: place.start()].strip(_EDGES)):
-                continue
-            found.append((place.start(), place.end(), self._of[_plain(place.group())]))
+            if place.end() - place.start() == 1:
+                follows = text[place.end() : place.end() + 2].strip(_EDGES)
+                if follows or not _POINTED.search(before):
+                    continue
+            found.append(
+                _Mention(place.start(), place.end(), self._order[(place.lastindex or 1) - 1])
+            )
         return found
 
-    @staticmethod
-    def _sentence_end(line: str, start: int, spans: list[tuple[int, int]]) -> int:
-        for end in _SENTENCE_END.finditer(line, start):
-            if not any(s <= end.start() < e for s, e in spans):
+    def _end(self, line: str, start: int, named: Sequence[_Mention]) -> int:
+        """Where the sentence ends that begins at `start`; not within a label."""
+        for end in self._ends.finditer(line, start):
+            if not any(one.start <= end.start() < one.end for one in named):
                 return end.start()
         return len(line)
 
 
-def _plain(said: str) -> str:
-    return " ".join(re.split(r"[\s_-]+", said.strip(_EDGES).casefold())).strip(_EDGES)
+def _folded(line: str) -> str:
+    """As labels are compared: one case, single blanks; cut where it is very long."""
+    return " ".join(unicodedata.normalize("NFKC", line[:_LINE]).casefold().split())
+
+
+def _parts(form: str) -> list[str]:
+    """The parts of a label that blanks, hyphens or underscores may join."""
+    return re.split(r"(?<=\w)[\s_-]+(?=\w)", form)
+
+
+def _loose(form: str) -> str:
+    return " ".join(_parts(form))
+
+
+def _as_words(form: str) -> str:
+    """A group that finds a label as whole words; a number not as a part of another one."""
+    before = r"(?<![\w.,+-])" if form[0].isdigit() else r"(?<!\w)"
+    after = r"(?!\w|[.,]\d)" if form[-1].isdigit() else r"(?!\w)"
+    return f"{before}({'[ _-]+'.join(map(re.escape, _parts(form)))}){after}"

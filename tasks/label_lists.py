@@ -20,7 +20,7 @@ _KEYS = ("hypothesis", "sentence", "text", "pattern", "rule")
 _DECODER = json.JSONDecoder(strict=False)
 _MARK = re.compile(
     r"^([ \t>{\[]*)(?:[-*+•]\s+)?(?:\*\*|__|`|#{1,6}\s*)?[(\[]?"
-    r"(?:(?:hypothesis|pattern|rule|h)[ \t]*#?[ \t]*)?(\d{1,4})[.):\]](?:\*\*|__|[)\]`])?(?::)?(?=\s|\*|\[|\"|[A-Z])",
+    r"(?:(?:hypothesis|pattern|rule|h)[ \t]{0,3}#?[ \t]{0,3})?(\d{1,4})[.):\]](?:\*\*|__|[)\]`])?(?::)?(?=\s|\*|\[|\"|[A-Z])",
     re.IGNORECASE | re.MULTILINE,
 )
 _INLINE = re.compile(r"(?<=[.!?;)\]}\"'][ \t])(?:\*\*|\(|\[)?(\d{1,4})[.)](?:\*\*)?(?=\s)")
@@ -28,7 +28,7 @@ _BULLET = re.compile(r"^([ \t]*)[-*+•–][ \t]+", re.MULTILINE)
 _BREAK = re.compile(
     r"\n[ \t]*\n(?![ \t]|[a-z][.)]\s|[-*•]\s)|\n[ \t]*(?:```|---|===|\*\*\*|#{1,6}\s)"
 )
-_PART = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_PART = re.compile(r'"(?:[^"\\]|\\.?)*("|\Z)', re.DOTALL)  # one that is cut is found once, too
 _SOURCE = re.compile(
     r"[\[(]\s*(?:(?:source|paper|from|based on)\s*)+[:#]?\s*(?:no\.?|number)?\s*(\d{1,4})?\s*[,;:]?\s*"
     r"(?:quote\s*:?\s*)?([\"“'‘](.*?)[\"”'’])?\s*[\])][\s.]*\Z",
@@ -71,7 +71,8 @@ def _of_json(text: str) -> Iterator[Item]:
     elif found.cut or '"hypotheses"' in text:
         start = text.rfind('"hypotheses"')
         if start >= 0:  # an answer that was cut off: its whole texts
-            parts = _PART.findall(text[start + len('"hypotheses"') :])
+            found_parts = _PART.finditer(text, start + len('"hypotheses"'))
+            parts = [part.group() for part in found_parts if part.group(1)]
             named = {"hypotheses", "source", "quote", *_KEYS}
             yield from _entries(p for p in map(_read, parts) if p not in named)
 
@@ -177,6 +178,7 @@ def _cut(item: str) -> str:
 
 
 def _item(written: str, sourced: bool) -> Item:
+    written = " ".join(written.split())
     if sourced:
         told = _SOURCE.search(written[-4_000:])
         if told and (told.group(1) or told.group(3)):
@@ -189,7 +191,7 @@ def _item(written: str, sourced: bool) -> Item:
 def tidied(sentence: str) -> str:
     """One line without bold marks, a title "Hypothesis 3:", and brackets or quotes around it all."""
     said = _TITLE.sub("", " ".join(sentence.split()))
-    said = re.sub(r"(\*\*|__)(?=\S)(.{1,2000}?)(?<=\S)\1", r"\2", said)
+    said = re.sub(r"(\*\*|__)(.{1,300}?)\1", r"\2", said)
     said = said.removeprefix("**").removesuffix("**").strip()
     while len(said) > 2 and said[0] in _PAIRS:
         closing = _PAIRS[said[0]]

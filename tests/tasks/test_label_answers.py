@@ -145,6 +145,15 @@ def test_sources_and_quotes_are_read_off_lists_and_json():
         "Label: truthful",
         "I think this one is truthful.",
         "Final answer: truthful<|im_end|>",
+        "Final answer: truthful. That is my final answer.",
+        "Final answer (one word): truthful",
+        "truthful\n\nThat is my final answer.",
+        "### Final Answer\n\ntruthful",
+        "Label: truthful\nReason: my answer is led by how deceptive ones sound",
+        '{"final_answer": "truthful", "reason": "deceptive ones say more"}',
+        "Final answer: truthful because deceptive ones say more",
+        "Final answer: it is truthful rather than deceptive",
+        "Final answer: not deceptive but truthful",
     ],
 )
 def test_a_label_is_read_through_what_stands_around_it(text):
@@ -166,6 +175,10 @@ def test_a_label_is_read_through_what_stands_around_it(text):
         "It is truthful here.\nIt is deceptive there.\nHard to say.",
         "<think>truthful",
         "does not apply, so truthful",
+        "Final answer: truthful\nFinal answer: unknown",
+        "Final answer: neither truthful nor deceptive",
+        "Final answer: cannot be truthful",
+        "Final answer: LABEL",
     ],
 )
 def test_an_answer_without_one_label_is_unread(text):
@@ -200,7 +213,7 @@ def test_a_hypothesis_that_does_not_apply_is_said_to(text):
         ("Final answer: 1", ["0", "1"], "1"),
         ("Final answer: 1. It has 0 errors", ["0", "1"], "1"),
         ("Final answer: A", ["A", "B"], "A"),
-        ("Final answer: a text that is B", ["A", "B"], None),
+        ("Final answer: a text that is B", ["A", "B"], "B"),
         ("Final answer: positive", ["negative", "non-positive", "positive"], "positive"),
         ("Final answer: non-positive", ["negative", "non-positive", "positive"], "non-positive"),
         ("Final answer: the first headline", ["first", "second"], "first"),
@@ -210,10 +223,60 @@ def test_a_hypothesis_that_does_not_apply_is_said_to(text):
         ("Final answer: C.", ["C++", "C"], "C"),
         ("Final answer: +", ["+", "-"], "+"),
         ("Final answer: anything", [], None),
+        ("Final answer: a long text", ["A", "B"], None),
+        ("Final answer: label A.", ["A", "B"], "A"),
+        ("Final answer: (B)", ["A", "B"], "B"),
+        ("Final answer: -1", ["-1", "1"], "-1"),
+        ("Final answer: -1", ["0", "1"], None),
+        ("Final answer: the label is 10.5", ["10", "5"], None),
+        ("Final answer: the label is 10.", ["10", "5"], "10"),
+        ("Final answer: >50K per year", ["<=50K", ">50K"], ">50K"),
+        ("Final answer: non-positive", ["positive", "negative"], None),
+        ("Final answer: no stress", ["stress", "calm"], None),
+        ("Final answer: Straße", ["STRASSE", "Weg"], "STRASSE"),
+        ("Final answer: high_risk", ["high-risk", "high risk!x"], "high-risk"),
+        (
+            "Final answer: Headline 2 has more clicks than Headline 1.",
+            [
+                "Headline 1 has more clicks than Headline 2",
+                "Headline 2 has more clicks than Headline 1",
+            ],
+            "Headline 2 has more clicks than Headline 1",
+        ),
     ],
 )
 def test_labels_within_labels_and_odd_ones_are_told_apart(said, labels, label):
     assert judgement_in(said, labels) == label
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["yes", "no"],
+        ["a b", "a-b", "a_c"],
+        ["1", "1.0", "10", "-1"],
+        ["funny", "not funny", "Not at all funny"],
+        ["N/A", "does not apply", "unknown", "none"],
+        ["because", "is", "as"],
+        ["No. 1", "No. 2"],
+        ["<=50K", ">50K"],
+        ["C", "C++", "C#"],
+        ["+", "-", "?"],
+        ["日本語", "English", "Español"],
+        ["has stress", "no stress"],
+        ["x" * 900, "y"],
+    ],
+)
+def test_every_label_comes_back_from_every_form(labels):
+    forms = [
+        "Final answer: {}",
+        "**Final answer:** {}.",
+        "{}",
+        '{{"label": "{}"}}',
+        "Reason.\n[{}]",
+    ]
+    for form in forms:
+        assert [judgement_in(form.format(label), labels) for label in labels] == labels
 
 
 @pytest.mark.parametrize(
@@ -227,6 +290,9 @@ def test_labels_within_labels_and_odd_ones_are_told_apart(said, labels, label):
         ("There is no pool.\nFinal answer: yes", True),
         ("maybe", None),
         ("Final answer: yes or no", None),
+        ("Final answer: no, the hypothesis does not apply", False),
+        ("Final answer: Yes - there is no pool", True),
+        ("Final answer: yes, there is no pool", True),
         ("", None),
     ],
 )
@@ -284,6 +350,16 @@ HOSTILE = {
     "nul": "\0" * 100_000,
     "digits": "9" * 1_000_000,
     "digits at lines": "99999. \n" * 100_000,
+    "a title of blanks": "Hypothesis" + " " * 500_000 + "x",
+    "a source of blanks": "1. a [paper" + " " * 500_000 + "x",
+    "escaped quotes": '{"hypotheses": ["' + '\\"' * 300_000 + "\\",
+    "open bold": "1. " + "**a " * 200_000,
+    "chosen blanks": "chosen" + " " * 500_000,
+    "blank lines": "1. a\n" + " \n" * 300_000 + "b",
+    "not a label": "Final answer: " + "not " * 250_000,
+    "labels in one line": "Final answer: " + "truthful " * 100_000,
+    "quoted": "Final answer: " + "'a" * 400_000,
+    "newlines after": "final answer:" + "\n" * 1_000_000,
     "superscripts": "¹. a\n٣. b\n" * 50_000,
 }
 
