@@ -37,8 +37,8 @@ from ..tasks.text import NOT_ASKED, UNREADABLE, agreement_of, not_asked
 from ..tools.gear import is_redundant
 from .asking import PROPOSER, asked, side_by_side
 from .case import Case
-from .papers_read import read_sentences, sourced
 from .judge_calls import predictions_of
+from .papers_read import read_sentences, sourced
 from .steps import State
 
 ROWS = 10  # of one step: what a reader of a running session has to wait for

@@ -17,6 +17,8 @@ from typing import Literal
 
 import numpy as np
 
+from ..agents.config_prompts import ConfigPrompts
+from ..agents.text_prompts import OWN, TextPrompts
 from ..records import (
     Answered,
     BankEvent,
@@ -52,8 +54,6 @@ from ..records import (
     Wanted,
     digest_of,
 )
-from ..agents.config_prompts import ConfigPrompts
-from ..agents.text_prompts import OWN, TextPrompts
 from ..store import AnswerCache
 from ..store.bank import Bank
 from ..tools.gear import Coverage

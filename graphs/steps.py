@@ -16,7 +16,7 @@ Edges are coroutines too: LangGraph hands a plain function to a pool of threads.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal, TypedDict
 
@@ -32,7 +32,6 @@ from ..records import (
     StepRecord,
     ToolCall,
     ToolSpec,
-    Unavailable,
     Verdict,
     View,
 )
@@ -213,13 +212,10 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
         for one in answer.judged:
             if one.hypothesis is None or one.shown is None:
                 continue
+            seen = one.hypothesis.digest in case.banked
             good = one.verdict.consistent and not one.bad
-            again = one.hypothesis.digest in case.banked
-            if (
-                not (good or everything)
-                or again
-                and (everything or one.verdict is not Verdict.ACCEPTED)
-            ):
+            newly = good and (one.verdict is Verdict.ACCEPTED or not seen)
+            if not (not seen if everything else newly):
                 continue
             case.banked.add(one.hypothesis.digest)
             about = (one.hypothesis.digest, one.hypothesis.text, one.hypothesis.description)

@@ -97,7 +97,7 @@ def _answering_for_ever(proposer):
 def test_every_graph_draws_itself_with_all_its_nodes(name):
     graph = methods()[name].graph.get_graph()
     drawn = graph.draw_mermaid()
-    assert drawn.count("-->") + drawn.count("-.->") == len(graph.edges) > 3
+    assert drawn.count("-->") + drawn.count("-.->") == len(graph.edges) > 1
     assert all(node in drawn for node in graph.nodes)
 
 
