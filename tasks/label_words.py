@@ -27,9 +27,24 @@ it gives. Say one thing in one sentence, and name the label that follows by its 
 
 _EXACT = """\
 Sentences of some forms are carried out word for word by a program. Use one where it says what \
-you mean, for instance:
+you mean, for instance (words in capitals stand for your own):
 {examples}
 Any other clear sentence will do where none of them fits."""
+
+EXACT: Mapping[str, tuple[str, ...]] = {  # by shape; docs/judge.md has the whole grammar
+    "text": (
+        'If the text mentions one of "WORD", "WORD" or "WORD", the label is LABEL; otherwise LABEL.',
+        "If the text has at least NUMBER question marks, the label is LABEL.",
+    ),
+    "pair": (
+        "The text with more words wins.",
+        'The text that mentions "WORD" wins.',
+    ),
+    "fields": (
+        "If COLUMN is VALUE, the label is LABEL; otherwise LABEL.",
+        "If COLUMN is VALUE and COLUMN is at least NUMBER, the label is LABEL.",
+    ),
+}
 
 _LIST = """\
 Write the hypotheses as a numbered list, each on one line of its own, and nothing else:
@@ -109,35 +124,10 @@ class TextWords:
         return "\n".join(lines)
 
     @property
-    def examples(self) -> tuple[str, str]:
-        """Two sentences that are judged without a model, with this problem's own names."""
-        first, other = self.labels[0], self.labels[-1]
-        if self.shape == "pair":
-            return (
-                "The text with more words wins.",
-                'The text that mentions "today" wins.',
-            )
-        if self.shape == "fields" and self.columns:
-            one, *more = [self._condition(name) for name in self.columns]
-            other_one = more[-1] if more else "something else"
-            return (
-                f"If {one}, the label is {first}; otherwise {other}.",
-                f"If {one} and {other_one}, the label is {first}.",
-            )
-        return (
-            f'If the text mentions one of "morning", "late" or "tomorrow", the label is {first}; '
-            f"otherwise {other}.",
-            f"If the text has at least 3 question marks, the label is {first}.",
-        )
-
-    def _condition(self, name: str) -> str:
-        column = self.columns[name]
-        kind, values = column.get("kind", "text"), column.get("values")
-        if kind == "choice" and values:
-            return f"{name} is {values[0]}"
-        if kind == "truth":
-            return f"{name} is true"
-        return f"{name} is at least 2" if kind == "number" else f'{name} mentions "morning"'
+    def examples(self) -> tuple[str, ...]:
+        """Sentences that are judged without a model, with placeholders: an example that named
+        columns, values and labels of the problem might be the rule that is looked for."""
+        return EXACT[self.shape if self.shape in EXACT else "text"]
 
     @staticmethod
     def _column(name: str, column: Mapping[str, Json]) -> str:
