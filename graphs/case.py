@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -150,11 +151,10 @@ class Case:
     def text(self) -> TextSettings:
         return self.settings.text or TextSettings()
 
-    @property
+    @cached_property
     def prompts(self) -> TextPrompts:
         """The words of prompts on labelled text: ours, or those that the data set brings."""
-        templates = self.problem.public.get("templates")
-        return ConfigPrompts(templates) if templates and self.text.prompts == "config" else OWN
+        return ConfigPrompts.of(self.problem.public) if self.text.prompts == "config" else OWN
 
     @property
     def shown(self) -> tuple[Observation, ...]:

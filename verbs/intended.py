@@ -62,7 +62,7 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
         "seed": options["seed"],
         "strict_contract": options["strict_contract"],
         **course_of(method, family, {name: options[name] for name in OF_METHOD}),
-        **text_course(method, family, model, options),
+        **text_course(method, family, chosen.problems[0], model, options),
         "limits": asdict(Limits()),
     }
     chosen, beside = with_reading(chosen, method, options, store)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..records import Family, InputSet, Json, Problem, Proposer, UsageError
+from ..records import Digest, Family, InputSet, Json, Problem, Proposer, UsageError
 from .bank_files import read_bank
 from .problems import Chosen
 from .settings import model_args_of
@@ -22,9 +22,14 @@ ALL = "all"
 
 
 def text_course(
-    method: str, family: Family, model: str | Proposer, options: Mapping[str, Any]
+    method: str,
+    family: Family,
+    problem: Problem,
+    model: str | Proposer,
+    options: Mapping[str, Any],
 ) -> dict[str, Json]:
-    """{"text": settings} of a session on labelled text, {} of another. Raises UsageError for options
+    """{"text": settings, "text_prompt": a digest of the wording} of a session on labelled text, {} of
+    another. problem: the first. Raises UsageError for options
     that only such sessions take, for unknown settings, and for a method that needs a judge."""
     from .. import graphs
     from ..graphs.inference import STRATEGIES
@@ -64,7 +69,16 @@ def text_course(
         raise UsageError(
             f"inference is {reading!r}: it must be one of {', '.join((*STRATEGIES, 'choose'))}"
         )
-    return {"text": settings.as_json()}
+    return {"text": settings.as_json(), "text_prompt": _prompt_hash(settings.prompts, problem)}
+
+
+def _prompt_hash(source: str, problem: Problem) -> Digest:
+    """Of our wording, or of the data set's own. Raises DataError for templates that cannot be filled."""
+    from ..agents.config_prompts import ConfigPrompts
+    from ..agents.text_prompts import text_prompt_hash
+
+    prompts = ConfigPrompts.of(problem.public) if source == "config" else None
+    return prompts.digest() if isinstance(prompts, ConfigPrompts) else text_prompt_hash()
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -329,16 +329,10 @@ def test_a_bug_keeps_its_traceback(folder, monkeypatch):
         cli.main(["sessions"])
 
 
-def test_later_options_are_not_accepted_in_silence(peirce):
-    for option in (
-        "--literature",
-        "--bank",
-        "--rounds",
-        "--repeats",
-        "--inference",
-    ):
+def test_options_of_labelled_text_are_refused_for_other_tasks(peirce):
+    for option in ("--literature", "--bank", "--rounds", "--repeats", "--inference"):
         code, _, err = peirce("run", "list_functions", option, "1")
-        assert code == 2 and "No such option" in err, option
+        assert code == 2 and "it is of tasks with labelled text" in err, option
 
 
 # --- the process ---------------------------------------------------------------
