@@ -138,7 +138,7 @@ Prompts: TypeAlias = Annotated[
 ]  # fmt: skip
 Shots: TypeAlias = Annotated[
     int | None,
-    _option(TEXT, "Labelled rows that direct, one-step and two-step show (0).", metavar="N"),
+    _option(TEXT, "Of direct: labelled rows in each prompt (0: zero-shot).", metavar="N"),
 ]
 Inference: TypeAlias = Annotated[
     str | None,

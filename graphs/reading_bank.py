@@ -22,8 +22,9 @@ from langgraph.runtime import Runtime
 from ..records import InputSet, Json, Message, Observation, StepRecord
 from ..tasks.text import of_split
 from .asking import JUDGE, asked
+from .bank_scores import bank_scores
 from .case import Case
-from .inference import Entry, Predicted, Reading, ReadingSettings, predict, weighed
+from .inference import Entry, Predicted, Reading, ReadingSettings, predict, weighed, with_right
 from .inference.choose import choose
 from .judge_calls import bare_view
 from .steps import STEPS_WITHOUT_END, State
@@ -77,6 +78,7 @@ async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     }
     if tried:
         fields["validation"] = tried
+    fields["gear"] = await bank_scores(case, reading.entries)
     if case.judging.agreement is not None:
         fields["agreement"] = case.judging.agreement
     await case.ledger.step(
@@ -115,7 +117,8 @@ async def reading_of(case: Case) -> Reading:
         )
         for one in case.bank.top()
     ]  # fmt: skip
-    asks = case.judging.asks and case.role(JUDGE).model is not None
+    exact = all(case.judging.rule(entry.text) is not None for entry in entries)
+    asks = case.judging.asks and not exact
     view = replace(bare_view(case), shown=case.problem.shown)
 
     async def judge(text: str, inputs: Sequence[Json]) -> Any:
@@ -128,16 +131,17 @@ async def reading_of(case: Case) -> Reading:
         top=case.text.readers,
         patterns=case.text.readers,
         similar=case.text.similarity,
-        examples=case.text.shots,
+        examples=case.text.pattern_rows,
         seed=case.settings.seed,
     )
-    exact = all(case.judging.rule(entry.text) is not None for entry in entries)
     reading = Reading(
         tuple(entries), view, judge, prompts=case.prompts, ask=ask if asks else None,
         settings=settings,
     )  # fmt: skip
     if not exact and (not asks or case.text.inference == "multi"):
         return reading
+    if exact and case.entries:
+        reading = await with_right(reading)  # of another sample, its rows were others
     return await weighed(reading, validation_rows(case))
 
 

@@ -43,7 +43,8 @@ class TextSettings:
     inference: str | None = "multi"  # how the bank is read (graphs/inference); None: not at all
     readers: int = 5  # hypotheses that filter-weight, one-step and two-step choose from the bank
     similarity: float = 0.7  # of right rows, from which on two are not both chosen
-    shots: int = 0  # of direct, and labelled rows that one-step shows with each hypothesis
+    pattern_rows: int = 5  # right rows that one-step and two-step show with each hypothesis
+    shots: int = 0  # of direct: labelled rows in each prompt
     validation: int | None = None  # rows that score hypotheses for a choice; None: all under exact
     # rules, 50 under a model judge
     splits: tuple[str, ...] = SPLITS  # that are predicted
@@ -84,6 +85,7 @@ _WHOLE: Mapping[str, int] = {
     "rewrites": 0,
     "repeats": 1,
     "readers": 1,
+    "pattern_rows": 0,
     "shots": 0,
     "validation": 0,
 }  # each with its least

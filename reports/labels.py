@@ -35,6 +35,7 @@ SPLITS = {
     "val": "the validation rows",
 }  # the first of them that there is stands for the problem
 INFERENCE = "inference"  # the field of a step
+GEAR = ("consistency", "generalizability", "beta", "gamma")
 UNREADABLE = "unreadable"  # the reason of a row whose answer names no label
 
 METRICS = (
@@ -46,6 +47,10 @@ METRICS = (
     Metric("unlabelled", "lower", "share of all rows asked that get no label, for any reason"),
     Metric("unreadable", "lower", "share of all rows asked where the judge's answer names none"),
     Metric("hypotheses", None, "different hypotheses that were judged"),
+    Metric("consistency", "higher", "share of the bank that is right on tau of what it covers"),
+    Metric("generalizability", "higher", "share of S that a consistent sentence of the bank labels"),
+    Metric("beta", "higher", "mean Jaccard distance between consistent sentences of the bank"),
+    Metric("gamma", "higher", "distinct labels a text of S, consistent sentences together"),
 )  # fmt: skip
 
 
@@ -158,6 +163,7 @@ def problem_metrics(
     """Of one problem, None what it did not predict. Raises ValueError as `inferred` does."""
     found: dict[str, float | None] = dict.fromkeys(EVALUATION.metric_names)
     found["hypotheses"] = _hypotheses(steps)
+    found |= _of_bank(steps)
     inference = inferred(problem, steps)
     if inference is None or not inference.splits:
         return found
@@ -203,6 +209,14 @@ def _without_label(inference: Inference) -> tuple[int, int, int]:
 def _hypotheses(steps: Sequence[StepRecord]) -> int:
     judged = (one for step in steps for answer in step.answers for one in answer.judged)
     return len({one.hypothesis.digest for one in judged if one.hypothesis is not None})
+
+
+def _of_bank(steps: Sequence[StepRecord]) -> dict[str, float | None]:
+    """GEAR's scores of the bank that was read, as the step that read it says them."""
+    fields = [step.fields.get(INFERENCE) or {} for step in reversed(steps)]
+    read = next((one for one in fields if one), {})
+    told = read.get("gear") or {}
+    return {name: told[name] for name in GEAR if told.get(name) is not None}
 
 
 EVALUATION = Evaluation(
