@@ -33,7 +33,7 @@ from ..records import (
     Verdict,
     View,
 )
-from ..tasks.text import NOT_ASKED, UNREADABLE, agreement_of, not_asked
+from ..tasks.text import NEEDS_MODEL, NOT_ASKED, UNREADABLE, agreement_of, not_asked
 from ..tools.gear import is_redundant
 from .asking import PROPOSER, asked, side_by_side
 from .case import Case
@@ -197,17 +197,23 @@ async def visit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
         expected, labels = shown[row].output, case.problem.public["labels"]
         not_right = 0
         for entry, (code,) in zip(best, found, strict=True):
-            right = (
-                labels[code] == expected if code >= 0 else (False if code == UNREADABLE else None)
-            )
+            right = mark_of(code, labels, expected)
             not_right += right is not True
-            about = (entry.hypothesis, entry.text, entry.description)
-            log(case, BankEvent(*about, row, right, row + 1))
+            if code != NEEDS_MODEL:  # a sentence that nobody judges was not tried
+                about = (entry.hypothesis, entry.text, entry.description)
+                log(case, BankEvent(*about, row, right, row + 1))
         if not best or not_right >= settings.scale * len(best) * row / len(shown):
             case.wrong_rows.append(row)
         row += 1
     case.step_fields["rows"] = [start, row]
     return {"row": row}
+
+
+def mark_of(code: int, labels: Sequence[str], expected: Json) -> bool | None:
+    """Right, wrong (also an answer that names no label), or None where it does not apply."""
+    if code >= 0:
+        return bool(labels[code] == expected)
+    return False if code == UNREADABLE else None
 
 
 async def after_visit(state: State, runtime: Runtime[Case]) -> str:
