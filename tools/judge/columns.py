@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from ...records import Json
 
-FIRST = {"1", "first", "one", "a"}
-SECOND = {"2", "second", "two", "b"}
+FIRST = {"1", "first", "one"}
+SECOND = {"2", "second", "two"}
 
 
 def text_columns(public: Mapping[str, Json]) -> tuple[str, ...]:
@@ -33,11 +33,12 @@ def name_words(name: str) -> list[str]:
 
 def side(name: str) -> int | None:
     """0 or 1: the text that a column or label names first by an ordinal; None where it names none."""
-    for word in name_words(name):
-        if word in FIRST:
-            return 0
-        if word in SECOND:
-            return 1
+    words = name_words(name)
+    for word in words:
+        if word in FIRST or word in SECOND:
+            return int(word in SECOND)
+    if words and len(words) <= 2 and words[-1] in ("a", "b"):  # text A, B
+        return int(words[-1] == "b")
     return None
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, UsageError
+from .phrases import Relation
 from .prepared import Prepared, plain_value
-from .quantities import Count, Length, Listed, Number, Quantity
+from .quantities import Count, Length, Listed, Number, Quantity, some
 from .terms import Term
 from .wording import (
     written_column,
@@ -27,8 +28,7 @@ from .wording import (
 )
 
 Marks = NDArray[np.bool_]
-Relation: TypeAlias = Literal["at least", "at most", "more than", "less than", "exactly"]
-RELATIONS = {
+RELATIONS: dict[Relation, np.ufunc] = {
     "at least": np.greater_equal,
     "at most": np.less_equal,
     "more than": np.greater,
@@ -146,8 +146,9 @@ class Begins:
     last: bool = False
 
     def __post_init__(self) -> None:
-        if not self.terms or any(one.kind for one in self.terms):
-            raise UsageError("a text starts or ends with words, phrases or marks, one at least")
+        some(self.terms)
+        if any(one.kind for one in self.terms):
+            raise UsageError("a text starts or ends with a word, a phrase or a mark")
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
         index = rows.text(self.text or text)

@@ -1,8 +1,8 @@
 """Which column or value a sentence means by some of its words.
 
-A column goes by its name, however its words are joined (`num_publications`, "publications"), and by
-words of its name and description together ("recommendation letters" for `num_letters`, described as
-"number of recommendation letters"), where that fits one column alone.
+A column goes by its name, however its words are joined (`num_publications`, "publications"), by
+words of its name and description together, and by a noun that its name ends ("recommendation
+letters" for `num_letters`), each where that fits one column alone.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Naming:
             self.by_words.setdefault(tuple(words), []).append(column)
             self.by_content.setdefault(own, []).append(column)
             self.about[column] = (own, own | told)
-        self.known: dict[tuple[str, ...], str | None] = {}
+        self.known: dict[tuple[tuple[str, ...], bool], str | None] = {}
 
     def kind(self, column: str) -> str:
         return str(self.columns[column].get("kind", "choice"))
@@ -118,14 +118,15 @@ class Naming:
         found = [column for column in self.columns if column.lower() == name.lower()]
         return found[0] if len(found) == 1 else None
 
-    def column(self, words: Sequence[str]) -> str | None:
-        """The one column that the words (lower case) mean; None where there is none or several."""
-        key = tuple(words)
+    def column(self, words: Sequence[str], noun: bool = True) -> str | None:
+        """The one column that the words (lower case) mean; None where there is none or several.
+        noun: the last of them may be its whole name."""
+        key = tuple(words), noun
         if key not in self.known:
-            self.known[key] = self.look_up(key)
+            self.known[key] = self.look_up(*key)
         return self.known[key]
 
-    def look_up(self, words: tuple[str, ...]) -> str | None:
+    def look_up(self, words: tuple[str, ...], noun: bool) -> str | None:
         if len(words) == 1 and (column := self.named(words[0])):
             return column
         words = tuple(part for word in words for part in re.findall(r"[^\W_]+", word))
@@ -137,6 +138,9 @@ class Naming:
         if found := self.by_content.get(meant, []):
             return found[0] if len(found) == 1 else None
         fits = [c for c, (own, told) in self.about.items() if meant & own and meant <= told]
+        if noun and not fits:  # its name is the noun that the other words tell more of
+            heads = [frozenset(map(root, words[n:])) for n in range(1, len(words))]
+            fits = [c for c, (own, _) in self.about.items() if own in heads]
         return fits[0] if len(fits) == 1 else None
 
     def value(self, column: str, text: str) -> Json | None:

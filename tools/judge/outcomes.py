@@ -12,7 +12,8 @@ from .phrases import words
 # With one of these an outcome says something else than its label.
 TURNS = words(
     "no never neither nor unless except hardly rarely seldom without and or but because sometimes "
-    "partly either both than rather instead depends depending"
+    "partly either both than rather instead depends depending that which who whom whose with mention "
+    "mentions mentioning contain contains containing while whereas if when"
 )
 DENIES = words("not unlikely less isn't aren't won't cannot")
 WINS = words(
@@ -34,38 +35,31 @@ class Outcomes:
         self.named = sorted(
             ((label_words(label), label) for label in labels), key=lambda p: -len(p[0])
         )
+        self.spelt = {tuple(named) for named, _ in self.named}
         self.sides = pair_labels(labels) if pair else None
 
     def label(self, some: Sequence[Piece]) -> str | None:
         """The one label that an outcome names; None where it names none, several, or says of it
         what no rule says. Of two labels, a denied one is the other."""
-        for piece in some:
-            if piece.kind == "quoted":
-                exact = [label for label in self.labels if label == piece.text]
-                if len(exact) == 1 and all(p.kind != "quoted" or p is piece for p in some):
-                    rest = [p.text for p in some if p is not piece]
-                    return (
-                        exact[0]
-                        if len(rest) <= MOST_WORDS and not (set(rest) & (TURNS | DENIES))
-                        else None
-                    )
         if len(some) > 4 * MOST_WORDS:
             return None
-        said = [word for piece in some for word in label_words(piece.text)]
-        rest, found = self.split(said)
-        if len(rest) > MOST_WORDS or set(rest) & TURNS:
+        marked = [piece for piece in some if piece.kind in ("quoted", "name")]
+        if marked and marked[0].text in self.labels:  # as it is written, capitals and all
+            others = {word for p in some if p.kind == "word" for word in label_words(p.text)}
+            alone = len(marked) == 1 and not others & (TURNS | DENIES | LOSES)
+            return marked[0].text if alone else None
+        if any(tuple(label_words(piece.text)) not in self.spelt for piece in marked):
+            return None
+        rest, found = self.split([word for piece in some for word in label_words(piece.text)])
+        if len(rest) > MOST_WORDS or TURNS.intersection(rest):
             return None
         if self.sides and not found:
             return self.by_side(rest)
-        if len(found) != 1:
+        lost = (LOSES if self.sides else DENIES).intersection(rest)
+        if len(found) != 1 or len(lost) > 1 or (lost and len(self.labels) != 2):
             return None
         label = found.pop()
-        lost = set(rest) & LOSES if self.sides else set(rest) & DENIES
-        if not lost:
-            return label
-        if len(lost) > 1 or len(self.labels) != 2:
-            return None
-        return next(other for other in self.labels if other != label)
+        return next(other for other in self.labels if other != label) if lost else label
 
     def split(self, said: list[str]) -> tuple[list[str], set[str]]:
         """The words that are of no label, and the labels that were named."""

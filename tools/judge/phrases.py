@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 T = TypeVar("T")
-Phrases = dict[tuple[str, ...], T]
+Unit: TypeAlias = Literal["words", "characters", "sentences", "different words"]
+Relation: TypeAlias = Literal["at least", "at most", "more than", "less than", "exactly"]
+Phrases = dict[str, list[tuple[tuple[str, ...], T]]]
 
 
 def phrases(table: Mapping[str, T]) -> Phrases[T]:
-    """`{"at least|no fewer than": value}` as `{("at", "least"): value, …}`, longest first."""
-    flat = {tuple(way.split()): value for ways, value in table.items() for way in ways.split("|")}
-    return dict(sorted(flat.items(), key=lambda entry: -len(entry[0])))
+    """`{"at least|no fewer than": value}` by first word, the longest first:
+    `{"at": [(("at", "least"), value)], …}`."""
+    found: Phrases[T] = {}
+    for ways, value in table.items():
+        for way in ways.split("|"):
+            pieces = tuple(way.split())
+            found.setdefault(pieces[0], []).append((pieces, value))
+    for some in found.values():
+        some.sort(key=lambda entry: -len(entry[0]))
+    return found
 
 
 def words(table: Iterable[str] | str) -> frozenset[str]:
     return frozenset(table.split() if isinstance(table, str) else table)
 
 
-BOUNDS = phrases(
+BOUNDS: Phrases[Relation] = phrases(
     {
         "at least|no fewer than|no less than|not less than|not fewer than|a minimum of|minimum of"
         "|>=|greater than or equal to|more than or equal to|higher than or equal to": "at least",
@@ -30,7 +39,7 @@ BOUNDS = phrases(
         "exactly|precisely|equal to|equals|=": "exactly",
     }
 )
-AFTER = phrases(
+AFTER: Phrases[Relation] = phrases(
     {
         "or more|or higher|or above|or greater|or over": "at least",
         "or fewer|or less|or lower|or below": "at most",
@@ -58,7 +67,7 @@ NUMBERS = {
 }
 SPEAKS = words(
     "mentions mention mentioned contains contain containing includes include including uses use using "
-    "says say has have having features feature holds hold mentioning quotes quote"
+    "says say has have having features feature holds hold mentioning quotes quote without containing"
 )
 HAS = words(
     "has have having contains contain containing uses use using includes include with shows"
@@ -79,7 +88,7 @@ ANY_OF = phrases(
 # What may stand between "one of" and a list, or before a quoted text.
 LISTED = words("the these those following words word phrases phrase terms term marks mark expressions "
                "expression tokens token string strings literal exact stem stems keywords keyword")  # fmt: skip
-UNITS = phrases(
+UNITS: Phrases[Unit] = phrases(
     {
         "different words|distinct words|unique words": "different words",
         "words|word": "words",
@@ -87,6 +96,11 @@ UNITS = phrases(
         "sentences|sentence": "sentences",
     }
 )
+LITERAL = words("words word phrases phrase terms term expressions expression tokens token string strings stem "
+                "stems keyword keywords following")  # fmt: skip
+TIMES = {"once": 1.0, "twice": 2.0}
+ABSENT = words("missing absent empty unknown blank")
+PRESENT = words("given known present")
 LONGER = phrases({"longer": True, "shorter": False})
 OCCURRENCES = phrases({"occurrences of|mentions of|uses of|instances of|occurrence of": True})
 # Marks and kinds of word that a sentence may name without quoting: (text, kind) of a term.
@@ -129,10 +143,17 @@ VERBS = SPEAKS | HAS | IS | words(
     "starts start begins begin opens open ends end closes close starting beginning ending "
     "does do did doesn't don't didn't isn't aren't never exceeds exceed < > <= >="
 ) - {"with"}  # fmt: skip
+IF = words("if when whenever where")
+ELSE = phrases({"otherwise|or else|else|if not|in all other cases|all other texts|all others|the others|others"
+                "|the rest|everything else": True})  # fmt: skip
+MORE = phrases(
+    {"more|the most|most|the higher": False, "fewer|less|the fewest|fewest|the least": True}
+)
 RESERVED = (
     VERBS | TEXTS | ENTITIES | DETERMINERS | ENDS | LISTED | frozenset(NUMBERS)
-    | {word for table in (BOUNDS, AFTER, STARTS, DENIES, ANY_OF, UNITS, LONGER, OCCURRENCES, MARKS)
-       for way in table for word in way}
+    | {word for table in (BOUNDS, AFTER, STARTS, DENIES, ANY_OF, UNITS, LONGER, OCCURRENCES,
+                     MARKS, ELSE, MORE)
+       for ways in table.values() for way, _ in ways for word in way}
     | words("not no none more of between in among the for which missing absent empty unknown blank "
             "given known present true false yes number entries twice once times long label both case")
 )  # fmt: skip

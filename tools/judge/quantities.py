@@ -7,24 +7,28 @@ turn). Every quantity gives float64 (n,) for n rows, NaN where a field has no nu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...records import UsageError
+from .phrases import Unit
 from .prepared import Prepared
 from .terms import Term
 from .wording import written_column, written_list, written_text
 
-Unit: TypeAlias = Literal["words", "characters", "sentences", "different words"]
 UNITS: tuple[Unit, ...] = ("words", "characters", "sentences", "different words")
 Numbers = NDArray[np.float64]
 
 
 def some(terms: tuple[Term, ...]) -> None:
+    """Raises UsageError for what is no list: nothing in it, or something twice."""
     if not terms or not isinstance(terms, tuple):
         raise UsageError(f"a list of terms is a tuple of one or more, not {terms!r}")
+    if len(set(terms)) < len(terms):
+        twice = next(one for one in terms if terms.count(one) > 1)
+        raise UsageError(f"{twice.text or twice.kind!r} stands twice in a list")
 
 
 @dataclass(frozen=True)
@@ -111,4 +115,5 @@ class Number:
         return written_column(self.column)
 
 
-Quantity: TypeAlias = Listed | Count | Length | Number
+Measure: TypeAlias = Listed | Count | Length  # of a text
+Quantity: TypeAlias = Measure | Number

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, UsageError
-from .conditions import Condition
+from .conditions import AllOf, AnyOf, Condition
 from .prepared import Prepared
-from .quantities import Count, Length, Listed, Quantity
+from .quantities import Count, Length, Listed, Measure
 from .wording import quoted, written_list
 
 Codes = NDArray[np.int64]
@@ -47,12 +47,15 @@ class Prefer:
     """Of two texts the one that has more of a quantity (with `fewer`, less of it) or that alone
     fulfils a condition; where both do alike, it does not apply. Texts swapped, labels swapped."""
 
-    by: Quantity | Condition
+    by: Measure | Condition
     fewer: bool = False
 
     def __post_init__(self) -> None:
-        if self.fewer and not isinstance(self.by, Listed | Count | Length):
+        measure = isinstance(self.by, Listed | Count | Length)
+        if self.fewer and not measure:
             raise UsageError("fewer of a condition is nothing; deny it with Not")
+        if isinstance(self.by, Listed | Count | Length) and self.by.text:
+            raise UsageError(f"each of the two texts is measured, not {self.by.text!r} alone")
 
     def codes(self, rows: Prepared) -> Codes:
         if len(rows.texts) != 2 or rows.sides is None:
@@ -60,7 +63,7 @@ class Prefer:
         first, second = (
             self.by.values(rows, text)
             if isinstance(self.by, Listed | Count | Length)
-            else self.by.holds(rows, text).astype(np.float64)  # type: ignore[union-attr]
+            else self.by.holds(rows, text).astype(np.float64)
             for text in rows.texts
         )
         if self.fewer:
@@ -80,7 +83,10 @@ class Prefer:
                 return f"the text with {more} occurrences of {written_list(terms)}{per} wins"
             case Listed(terms):
                 return f"the text that mentions {more} of {written_list(terms)} wins"
-        return f"the text for which ({self.by.written()}) wins"  # type: ignore[union-attr]
+        told = self.by.written()
+        if isinstance(self.by, AllOf | AnyOf) or not told.startswith("the text "):
+            return f"the text for which ({told}) wins"
+        return f"the text that {told.removeprefix('the text ')} wins"
 
 
 Clause: TypeAlias = When | Prefer

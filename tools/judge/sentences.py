@@ -4,196 +4,213 @@ said otherwise."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 
-from ...records import Json, UsageError
+from ...records import Json
+from . import phrases as words
 from .columns import text_columns
 from .conditions import Condition, Not
+from .cursor import Cursor, Got
 from .lexing import MOST_CHARACTERS, pieces
 from .naming import Naming
 from .outcomes import Outcomes
-from .phrases import LONGER, OCCURRENCES, UNITS, phrases, words
-from .quantities import Count, Length, Listed, Number, Quantity
-from .reading import Reader, Subject
+from .quantities import Count, Length, Listed, Measure
+from .reading import Reader
 from .rules import Clause, NotExact, Prefer, Rule, When
+from .subjects import ROW, TEXT
+from .texts import amount, long
 
-IF = words("if when whenever where")
-ELSE = phrases({"otherwise": True, "else": True, "if not": True, "in all other cases": True})
-MORE = phrases(
-    {"more|the most|most|higher|greater": False, "fewer|less|the fewest|fewest|the least": True}
-)
+SEPARATES = (";", ".", ",", "!", "and", "but", "while", "whereas")
 
 
 def read_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
     if len(sentence) > MOST_CHARACTERS:
         return NotExact(f"a sentence of more than {MOST_CHARACTERS} characters")
-    try:
-        return Sentence(sentence, public).read()
-    except UsageError as error:
-        return NotExact(str(error))
+    return Sentence(sentence, public).read()
 
 
 class Sentence:
     def __init__(self, sentence: str, public: Mapping[str, Json]) -> None:
-        self.pieces = pieces(sentence)
-        self.texts = text_columns(public)
-        self.outcomes = Outcomes(tuple(public["labels"]), public.get("shape") == "pair")
-        self.reader = Reader(self.pieces, public, self.texts, Naming(public["columns"]))
-        self.pair = self.reader.pair
+        texts = text_columns(public)
+        self.pair = public.get("shape") == "pair" and len(texts) == 2
+        self.cursor = Cursor(pieces(sentence), Naming(public["columns"]), texts, self.pair)
+        self.outcomes = Outcomes(tuple(public["labels"]), self.pair)
+        self.reader = Reader(self.cursor)
 
     def read(self) -> Rule | NotExact:
         clauses: list[Clause] = []
         otherwise: str | None = None
-        at = self.between(0)
-        while at < len(self.pieces):
-            other = self.reader.one_of(at, ELSE)
-            if other:
-                at = self.reader.skip(other[1], frozenset({","}))
-            got = self.clause(at)
+        at, length = self.cursor.skip(0, *SEPARATES), len(self.cursor.pieces)
+        while at < length:
+            rest = self.rest(at) if clauses else None
+            got = None if rest else self.clause(at)
+            if clauses and not rest and not got:
+                rest = self.denied(at)
             if got:
                 clauses.append(got[0])
-                at = got[1]
-            elif other and otherwise is None:
-                end = self.stop(at)
-                otherwise = self.outcomes.label(self.pieces[at:end])
-                if otherwise is None:
-                    return NotExact(f"no label in {self.reader.near(at)}")
-                at = end
-                if self.between(at) < len(self.pieces):
-                    return NotExact(f"after 'otherwise' there is more: {self.reader.near(at)}")
+            elif rest and not isinstance(rest[0], str):
+                clauses.append(rest[0])
+            elif rest:
+                otherwise = rest[0] if isinstance(rest[0], str) else None
             else:
                 return self.refused(at)
-            at = self.between(at)
-        if not clauses:
-            return self.refused(0)
-        return self.checked(Rule(tuple(clauses), otherwise))
+            at = self.cursor.skip((got or rest or (None, at))[1], *SEPARATES)
+            if otherwise is not None and at < length:
+                return NotExact(f"more is said after 'otherwise': {self.cursor.near(at)}")
+        return self.checked(Rule(tuple(clauses), otherwise)) if clauses else self.refused(0)
 
     def refused(self, at: int) -> NotExact:
-        reasons = self.reader.reasons
-        where = max(reasons, default=-1)
-        return NotExact(
-            reasons[where] if where >= 0 else f"no rule begins at {self.reader.near(at)}"
-        )
+        reasons = {place: why for place, why in self.cursor.reasons.items() if place >= at}
+        told = reasons[max(reasons)] if reasons else f"no rule begins at {self.cursor.near(at)}"
+        return NotExact(told)
 
     def checked(self, rule: Rule) -> Rule | NotExact:
+        """The rule, where every text that it speaks of is one text."""
+        for clause in rule.clauses:
+            texts = len(self.cursor.texts)
+            if isinstance(clause, When) and texts != 1 and speaks_of_text(clause.condition):
+                named = ", ".join(self.cursor.texts)
+                return NotExact(f"which text? Name one of {named}" if texts else "there is no text")
         return rule
 
-    def between(self, at: int) -> int:
-        at = self.reader.skip(at, frozenset({";", ".", ",", "and", "but", "!"}))
-        return at
+    # --- what is said otherwise -----------------------------------------------
+
+    def rest(self, at: int) -> Got[str | Clause]:
+        """ "otherwise LABEL", "otherwise, if …"."""
+        told = self.cursor.one_of(at, words.ELSE)
+        if told is None:
+            return None
+        after = self.cursor.skip(told[1], ",", "then")
+        if self.cursor.word(after) in words.IF:
+            return self.conditional(after)
+        end = self.stop(after)
+        got = self.winner(after, end) if self.pair else None
+        return got or self.label(after)
+
+    def denied(self, at: int) -> Got[str | Clause]:
+        """ "those that do not are LABEL"."""
+        for place in (at + 1, at + 2):
+            if self.cursor.word(place) in ("that", "which", "who"):
+                told = self.cursor.one_of(place + 1, words.DENIES)
+                verb = self.cursor.word(told[1]) if told else ""
+                if told and verb not in words.SPEAKS and verb not in words.HAS:
+                    return self.label(told[1])
+        return None
+
+    def label(self, at: int) -> Got[str]:
+        end = self.stop(at)
+        label = self.outcomes.label(self.cursor.pieces[at:end])
+        if label is None:
+            self.cursor.fail(at, f"no label, or not one alone, in {self.cursor.near(at)}")
+        return None if label is None else (label, end)
 
     def stop(self, at: int) -> int:
         """Where an outcome ends."""
-        while at < len(self.pieces):
-            if self.reader.word(at) in (";", ".") or self.reader.word(at) in IF:
+        while at < len(self.cursor.pieces):
+            word = self.cursor.word(at)
+            if word in (";", ".", "while", "whereas") or word in words.IF:
                 return at
-            if self.reader.one_of(at, ELSE):
+            if self.cursor.one_of(at, words.ELSE):
                 return at
             at += 1
         return at
 
-    def clause(self, at: int) -> tuple[Clause, int] | None:
-        if self.reader.word(at) in IF:
+    # --- clauses ---------------------------------------------------------------
+
+    def clause(self, at: int) -> Got[Clause]:
+        if self.cursor.word(at) in words.IF:
             return self.conditional(at)
         end = self.stop(at)
-        if self.reader.word(end) in IF:
+        if self.cursor.word(end) in words.IF:
             return self.turned(at, end)
-        if self.pair and (got := self.winner(at, end)):
-            return got
-        return self.described(at, end)
+        got = self.winner(at, end) if self.pair else None
+        return got or self.described(at)
 
-    def conditional(self, at: int) -> tuple[Clause, int] | None:
-        """if CONDITION[,] [then] OUTCOME"""
-        got = self.reader.condition(at + 1, None)
-        if got is None:
-            return None
-        after = self.reader.skip(got[1], frozenset({",", "then"}))
-        end = self.stop(after)
-        label = self.outcomes.label(self.pieces[after:end])
-        if label is None:
-            self.reader.fail(got[1], f"no label in {self.reader.near(got[1])}")
-            return None
-        return When(got[0], label), end
+    def conditional(self, at: int) -> Got[Clause]:
+        """if CONDITION, then LABEL"""
+        got = self.reader.condition(at + 1)
+        label = got and self.label(self.cursor.skip(got[1], ",", "then"))
+        return (When(got[0], label[0]), label[1]) if got and label else None
 
-    def turned(self, at: int, end: int) -> tuple[Clause, int] | None:
-        """OUTCOME if CONDITION"""
-        label = self.outcomes.label(self.pieces[at:end])
-        if label is None:
-            self.reader.fail(at, f"no label in {self.reader.near(at)}")
-            return None
-        got = self.reader.condition(end + 1, None)
-        if got is None:
-            return None
-        return When(got[0], label), got[1]
+    def turned(self, at: int, end: int) -> Got[Clause]:
+        """LABEL if CONDITION"""
+        label = self.label(at)
+        got = label and self.reader.condition(end + 1)
+        return (When(got[0], label[0]), got[1]) if got and label else None
 
-    def winner(self, at: int, end: int) -> tuple[Clause, int] | None:
-        """the text with more words wins"""
-        reader = self.reader
-        start = at + (reader.word(at) in ("the", "a"))
-        by: Quantity | Condition | None = None
-        fewer = False
-        longer = reader.one_of(start, LONGER)
+    def described(self, at: int) -> Got[Clause]:
+        """texts that CONDITION are LABEL"""
+        got = self.qualified(self.cursor.determiner(at) + 1)
+        label = got and self.label(self.cursor.skip(got[1], ","))
+        return (When(got[0], label[0]), label[1]) if got and label else None
+
+    def qualified(self, at: int) -> Got[Condition]:
+        """What a relative clause or "with" says of a noun: "that mention A", "with an A in math"."""
+        about = TEXT if self.cursor.texts else ROW
+        if len(self.cursor.texts) != len(self.cursor.naming.columns) and not self.pair:
+            about = ROW
+        if self.cursor.word(at) in ("that", "which", "who"):
+            at += 1
+        elif self.cursor.word(at) == "whose":
+            got = self.reader.condition(at + 1)
+            return got and got[:2]
+        elif self.cursor.one_of(at, words.LONGER):
+            return long(self.cursor, at, "")
+        elif not (self.cursor.word(at) in words.HAS or self.cursor.word(at) in words.SPEAKS):
+            self.cursor.fail(at, f"no rule begins at {self.cursor.near(max(at - 2, 0))}")
+            return None
+        got = self.reader.condition(at, about)
+        return got and got[:2]
+
+    # --- pairs -----------------------------------------------------------------
+
+    def winner(self, at: int, end: int) -> Got[Clause]:
+        """the text with more words wins; the longer text wins; the text that mentions A wins"""
+        cursor = self.cursor
+        start = cursor.determiner(at)
+        longer = cursor.one_of(start, words.LONGER)
+        got: tuple[Measure | Condition, bool, int] | None
         if longer:
-            after = reader.skip(
-                longer[1], frozenset({"text", "one", "headline", "tweet", "argument"})
-            )
-            by, fewer = Length("words"), not longer[0]
+            got = Length("words"), not longer[0], longer[1] + 1
         else:
-            after = start + 1
-            if reader.word(after) == "with" and (more := reader.one_of(after + 1, MORE)):
-                got = self.amount(more[1])
-                if got is None:
-                    return None
-                by, after, fewer = got[0], got[1], more[0]
-            elif reader.starts(after, "for", "which") is not None:
-                condition = reader.condition(after + 2, Subject("text"))
-                if condition is None:
-                    return None
-                by, after = condition[0], condition[1]
-            elif reader.word(after) in ("that", "which", "with"):
-                verb = after if reader.word(after) == "with" else after + 1
-                more = reader.one_of(verb + 1, MORE)
-                got = more and self.amount(more[1], reader.word(verb + 2) == "of")
-                longer = reader.one_of(verb + 1, LONGER)
-                if more and got and reader.word(got[1]) != "than":
-                    by, after, fewer = got[0], got[1], more[0]
-                elif longer and reader.word(longer[1]) != "than":
-                    by, after, fewer = Length("words"), longer[1], not longer[0]
-                else:
-                    condition = reader.condition(verb, Subject("text"))
-                    if condition is None:
-                        return None
-                    by, after = condition[0], condition[1]
-            else:
-                return None
-        wins = self.outcomes.wins(self.pieces[after:end])
+            got = self.preferred(start + 1)
+        if got is None:
+            return None
+        by, fewer, after = got
+        wins = self.outcomes.wins(cursor.pieces[after:end])
         if wins is None:
-            reader.fail(after, f"who wins? {reader.near(after)}")
+            cursor.fail(after, f"does it win or lose? {cursor.near(after)}")
             return None
-        if not wins:
-            if isinstance(by, Listed | Count | Length):
-                fewer = not fewer
-            elif not isinstance(by, Number):
-                by = Not(by)
-        return Prefer(by, fewer), end
+        if isinstance(by, Listed | Count | Length):
+            return Prefer(by, fewer == wins), end
+        return Prefer(by if wins else Not(by)), end
 
-    def amount(self, at: int, of: bool = False) -> tuple[Quantity, int] | None:
-        """What there is more of: words; occurrences of A; of A."""
-        reader = self.reader
-        if of:
-            listed = reader.listed(at + 1, loose=True)
-            return listed and (Listed(listed[0]), listed[1])
-        if mark := reader.mark(at):
-            share = reader.share(mark[1])
-            return Count((mark[0],), share is not None), share or mark[1]
-        if unit := reader.one_of(at, UNITS):
-            return Length(reader.unit_of(unit[0])), unit[1]
-        got = reader.one_of(at, OCCURRENCES)
-        listed = reader.listed(got[1] if got else at, loose=bool(got))
-        if listed is None:
+    def preferred(self, at: int) -> tuple[Measure | Condition, bool, int] | None:
+        """By what a text is preferred, whether less of it is better, and the place after it."""
+        cursor = self.cursor
+        if (after := cursor.starts(at, "for", "which")) is not None:
+            got = self.reader.condition(after, TEXT)
+            return got and (got[0], False, got[1])
+        verb = at + (cursor.word(at) in ("that", "which"))
+        more = cursor.one_of(verb + 1, words.MORE)
+        longer = cursor.one_of(verb + 1, words.LONGER)
+        much = more and amount(cursor, more[1])
+        if more and much and cursor.word(much[1]) != "than":
+            return much[0], more[0], much[1]
+        if longer and cursor.word(longer[1]) != "than":
+            return Length("words"), not longer[0], longer[1]
+        if verb == at and cursor.word(at) not in words.HAS | words.SPEAKS:
             return None
-        share = reader.share(listed[1])
-        return Count(listed[0], share is not None), share or listed[1]
+        got = self.reader.condition(verb, TEXT)
+        return got and (got[0], False, got[1])
 
-    def described(self, at: int, end: int) -> tuple[Clause, int] | None:
-        """texts that mention A are LABEL"""
-        return None
+
+def speaks_of_text(part: object) -> bool:
+    """Whether a condition speaks of "the text" without its column."""
+    if isinstance(part, tuple):
+        return any(speaks_of_text(one) for one in part)
+    if not is_dataclass(part):
+        return False
+    if getattr(part, "text", None) == "" and not hasattr(part, "kind"):
+        return True
+    return any(speaks_of_text(getattr(part, field.name)) for field in fields(part))

@@ -1,0 +1,109 @@
+"""What a condition is about: a text, a column, or the row as a whole ("the student")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from . import phrases as words
+from .columns import side
+from .cursor import LONGEST_NAME, Cursor, Got
+from .terms import tokens
+
+
+class Subject(NamedTuple):
+    """column: of a text "" where it is the text at hand."""
+
+    kind: Literal["text", "column", "row"]
+    column: str = ""
+
+
+TEXT = Subject("text")
+ROW = Subject("row")
+
+
+def of_column(cursor: Cursor, column: str) -> Subject:
+    return Subject("text" if cursor.naming.kind(column) == "text" else "column", column)
+
+
+def subject(cursor: Cursor, at: int) -> Got[Subject]:
+    """The words up to a verb that name a text, a column or the row."""
+    if cursor.kind(at) == "name":
+        column = cursor.column(at)
+        return column and (of_column(cursor, column[0]), column[1])
+    end = at
+    while end < at + LONGEST_NAME and cursor.kind(end) in ("word", "number"):
+        if cursor.word(end) in words.VERBS or cursor.word(end) in words.ENDS:
+            break
+        end += 1
+    if end == at or not (cursor.word(end) in words.VERBS or cursor.one_of(end, words.BOUNDS)):
+        return None
+    said = [cursor.pieces[n].text for n in range(at, end)]
+    bare = said[1:] if said[0] in words.DETERMINERS and len(said) > 1 else said
+    if len(bare) > 1 and bare[0].endswith(("'s", "s'")):  # the student's math grade
+        bare = bare[1:]
+    found = named(cursor, bare, len(said) > len(bare))
+    if found is None:
+        cursor.fail(at, f"no text and no column is called {' '.join(bare)!r}")
+    return found and (found, end)
+
+
+def named(cursor: Cursor, bare: Sequence[str], determined: bool) -> Subject | None:
+    """What the words without an article name; determined: there was an article."""
+    one = bare[0] if len(bare) == 1 else ""
+    if one in words.TEXTS and len(cursor.texts) == 1:
+        return TEXT
+    if one and (column := cursor.naming.named(one)):
+        return of_column(cursor, column)
+    if text := side_of_pair(cursor, bare):
+        return Subject("text", text)
+    if one in words.TEXTS and cursor.texts:
+        return TEXT
+    if column := cursor.naming.column(bare):
+        return of_column(cursor, column)
+    alone = len(cursor.naming.columns) == len(cursor.texts) == 1
+    if len(bare) <= 2 and bare[-1] in words.ENTITIES:
+        return TEXT if alone else ROW
+    if alone and determined and len(bare) <= 2:
+        return TEXT
+    return None
+
+
+def side_of_pair(cursor: Cursor, said: Sequence[str]) -> str | None:
+    """The column of "the first headline" or "text 2", where there are two texts to choose from."""
+    if not cursor.pair or not 1 <= len(said) <= 3:
+        return None
+    names = {word for text in cursor.texts for word in tokens(text.replace("_", " "))}
+    sides = {side(word) for word in said} - {None}
+    if len(sides) != 1 or not all(
+        word in words.TEXTS or word in names or side(word) is not None for word in said
+    ):
+        return None
+    return cursor.texts[sides.pop() or 0]
+
+
+def inside(cursor: Cursor, at: int) -> Got[str]:
+    """The column of "in the first text"; "" where it is the text at hand or nothing is said."""
+    if cursor.word(at) not in ("in", "of"):
+        return "", at
+    return text_at(cursor, at + 1)
+
+
+def text_at(cursor: Cursor, at: int) -> Got[str]:
+    """The column of a text that is named here, "" for "the text"."""
+    if cursor.kind(at) == "name":
+        return cursor.column(at)
+    at = cursor.determiner(at)
+    for end in (at + 3, at + 2, at + 1):
+        said = [piece.text for piece in cursor.pieces[at:end] if piece.kind in ("word", "number")]
+        if len(said) < end - at:
+            continue
+        if (
+            len(said) == 1
+            and said[0] not in words.TEXTS
+            and (column := cursor.naming.named(said[0]))
+        ):
+            return column, end
+        if text := side_of_pair(cursor, said):
+            return text, end
+    return ("", at + 1) if cursor.word(at) in words.TEXTS else None

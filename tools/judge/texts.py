@@ -1,0 +1,166 @@
+"""What a sentence says of a text, from the verb on."""
+
+from __future__ import annotations
+
+from . import phrases as words
+from .conditions import Begins, Condition, More, Not, mentions
+from .cursor import Bound, Cursor, Got
+from .lists import listed, mark
+from .quantities import Count, Length, Listed, Measure
+from .subjects import text_at
+from .terms import Term
+
+
+def edge(cursor: Cursor, at: int, text: str) -> Got[Condition]:
+    """ "starts with", "ends with"."""
+    got = cursor.one_of(at, words.STARTS)
+    terms = got and listed(cursor, got[1])
+    return got and terms and (Begins(terms[0], text, got[0]), terms[1])
+
+
+def speaking(cursor: Cursor, at: int, text: str) -> Got[Condition]:
+    """ "mentions", "contains", "has" with a list, a count or a comparison."""
+    if cursor.word(at) not in words.SPEAKS and cursor.word(at) not in words.HAS:
+        return None
+    no = cursor.word(at) == "without" or cursor.word(at + 1) in ("no", "neither")
+    at += 1 + (cursor.word(at + 1) in ("no", "neither"))
+    if cursor.word(at) in ("more", "fewer", "less") and not no:
+        got = two_sided(cursor, at, text)
+        if got:
+            return got
+    several = cursor.one_of(at, words.ANY_OF)
+    bound = None if no or several else cursor.bound(at)
+    if bound:
+        return bounded(cursor, bound[1], bound[0], text)
+    terms = listed(cursor, several[1] if several else at, announced=several is not None)
+    if terms is None:
+        return None
+    every = several[0] == "all" if several else not no and joined_by_and(cursor, at, terms[1])
+    times = None if several or no else cursor.times(terms[1])
+    if times:
+        return times[0].of(Count(terms[0], text=text)), times[1]
+    condition: Condition = mentions(terms[0], None if every else 1, text)
+    denied = no or (several is not None and several[0] == "none")
+    return (Not(condition) if denied else condition), terms[1]
+
+
+def joined_by_and(cursor: Cursor, at: int, end: int) -> bool:
+    return any(cursor.word(n) in ("and", "both") for n in range(at, end))
+
+
+def bounded(cursor: Cursor, at: int, bound: Bound, text: str) -> Got[Condition]:
+    """What follows "has at least 3"."""
+    terms: Got[tuple[Term, ...]]
+    named = mark(cursor, at)
+    unit = cursor.one_of(at, words.UNITS)
+    occurrences = cursor.one_of(at, words.OCCURRENCES)
+    of = cursor.skip(at, "different", "distinct")
+    if named:
+        terms = (named[0],), named[1]
+    elif unit and cursor.word(unit[1]) not in ("of", "from"):
+        return bound.of(Length(unit[0], text)), cursor.skip(unit[1], "long", "in", "length")
+    elif occurrences:
+        terms = listed(cursor, occurrences[1], announced=True)
+    elif cursor.word(of) in ("of", "from"):
+        terms = listed(cursor, of + 1, announced=True)
+        return terms and (bound.of(Listed(terms[0], text)), terms[1])
+    elif unit:
+        terms = listed(cursor, unit[1] + 1, announced=True)
+        return terms and (bound.of(Listed(terms[0], text)), terms[1])
+    else:
+        terms = listed(cursor, at)
+    if terms is None:
+        return None
+    share = cursor.share(terms[1])
+    return bound.of(Count(terms[0], share is not None, text)), share or terms[1]
+
+
+def two_sided(cursor: Cursor, at: int, text: str) -> Got[Condition]:
+    """ "more of A than of B", "fewer exclamation marks than question marks", "more words than the
+    second text"."""
+    fewer = cursor.word(at) != "more"
+    left = amount(cursor, at + 1, text)
+    if left is None or cursor.word(left[1]) != "than":
+        return None
+    after = left[1] + 1
+    right: Got[Measure]
+    other = text_at(cursor, cursor.skip(after, "in"))
+    if other:
+        right = of_text(left[0], other[0]), other[1]
+    else:
+        right = amount(cursor, after, text, like=left[0])
+    if right is None:
+        return None
+    one, two = left[0], right[0]
+    if isinstance(one, Count) and isinstance(two, Count) and one.share != two.share:
+        one = Count(one.terms, True, one.text)  # per 100 words is said once, at the end
+    return (More(two, one) if fewer else More(one, two)), right[1]
+
+
+def of_text(quantity: Measure, text: str) -> Measure:
+    """The same quantity of another text."""
+    match quantity:
+        case Listed(terms):
+            return Listed(terms, text)
+        case Count(terms, share):
+            return Count(terms, share, text)
+        case Length(unit):
+            return Length(unit, text)
+
+
+def amount(cursor: Cursor, at: int, text: str = "", like: Measure | None = None) -> Got[Measure]:
+    """What there is more of: "words", "of A", "occurrences of A", "question marks". like: the other
+    side, which tells what a bare list counts."""
+    named = mark(cursor, at)
+    unit = cursor.one_of(at, words.UNITS)
+    occurrences = cursor.one_of(at, words.OCCURRENCES)
+    terms: Got[tuple[Term, ...]]
+    if named:
+        terms = (named[0],), named[1]
+    elif (
+        unit
+        and cursor.word(unit[1]) not in ("of", "from", ":")
+        and cursor.kind(unit[1]) != "quoted"
+    ):
+        return Length(unit[0], text), unit[1]
+    elif occurrences:
+        terms = listed(cursor, occurrences[1], announced=True)
+    else:
+        at = unit[1] if unit else at
+        of = at + (cursor.word(at) in ("of", "from"))
+        terms = listed(cursor, of, announced=of > at or unit is not None)
+        if isinstance(like, Listed) or (like is None and (of > at or unit)):
+            return terms and (Listed(terms[0], text), terms[1])
+    if terms is None:
+        return None
+    share = cursor.share(terms[1])
+    return Count(terms[0], share is not None, text), share or terms[1]
+
+
+def length(cursor: Cursor, at: int, text: str) -> Got[Condition]:
+    """ "is longer than 20 words", "is at least 20 words long", "is shorter than the second text"."""
+    if cursor.word(at) not in words.IS:
+        return None
+    no = cursor.word(at + 1) == "not"
+    got = long(cursor, at + 1 + no, text)
+    return got and ((Not(got[0]) if no else got[0]), got[1])
+
+
+def long(cursor: Cursor, at: int, text: str) -> Got[Condition]:
+    """ "longer than 20 words", "at least 20 words long"."""
+    longer = cursor.one_of(at, words.LONGER)
+    if longer and cursor.word(longer[1]) == "than":
+        other = text_at(cursor, longer[1] + 1)
+        if other:
+            sides = Length("words", text), Length("words", other[0])
+            return More(*(sides if longer[0] else sides[::-1])), other[1]
+        number = cursor.number(longer[1] + 1)
+        bound = number and (Bound("more than" if longer[0] else "less than", number[0]), number[1])
+    else:
+        bound = None if longer else cursor.bound(at)
+    if not bound:
+        return None
+    unit = cursor.one_of(bound[1], words.UNITS)
+    if not unit:
+        return None
+    return bound[0].of(Length(unit[0], text)), cursor.skip(unit[1], "long", "in", "length")
