@@ -14,7 +14,7 @@ Wrong: TypeAlias = tuple[Observation, str]  # a row, what was predicted of it; "
 
 SOURCED = (
     "Behind each hypothesis name, in square brackets, the paper that it rests on by its number "
-    "above, and quote words of its findings exactly as they stand there; leave the brackets out "
+    "above, and repeat, word for word, a quote of the paper that its findings give; leave the brackets out "
     "where it rests on none."
 )
 SOURCE_FORM = '[paper <number>: "<quote>"]'

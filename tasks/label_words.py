@@ -74,7 +74,7 @@ SOURCED_SCHEMA: Mapping[str, Json] = {
             "items": object_schema(
                 hypothesis="A hypothesis in one sentence.",
                 source="The number of the paper that it rests on; empty where it rests on none.",
-                quote="Words of that paper's findings, exactly as they stand there.",
+                quote="A quote of that paper, word for word as its findings give it.",
             ),
         }
     },
