@@ -34,16 +34,22 @@ class Bound(NamedTuple):
 
 
 class Cursor:
-    """texts: the columns of text; pair: whether they are two to choose from. reasons: by place, what
-    was not understood there."""
+    """texts: the columns of text; pair: whether they are two to choose from; labels: each by its
+    words. reasons: by place, what was not understood there."""
 
     def __init__(
-        self, some: Sequence[Piece], naming: Naming, texts: tuple[str, ...], pair: bool
+        self,
+        some: Sequence[Piece],
+        naming: Naming,
+        texts: tuple[str, ...],
+        pair: bool,
+        labels: frozenset[tuple[str, ...]],
     ) -> None:
         self.pieces = some
         self.naming = naming
         self.texts = texts
         self.pair = pair
+        self.labels = labels
         self.reasons: dict[int, str] = {}
 
     def fail(self, at: int, reason: str) -> None:

@@ -7,22 +7,25 @@ from .cursor import Cursor, Got
 from .subjects import subject
 from .terms import Term, tokens
 
-LONGEST_ITEM = 4  # words of an unquoted entry
+LONGEST_ENTRY = 4  # words of an unquoted entry after a colon
 
 
 def listed(cursor: Cursor, at: int, announced: bool = False) -> Got[tuple[Term, ...]]:
-    """Terms with commas, "and" or "or" between them. Unquoted words are entries only where the list
-    was announced ("one of", "the words"): else what is mentioned is a meaning, not a word."""
+    """Terms with commas, "and" or "or" between them. announced: by "one of", "all of" and the like.
+
+    Words without quotes are entries after a colon, after "the word", "the words", "the phrase", and
+    where an announced list has two at least; otherwise what is mentioned is no word but a meaning.
+    """
     start = at
     at = cursor.skip(at, *words.LISTED)
-    announced = announced or any(cursor.word(n) in words.LITERAL for n in range(start, at))
+    room, least = unquoted(cursor, start, at, announced)
     at = cursor.skip(at, ":", "either", "both")
     found: list[Term] = []
     bare = False
     end = at
-    while got := entry(cursor, at, announced and (bare or not found)):
+    while got := entry(cursor, at, room if bare or not found else 0):
         found.append(got[0])
-        bare = bare or (cursor.kind(at) == "word" and got[0].kind == "" and "*" not in got[0].text)
+        bare = bare or is_bare(cursor, at, got[0])
         end = at = got[1]
         at = cursor.skip(at, ",")
         if cursor.word(at) in ("or", "and"):
@@ -31,10 +34,32 @@ def listed(cursor: Cursor, at: int, announced: bool = False) -> Got[tuple[Term, 
             at = quoted_after(cursor, at + 1)
         elif at == end:
             break
-    if not found:
+    if not found or (bare and len(found) < least):
         cursor.fail(start, f"no list of words in quotes at {cursor.near(start)}")
         return None
     return tuple(dict.fromkeys(found)), end
+
+
+def unquoted(cursor: Cursor, start: int, at: int, announced: bool) -> tuple[int, int]:
+    """How many words an entry without quotes may have, and how many of them there have to be."""
+    if cursor.word(at) == ":":
+        return LONGEST_ENTRY, 1
+    said = [cursor.word(n) for n in range(start, at)]
+    if said:
+        exact = said[-1] in words.LITERAL and (
+            announced or said[0] in ("the", "these", "following")
+        )
+        return (words.LITERAL[said[-1]] if exact else 0), 1
+    return (2 if announced else 0), 2
+
+
+def is_bare(cursor: Cursor, at: int, one: Term) -> bool:
+    return (
+        cursor.kind(at) == "word"
+        and not one.kind
+        and one.text[-1] != "*"
+        and mark(cursor, at) is None
+    )
 
 
 def quoted_after(cursor: Cursor, at: int) -> int:
@@ -49,7 +74,7 @@ def opens(cursor: Cursor, at: int) -> bool:
     return word in words.VERBS or word in ("(", "not", "no") or subject(cursor, at) is not None
 
 
-def entry(cursor: Cursor, at: int, bare: bool) -> Got[Term]:
+def entry(cursor: Cursor, at: int, room: int) -> Got[Term]:
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
         return (Term(text), at + 1) if tokens(text) else None
@@ -58,16 +83,17 @@ def entry(cursor: Cursor, at: int, bare: bool) -> Got[Term]:
     if cursor.kind(at) == "word" and cursor.word(at).endswith("*"):
         return Term(cursor.word(at)), at + 1
     end = at
-    while bare and end < at + LONGEST_ITEM and cursor.kind(end) == "word":
+    while end < at + room and cursor.kind(end) == "word":
         word = cursor.word(end)
         if word in words.ENDS or word in words.VERBS or word in words.DETERMINERS:
             break
-        if cursor.one_of(end, words.BOUNDS):
+        if word in words.BETWEEN or cursor.one_of(end, words.BOUNDS):
             break
         end += 1
-    if end == at:
+    said = tuple(cursor.word(n) for n in range(at, end))
+    if end == at or said in cursor.labels:  # "…, deceptive" is what follows the list
         return None
-    return Term(" ".join(cursor.pieces[n].raw for n in range(at, end))), end
+    return Term(" ".join(said)), end
 
 
 def mark(cursor: Cursor, at: int) -> Got[Term]:

@@ -140,7 +140,8 @@ class Naming:
         fits = [c for c, (own, told) in self.about.items() if meant & own and meant <= told]
         if noun and not fits:  # its name is the noun that the other words tell more of
             heads = [frozenset(map(root, words[n:])) for n in range(1, len(words))]
-            fits = [c for c, (own, _) in self.about.items() if own in heads]
+            nouns = (c for c, (own, _) in self.about.items() if own in heads)
+            fits = [column for column in nouns if self.kind(column) != "truth"]
         return fits[0] if len(fits) == 1 else None
 
     def value(self, column: str, text: str) -> Json | None:

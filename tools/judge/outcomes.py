@@ -16,11 +16,31 @@ TURNS = words(
     "mentions mentioning contain contains containing while whereas if when"
 )
 DENIES = words("not unlikely less isn't aren't won't cannot")
-WINS = words(
-    "wins win won more most chosen preferred better best higher answer label likely picked"
+WINS = words("wins win won winner chosen preferred picked selected better best answer label")
+MORE = words("more most higher greater likely")  # … of what is asked for
+ASKED = words(
+    "click clicks clicked clicking retweet retweets retweeted share shares shared like likes liked votes "
+    "engagement engaging persuasive convincing popular successful attention effective views"
+)
+PLAIN = words(
+    "the a an is are was be been being will would should may might can could to get gets receive receives "
+    "have has had tend tends generally usually often typically probably one text by in of for with it "
+    "seems seem as so than other readers users people that"
 )
 LOSES = words("loses lose lost fewer less worse lower not unlikely least")
+BREAKS = frozenset(",:(;/")
 MOST_WORDS = 20
+
+
+def trimmed(some: Sequence[Piece]) -> Sequence[Piece]:
+    """Without the marks and links at its end."""
+    while (
+        some
+        and some[-1].kind in ("mark", "word")
+        and some[-1].text in (",", ".", "!", "and", "but")
+    ):
+        some = some[:-1]
+    return some
 
 
 def label_words(text: str) -> list[str]:
@@ -30,17 +50,19 @@ def label_words(text: str) -> list[str]:
 
 
 class Outcomes:
-    def __init__(self, labels: tuple[str, ...], pair: bool) -> None:
+    def __init__(self, labels: tuple[str, ...], pair: bool, told: str = "") -> None:
         self.labels = labels
         self.named = sorted(
             ((label_words(label), label) for label in labels), key=lambda p: -len(p[0])
         )
+        self.asked = ASKED.union(*(named for named, _ in self.named), label_words(told))
         self.spelt = {tuple(named) for named, _ in self.named}
         self.sides = pair_labels(labels) if pair else None
 
     def label(self, some: Sequence[Piece]) -> str | None:
         """The one label that an outcome names; None where it names none, several, or says of it
         what no rule says. Of two labels, a denied one is the other."""
+        some = trimmed(some)
         if len(some) > 4 * MOST_WORDS:
             return None
         marked = [piece for piece in some if piece.kind in ("quoted", "name")]
@@ -51,7 +73,7 @@ class Outcomes:
         if any(tuple(label_words(piece.text)) not in self.spelt for piece in marked):
             return None
         rest, found = self.split([word for piece in some for word in label_words(piece.text)])
-        if len(rest) > MOST_WORDS or TURNS.intersection(rest):
+        if len(rest) > MOST_WORDS or (TURNS | BREAKS).intersection(rest):
             return None
         if self.sides and not found:
             return self.by_side(rest)
@@ -88,9 +110,12 @@ class Outcomes:
 
     def wins(self, some: Sequence[Piece]) -> bool | None:
         """Whether the words say that the text wins or loses; None where they say neither."""
-        said = {word for piece in some for word in label_words(piece.text)}
-        if len(some) > MOST_WORDS or said & TURNS:
+        some = trimmed(some)
+        said = {word for piece in some for word in label_words(piece.text)} - {"."}
+        if len(some) > MOST_WORDS or said & TURNS or any(p.kind == "quoted" for p in some):
             return None
-        if said & LOSES:
-            return False if len(said & LOSES) == 1 else None
-        return True if said & WINS else None
+        lost, won, more = said & LOSES, said & WINS, said & MORE
+        content = said - lost - won - more - PLAIN
+        if len(lost) > 1 or not content <= self.asked:
+            return None
+        return not lost if won or lost or (more and content) else None

@@ -96,8 +96,24 @@ UNITS: Phrases[Unit] = phrases(
         "sentences|sentence": "sentences",
     }
 )
-LITERAL = words("words word phrases phrase terms term expressions expression tokens token string strings stem "
-                "stems keyword keywords following")  # fmt: skip
+# After "the" and one of these, words without quotes are meant as they stand; so many an entry.
+LITERAL = {
+    word: 1
+    for word in [
+        "word",
+        "words",
+        "term",
+        "terms",
+        "token",
+        "tokens",
+        "keyword",
+        "keywords",
+        "stem",
+        "stems",
+    ]
+}
+LITERAL |= {"phrase": 4, "expression": 4}
+BETWEEN = words("of like such as from with to in for about related that which at on by")
 TIMES = {"once": 1.0, "twice": 2.0}
 ABSENT = words("missing absent empty unknown blank")
 PRESENT = words("given known present")
@@ -126,23 +142,32 @@ MARKS = phrases(
         "user names|user name|usernames|username|user mentions|user mention": ("", "user name"),
     }
 )
+# Names of a whole text. Others (title, sentence, description) may be a part of it: they count
+# where the column is called so.
 TEXTS = words(
     "text texts review reviews post posts tweet tweets headline headlines argument arguments message "
-    "messages comment comments sentence sentences story stories abstract abstracts article articles "
-    "title titles paragraph paragraphs document documents essay essays email emails description "
-    "descriptions passage passages answer answers snippet snippets one ones author writer"
+    "messages comment comments story stories abstract abstracts article articles document documents "
+    "essay essays email emails passage passages snippet snippets one ones author writer"
 )
 ENTITIES = words(
     "student students applicant applicants person people candidate candidates row rows case cases "
     "customer customers patient patients item items record records example examples user users "
     "they he she it one who that which"
 )
+PRONOUNS = words("it they he she")
 DETERMINERS = words("the a an this its their his her every each that any these those")
 ENDS = words("and or then otherwise else per than if when unless but while whereas wins")
 VERBS = SPEAKS | HAS | IS | words(
     "starts start begins begin opens open ends end closes close starting beginning ending "
     "does do did doesn't don't didn't isn't aren't never exceeds exceed < > <= >="
 ) - {"with"}  # fmt: skip
+# How an outcome goes on after what it is about.
+VERB_OF_OUTCOME = words(
+    "is are was were be will would should must may might can could tends tend seems seem gets get "
+    "receives receive has have wins win loses lose performs perform attracts attract generates generate "
+    "predicts predict indicates indicate suggests suggest means likely usually often typically "
+    "probably generally shows show belongs belong"
+)
 IF = words("if when whenever where")
 ELSE = phrases({"otherwise|or else|else|if not|in all other cases|all other texts|all others|the others|others"
                 "|the rest|everything else": True})  # fmt: skip

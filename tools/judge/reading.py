@@ -106,7 +106,7 @@ class Reader:
         if self.cursor.word(noun) in words.ENTITIES:  # they applied …
             found.append((ROW, noun + 1))
         if about is not None:
-            found.append((about, at))
+            found += [(about, noun + (self.cursor.word(noun) in words.PRONOUNS)), (about, at)]
         return found
 
     def predicate(self, at: int, who: Subject) -> Got[Condition]:

@@ -33,8 +33,10 @@ class Sentence:
     def __init__(self, sentence: str, public: Mapping[str, Json]) -> None:
         texts = text_columns(public)
         self.pair = public.get("shape") == "pair" and len(texts) == 2
-        self.cursor = Cursor(pieces(sentence), Naming(public["columns"]), texts, self.pair)
-        self.outcomes = Outcomes(tuple(public["labels"]), self.pair)
+        told = f"{public.get('description', '')} {public.get('label_name', '')}"
+        self.outcomes = Outcomes(tuple(public["labels"]), self.pair, told)
+        naming, labels = Naming(public["columns"]), frozenset(self.outcomes.spelt)
+        self.cursor = Cursor(pieces(sentence), naming, texts, self.pair, labels)
         self.reader = Reader(self.cursor)
 
     def read(self) -> Rule | NotExact:
@@ -45,7 +47,7 @@ class Sentence:
             rest = self.rest(at) if clauses else None
             got = None if rest else self.clause(at)
             if clauses and not rest and not got:
-                rest = self.denied(at)
+                rest = self.denied(at) or self.behind(at)
             if got:
                 clauses.append(got[0])
             elif rest and not isinstance(rest[0], str):
@@ -97,6 +99,14 @@ class Sentence:
                     return self.label(told[1])
         return None
 
+    def behind(self, at: int) -> Got[str | Clause]:
+        """ "LABEL otherwise"."""
+        label = self.label(at)
+        if label is None:
+            return None
+        told = self.cursor.one_of(label[1], words.ELSE)
+        return told and (label[0], told[1])
+
     def label(self, at: int) -> Got[str]:
         end = self.stop(at)
         label = self.outcomes.label(self.cursor.pieces[at:end])
@@ -129,8 +139,14 @@ class Sentence:
     def conditional(self, at: int) -> Got[Clause]:
         """if CONDITION, then LABEL"""
         got = self.reader.condition(at + 1)
-        label = got and self.label(self.cursor.skip(got[1], ",", "then"))
-        return (When(got[0], label[0]), label[1]) if got and label else None
+        if got is None:
+            return None
+        after = self.cursor.skip(got[1], ",", "then")
+        if after == got[1] and self.cursor.word(after) not in ("the", "it", "this"):
+            self.cursor.fail(after, f"a condition, and what then? {self.cursor.near(after)}")
+            return None
+        label = self.label(after)
+        return (When(got[0], label[0]), label[1]) if label else None
 
     def turned(self, at: int, end: int) -> Got[Clause]:
         """LABEL if CONDITION"""
@@ -141,8 +157,17 @@ class Sentence:
     def described(self, at: int) -> Got[Clause]:
         """texts that CONDITION are LABEL"""
         got = self.qualified(self.cursor.determiner(at) + 1)
-        label = got and self.label(self.cursor.skip(got[1], ","))
-        return (When(got[0], label[0]), label[1]) if got and label else None
+        if got is None or not self.goes_on(self.cursor.skip(got[1], ",")):
+            return None
+        label = self.label(self.cursor.skip(got[1], ","))
+        return (When(got[0], label[0]), label[1]) if label else None
+
+    def goes_on(self, at: int) -> bool:
+        """Whether an outcome goes on here ("are", "will be")."""
+        if self.cursor.word(at) in words.VERB_OF_OUTCOME:
+            return True
+        self.cursor.fail(at, f"a condition, and what then? {self.cursor.near(at)}")
+        return False
 
     def qualified(self, at: int) -> Got[Condition]:
         """What a relative clause or "with" says of a noun: "that mention A", "with an A in math"."""
@@ -177,6 +202,9 @@ class Sentence:
         if got is None:
             return None
         by, fewer, after = got
+        after = cursor.skip(after, ",")
+        if not self.goes_on(after):
+            return None
         wins = self.outcomes.wins(cursor.pieces[after:end])
         if wins is None:
             cursor.fail(after, f"does it win or lose? {cursor.near(after)}")

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from . import phrases as words
 from .columns import side
 from .cursor import LONGEST_NAME, Cursor, Got
+from .naming import root
 from .terms import tokens
 
 
@@ -42,14 +43,14 @@ def subject(cursor: Cursor, at: int) -> Got[Subject]:
     bare = said[1:] if said[0] in words.DETERMINERS and len(said) > 1 else said
     if len(bare) > 1 and bare[0].endswith(("'s", "s'")):  # the student's math grade
         bare = bare[1:]
-    found = named(cursor, bare, len(said) > len(bare))
+    found = named(cursor, bare)
     if found is None:
         cursor.fail(at, f"no text and no column is called {' '.join(bare)!r}")
     return found and (found, end)
 
 
-def named(cursor: Cursor, bare: Sequence[str], determined: bool) -> Subject | None:
-    """What the words without an article name; determined: there was an article."""
+def named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
+    """What the words without an article name."""
     one = bare[0] if len(bare) == 1 else ""
     if one in words.TEXTS and len(cursor.texts) == 1:
         return TEXT
@@ -64,7 +65,7 @@ def named(cursor: Cursor, bare: Sequence[str], determined: bool) -> Subject | No
     alone = len(cursor.naming.columns) == len(cursor.texts) == 1
     if len(bare) <= 2 and bare[-1] in words.ENTITIES:
         return TEXT if alone else ROW
-    if alone and determined and len(bare) <= 2:
+    if alone and one and root(one) in cursor.naming.about[cursor.texts[0]][1]:
         return TEXT
     return None
 

@@ -16,6 +16,7 @@ from ...records import UsageError
 
 PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "…": "...", "´": "'"})
 TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:'\w+)*|\.\.\.|[^\w\s]")
+STEM = re.compile(r"(\w+(?:'\w+)*\*)")
 
 # Kinds of word, each by what of a text (case kept, marks plain) counts as one.
 KINDS: dict[str, re.Pattern[str]] = {
@@ -62,9 +63,8 @@ class Term:
     def patterns(self) -> tuple[str, ...]:
         """The tokens that have to stand side by side; one with `*` at its end is a stem."""
         found: list[str] = []
-        for piece in re.split(r"(\w+(?:'\w+)*\*)", self.text.translate(PLAIN).lower()):
-            stem = len(piece) > 1 and piece.endswith("*") and piece[-2] not in "* "
-            found += [piece] if stem else tokens(piece)
+        for piece in STEM.split(self.text.translate(PLAIN).lower()):
+            found += [piece] if STEM.fullmatch(piece) else tokens(piece)
         return tuple(found)
 
 

@@ -1,0 +1,227 @@
+"""What looks like a sentence of the grammar and says something else is never compiled: only a model
+can judge it. And no text, however odd or long, raises or takes long."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from peirce.tools.judge.rules import NotExact, Rule, compile_sentence
+
+REVIEWS: dict[str, Any] = {
+    "labels": ["deceptive", "truthful"],
+    "columns": {"review": {"kind": "text", "about": "A review of a hotel."}},
+    "shape": "text",
+}
+STUDENTS: dict[str, Any] = {
+    "labels": ["admitted", "rejected"],
+    "columns": {
+        "math": {"kind": "choice", "about": "Grade in Mathematics", "values": list("ABCDF")},
+        "num_publications": {"kind": "number", "about": "Number of publications"},
+        "criminal_record": {"kind": "truth", "about": ""},
+        "english": {"kind": "choice", "about": "", "values": list("ABCDF")},
+        "english_2": {"kind": "number", "about": ""},
+    },
+    "shape": "fields",
+}
+TWEETS: dict[str, Any] = {
+    "labels": ["first", "second"],
+    "columns": {"first_tweet": {"kind": "text"}, "second_tweet": {"kind": "text"}},
+    "shape": "pair",
+    "description": "Given a pair of tweets, predict which one will get more retweets.",
+}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Reviews with emotional language are deceptive.",
+        "If the review mentions family members, it is truthful.",
+        "If the review mentions one of the amenities, it is truthful.",
+        "If the review mentions any of their friends, it is truthful.",
+        "If the review uses words of praise, it is deceptive.",
+        "If the review uses words expressing joy, it is deceptive.",
+        "If the review uses words excessively, it is deceptive.",
+        'If the review uses words like "amazing" or "perfect", it is deceptive.',
+        'If the review mentions "luxury" in a positive way, it is deceptive.',
+        'If the review mentions "luxury" and the tone is negative, then it is deceptive.',
+        'If the review mentions "luxury", the tone is negative, then it is deceptive.',
+        'If the review mentions "luxury" or sounds fake, it is deceptive.',
+        'If the review mentions "luxury", which is vague, it is deceptive.',
+        'If the review mentions "luxury", especially late, it is deceptive.',
+        'If the review mentions "luxury" it is deceptive unless it is long.',
+        'If the review mentions "luxury", it is not deceptive but truthful.',
+        'If the review mentions "luxury", it is deceptive or truthful.',
+        'If the review mentions "luxury", it is neither.',
+        'If the review mentions "luxury", it is untruthful.',
+        'If the review mentions "luxury", it is "fake" and deceptive.',
+        'The review is deceptive if it mentions "luxury" in a negative tone.',
+        'The review is deceptive if it mentions "luxury" and the tone is negative.',
+        'Reviews that mention "luxury" in a negative tone are deceptive.',
+        'Reviews that mention "luxury" are deceptive if they are honest.',
+        "If the review mentions a number of reasons, it is truthful.",
+        "If the review uses many exclamation marks, it is deceptive.",
+        "If the review uses exclamation marks excessively, it is deceptive.",
+        "If the review has more exclamation marks, it is deceptive.",
+        "If the review has at least 3 exclamation marks in its title, it is deceptive.",
+        'If the title mentions "luxury", it is deceptive.',
+        'If the first paragraph mentions "luxury", it is deceptive.',
+        "If the review is longer than average, it is truthful.",
+        "If the review is long, it is truthful.",
+        'If the review mentions "luxury", it is deceptive; otherwise, who knows.',
+        'If the review mentions "luxury", it is deceptive; otherwise truthful. Mostly.',
+        'If the headline mentions "", it is deceptive.',
+        'If colour is "red", it is deceptive.',
+        'If `colour` is "red", it is deceptive.',
+        'If the review mentions "luxury", it is splendid.',
+        "If the text wins, the label wins.",
+    ],
+)
+def test_meaning_is_left_to_a_model(sentence: str) -> None:
+    got = compile_sentence(sentence, REVIEWS)
+    assert isinstance(got, NotExact) and got.reason, got
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "If math is excellent, then admitted.",
+        "If math is at least B, then admitted.",
+        "If their publications are many, then admitted.",
+        "Students with a high math grade will be admitted.",
+        "If they have a serious criminal record, then rejected.",
+        "If they have publications in math, then admitted.",
+        'If the text mentions "A", then admitted.',
+        "If english 3 is A, then admitted.",
+        "If salary is at least 3, then admitted.",
+        "Students with an A in Math will be admitted, otherwise promoted.",
+    ],
+)
+def test_fields_that_are_not_there_or_are_said_otherwise_are_refused(sentence: str) -> None:
+    got = compile_sentence(sentence, STUDENTS)
+    assert isinstance(got, NotExact) and got.reason, got
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The tweet with more words is more readable.",
+        "The tweet with more words in its middle wins.",
+        "The more vivid tweet wins.",
+        'If the tweet mentions "free", the first wins.',
+        "The tweet with a friendlier tone gets more retweets.",
+        "Longer tweets that provide more information get more retweets.",
+        "Tweets that mention prominent figures get more retweets.",
+        "The tweet with more words than the other in mind wins.",
+    ],
+)
+def test_of_a_pair_too(sentence: str) -> None:
+    got = compile_sentence(sentence, TWEETS)
+    assert isinstance(got, NotExact) and got.reason, got
+
+
+words = st.sampled_from(
+    [
+        "if",
+        "the",
+        "text",
+        "mentions",
+        '"a"',
+        "b*",
+        "one",
+        "of",
+        "and",
+        "or",
+        "not",
+        "(",
+        ")",
+        ",",
+        ";",
+        ".",
+        ":",
+        "otherwise",
+        "then",
+        "deceptive",
+        "truthful",
+        "is",
+        "at",
+        "least",
+        "more",
+        "than",
+        "of",
+        "3",
+        "words",
+        "longer",
+        "math",
+        "A",
+        "B",
+        "they",
+        "have",
+        "no",
+        "a",
+        "an",
+        "in",
+        "between",
+        "it",
+        "wins",
+        "that",
+        "with",
+        "does",
+        "occurrences",
+        "`review`",
+        "per",
+        "100",
+        "number",
+        "first",
+        "second",
+        "tweet",
+        "either",
+        "while",
+        "reviews",
+        "are",
+        "do",
+        "label",
+    ]
+)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.lists(words, max_size=25).map(" ".join) | st.text(max_size=60))
+def test_any_text_gives_a_rule_that_is_read_back_or_a_reason(sentence: str) -> None:
+    for public in (REVIEWS, STUDENTS, TWEETS):
+        got = compile_sentence(sentence, public)
+        if isinstance(got, Rule):
+            assert compile_sentence(got.written(), public) == got
+        else:
+            assert got.reason
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "word ", "not ", "(", '"a", ', "'a ", "“a ", '\\"', '"a', "`a", "more than ", "otherwise ",
+        "if ", "; ", "deceptive if ", "text that mentions ", "the number of ", "1 ", "1,000", "a-",
+        "a'", "math is A or ", "they have at least ", 'If the text mentions "a", truthful; ',
+        'the text mentions "a" and ', "reviews that do not ", "either ", "*", "a*", "\x00", "\ud800",
+    ],
+)  # fmt: skip
+def test_ten_thousand_words_are_read_in_a_moment(piece: str) -> None:
+    for sentence in (
+        piece * 10_000,
+        "If " + piece * 10_000,
+        "If the text mentions " + piece * 10_000,
+    ):
+        for public in (REVIEWS, STUDENTS, TWEETS):
+            began = time.process_time()
+            compile_sentence(sentence, public)
+            assert time.process_time() - began < 2  # some 0.1 s on an idle machine
+
+
+def test_a_list_of_ten_thousand_words_is_a_rule() -> None:
+    entries = ", ".join(f'"w{n}"' for n in range(10_000))
+    sentence = f"If the text mentions one of {entries}, the label is deceptive."
+    assert isinstance(compile_sentence(sentence, REVIEWS), Rule)
+    assert isinstance(compile_sentence(sentence * 20, REVIEWS), NotExact)  # over 200,000 characters
