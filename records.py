@@ -361,8 +361,8 @@ class BankEvent:
 
     kind: "visit", the hypothesis (its `Hypothesis.digest`) was right or wrong on an observation, or
     did not apply to it (None); "enter", it came in without a visit; "drop", it left, as it says the same
-    as another; "cut", the bank was cut to its best, and `observation` says how many: hypothesis and
-    texts are empty then.
+    as another; "cut", the bank was cut to its best, and `observation` says how many (-1: all stay,
+    and what comes now is newer than they): hypothesis and texts are empty then.
     """
 
     hypothesis: Digest

@@ -38,7 +38,7 @@ from ..tools.gear import is_redundant
 from .asking import PROPOSER, asked, side_by_side
 from .case import Case
 from .judge_calls import predictions_of
-from .papers_read import read_sentences, sourced
+from .papers_read import papers_of, read_sentences, sourced
 from .steps import State
 
 ROWS = 10  # of one step: what a reader of a running session has to wait for
@@ -64,7 +64,8 @@ async def ask_for_new(
     messages = case.prompts.propose(view, case.text.hypotheses, papers)
     case.reply = await asked(case, PROPOSER, path, view, messages)
     case.reply_path = path
-    case.proposed = sourced(case, case.reply, bool(rows)) if papers else None
+    of_papers = papers or (not rows and papers_of(case))  # also where no summary came of any
+    case.proposed = sourced(case, case.reply, bool(rows)) if of_papers else None
     return {"turn": state["turn"] + 1}
 
 
@@ -88,8 +89,8 @@ async def admit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     for one in judged:
         if one.hypothesis is not None and one.shown is not None:
             enter(case, one.hypothesis, one.shown, rows, at)
+    log(case, BankEvent("", "", "", -1 if first else case.text.capacity, None, at, "cut"))
     if not first:
-        log(case, BankEvent("", "", "", case.text.capacity, None, at, "cut"))
         case.step_fields["wrong"] = rows
         case.wrong_rows.clear()
     exhausted = first and case.reply.finish == "exhausted"
@@ -237,7 +238,9 @@ async def record_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     case.step_fields.clear()
     case.events.clear()
     forward: dict[str, Json] = {"step": state["step"] + 1, "turn": 0}
-    if state["row"] >= len(case.problem.shown) and not state["stop"]:
+    if not case.text.rounds and not state["stop"]:
+        forward["stop"] = "trained"
+    elif state["row"] >= len(case.problem.shown) and not state["stop"]:
         case.wrong_rows.clear()  # too few of them are left to an epoch's end for a prompt
         forward |= {"row": 0, "epoch": state["epoch"] + 1}
         if state["epoch"] + 1 >= case.text.rounds:

@@ -9,6 +9,7 @@ so that a pair is asked once a session, whichever step comes to it first, and a 
 
 from __future__ import annotations
 
+import math
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -49,7 +50,7 @@ class Judging:
         self._rules: dict[str, Rule | NotExact] = {}
         self._prepared: OrderedDict[Digest, Prepared] = OrderedDict()
         self._of_shown: dict[str, NDArray[np.int64]] = {}
-        self._agreed: list[float] = []  # share of the majority, of questions that were repeated
+        self._agreed: dict[tuple[str, Digest], float] = {}  # share of the majority, by question
 
     async def __call__(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
@@ -104,7 +105,8 @@ class Judging:
     def agreement(self) -> float | None:
         """Of a judge that was asked several times: mean share of the answers that say what the
         majority does; None where nothing was repeated."""
-        return float(np.mean(self._agreed)) if self._agreed else None
+        shares = self._agreed.values()
+        return math.fsum(shares) / len(shares) if shares else None
 
     def _ready(self, texts: InputSet) -> Prepared:
         if texts.digest not in self._prepared:
@@ -131,7 +133,7 @@ class Judging:
         if repeats == 1:
             return codes[0]
         code, count = Counter(codes).most_common(1)[0]  # of equals the one that was given first
-        self._agreed.append(count / repeats)
+        self._agreed[sentence, digest_of(text)] = count / repeats
         return code
 
     async def _once_asked(self, sentence: str, text: Json, number: int) -> int:

@@ -10,12 +10,14 @@ from langgraph.runtime import Runtime
 from ..records import Hypothesis, Json, Malformed, Reply, Summary
 from ..tasks.label_answers import sourced_in
 from ..tasks.papers import Paper, pieces, quoted
+from ..tasks.text import MOST_HYPOTHESES
 from .asking import LITERATURE, asked, side_by_side
 from .case import Case
 from .judge_calls import bare_view
 from .steps import State
 
 PIECE_WORDS = 6_000  # of one prompt: some 8,000 tokens
+CUT = "length"  # how a reply ended that was cut at the token limit
 NO_SOURCE, NO_QUOTE, FALSE_QUOTE = "no_source", "no_quote", "quote_not_in_source"  # breaches
 
 
@@ -57,7 +59,7 @@ async def _summary(case: Case, number: int, paper: Paper) -> str:
 
 def read_sentences(case: Case, reply: Reply) -> list[Hypothesis | Malformed]:
     items = list(case.family.parse(case.view(), reply.text, case.settings.answer_format))
-    return items[:-1] if reply.finish == "length" else items  # the last was cut in its middle
+    return items[:-1] if reply.finish == CUT else items  # the last was cut in its middle
 
 
 def sourced(case: Case, reply: Reply, with_rows: bool) -> list[Hypothesis | Malformed]:
@@ -66,7 +68,8 @@ def sourced(case: Case, reply: Reply, with_rows: bool) -> list[Hypothesis | Malf
     the quote does not stand in the paper."""
     texts = {paper.source: paper.text for paper in papers_of(case)}
     found: list[Hypothesis | Malformed] = []
-    for sentence, number, quote in sourced_in(reply.text, case.text.hypotheses):
+    items = sourced_in(reply.text, MOST_HYPOTHESES)
+    for sentence, number, quote in items[:-1] if reply.finish == CUT else items:
         read = case.family.read(sentence, case.view())
         if isinstance(read, Malformed):
             found.append(read)
@@ -75,7 +78,7 @@ def sourced(case: Case, reply: Reply, with_rows: bool) -> list[Hypothesis | Malf
         source = case.summaries[number - 1].source if known and number is not None else ""
         meta = {"from": "both" if with_rows else "literature", "source": source, "quote": quote}
         found.append(Hypothesis(read.text, "", meta, _breaches(source, quote, texts, with_rows)))
-    return found
+    return found[: case.text.hypotheses]
 
 
 def _breaches(source: str, quote: str, texts: dict[str, str], with_rows: bool) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ class Entry:
     t: int = 0
     right: set[int] = field(default_factory=set)
     reward: float = 0.0  # as of the last visit
-    fresh: bool = True  # came in since the last cut
+    fresh: bool = True  # a newcomer: came in since the last cut
 
     @property
     def visits(self) -> int:
@@ -77,7 +77,7 @@ class Bank:
             self._held[event.hypothesis] = entry
         if event.kind == "enter":
             return
-        entry.t = max(entry.t, event.t)
+        entry.t = event.t
         if event.right is None:
             entry.passed += 1
         elif event.right:
@@ -93,7 +93,12 @@ class Bank:
 
     def _cut(self, capacity: int) -> None:
         """Keeps the best by reward. Of equals newcomers come first, as in the reference, and the
-        order that results is the insertion that later ties go by."""
+        order that results is the insertion that later ties go by. capacity < 0: keeps all in their
+        order, and nobody is a newcomer any more."""
+        if capacity < 0:
+            for entry in self._held.values():
+                entry.fresh = False
+            return
         newcomers_first = sorted(self._held.values(), key=lambda entry: not entry.fresh)
         kept = sorted(newcomers_first, key=lambda entry: -entry.reward)[:capacity]
         for entry in kept:
