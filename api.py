@@ -23,13 +23,14 @@ from .verbs.diagnosis import doctor as diagnose
 from .verbs.driving import complete
 from .verbs.generating import tasks_generate
 from .verbs.outcome import Session, Trace, reading, store_path
+from .verbs.predicting import predict
 from .verbs.problems import tasks_list, tasks_show, tasks_space
 from .verbs.running import import_recorded, plan, resume, run
 from .verbs.settings import one_of, shown_model, shown_settings
 
 __all__ = [
     "Session", "Trace", "bank", "check", "doctor", "evaluate", "export", "import_recorded", "load",
-    "plan", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
+    "plan", "predict", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
     "tasks_generate", "tasks_list", "tasks_show", "tasks_space",
 ]  # fmt: skip
 

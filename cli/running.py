@@ -110,7 +110,7 @@ def run(
         store=store, budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
         price_out=price_out, price_cached=price_cached, max_failures=max_failures,
     )  # fmt: skip
-    standing = [name for name in options if _source(context, name) in STANDING]
+    standing = [name for name in options if source(context, name) in STANDING]
     options, pairs = fitting(model, options, standing, context.obj.model_args)
     options = of_method(method, options, standing)
     options["model_arg"] = [*pairs, *(model_arg or ())]
@@ -123,7 +123,8 @@ def run(
     end(session, as_json)
 
 
-def _source(context: typer.Context, name: str) -> str:
+def source(context: typer.Context, name: str) -> str:
+    """Whence an option came, in click's words."""
     found = context.get_parameter_source(name)
     return "" if found is None else found.name
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,18 +55,11 @@ async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     and what was asked stands in the journal."""
     case = runtime.context
     reading = await reading_of(case)
-    chosen = case.text.inference or ""
-    tried: dict[str, Json] = {}
-    rows = validation_rows(case) if chosen == CHOOSE else []
-    if chosen == CHOOSE and not rows:
-        chosen = "multi"  # there is nothing to choose by
-    elif chosen == CHOOSE:
-        made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
-        chosen, tried = made.strategy, dict(made.accuracy)
+    chosen, tried = await strategy_of(case, reading)
     splits: dict[str, Json] = {}
     for split in case.text.splits:
         inputs = [one.input for one in of_split(case.problem, split)]
-        found = await _in_parts(case, chosen, reading, split, inputs)
+        found = await _of_split(case, chosen, reading, split, inputs)
         if found is None:
             return {"stop": ""}
         if inputs:
@@ -88,18 +81,36 @@ async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     return {"step": state["step"] + 1}
 
 
-async def _in_parts(
+async def strategy_of(case: Case, reading: Reading) -> tuple[str, dict[str, Json]]:
+    """The strategy that the settings name or that validation rows choose, and what each strategy came
+    to on those."""
+    chosen = case.text.inference or ""
+    if chosen != CHOOSE:
+        return chosen, {}
+    rows = validation_rows(case)
+    if not rows:
+        return "multi", {}  # there is nothing to choose by
+    made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
+    return made.strategy, dict(made.accuracy)
+
+
+def in_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    """The inputs as they are read: `ROWS` at a time where a model is asked, else all at once."""
+    rows = ROWS if reading.ask else max(1, len(inputs))
+    for start in range(0, len(inputs), rows):
+        yield inputs[start : start + rows]
+
+
+async def _of_split(
     case: Case, strategy: str, reading: Reading, split: str, inputs: Sequence[Json]
 ) -> dict[str, Json] | None:
     """{labels, reasons, decided} of a split; None where the session is to stop."""
     labels: list[str | None] = []
     reasons: Counter[str] = Counter()
     decided: Counter[str] = Counter()
-    rows = ROWS if reading.ask else max(1, len(inputs))
-    for start in range(0, len(inputs), rows):
+    for part in in_parts(reading, inputs):
         if case.stopping.is_set():
             return None
-        part = inputs[start : start + rows]
         found: Predicted = await predict(strategy, reading, part)
         labels += found.labels(reading.labels)
         reasons.update(found.reasons)

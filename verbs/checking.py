@@ -101,10 +101,10 @@ def check(
                 )
             await Judge(family, form, tools.oracles(), known, evaluator).lines(lines, give)
 
-    yield from _as_they_come(judged)
+    yield from as_they_come(judged)
 
 
-def _as_they_come(work: Callable[[Callable[[Any], Awaitable[None]]], Any]) -> Iterator[Any]:
+def as_they_come(work: Callable[[Callable[[Any], Awaitable[None]]], Any]) -> Iterator[Any]:
     """What `work` gives, each as soon as it is given. It runs in a thread of its own, since its
     time limits must go on while the caller is busy with what it got."""
     given: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
