@@ -209,14 +209,26 @@ def bank(
     problem: str | None = None,
     *,
     alpha: float | None = None,
+    history: bool = False,
+    out: str | Path | None = None,
     store: str | Path | None = None,
 ) -> list[dict[str, Json]]:
     """The session's bank, best first; alpha: the weight of exploration to rank by, the session's own
-    where it is not given."""
+    where it is not given.
+
+    history: how it grew instead, one object a step: size, which texts entered and left, the best reward
+    and accuracy (store/bank.py). out: a .json file to write the bank to, whole, for `--bank FILE`.
+    """
+    from .verbs.bank_files import save_bank
+
     with reading(store) as opened:
         found = opened.find(session)
         if problem is not None:
             _known_problem(opened, found, problem)
+        if out is not None:
+            save_bank(opened, found, problem, alpha, out)
+        if history:
+            return opened.bank_growth(found, problem)
         return opened.bank(found, problem, alpha)
 
 

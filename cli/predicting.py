@@ -50,7 +50,6 @@ def predict(
     ] = None,
     repeats: o.Repeats = None,
     prompts: o.Prompts = None,
-    shots: o.Shots = None,
     temperature: o.Temperature = None,
     top_p: o.TopP = None,
     max_tokens: o.MaxTokens = None,
@@ -89,7 +88,7 @@ def predict(
         shaping, pairs = fitting(asked, shaping, standing, context.obj.model_args)
     rows = api.predict(
         bank, data, problem=problem, label=label, inference=inference, judge=judge, model=model,
-        repeats=repeats, prompts=prompts, shots=shots, roles=roles, concurrency=concurrency,
+        repeats=repeats, prompts=prompts, roles=roles, concurrency=concurrency,
         store=store, model_arg=[*pairs, *(model_arg or ())], **shaping,
     )  # fmt: skip
     if as_json:

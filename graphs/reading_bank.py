@@ -118,9 +118,10 @@ async def _of_split(
     return {"labels": labels, "reasons": dict(reasons), "decided": dict(sorted(decided.items()))}
 
 
-async def reading_of(case: Case) -> Reading:
+async def reading_of(case: Case, *, same_sample: bool = False) -> Reading:
     """The bank as strategies read it. Its entries are weighed by validation rows where that is free,
-    or where the strategy chooses by it."""
+    or where the strategy chooses by it. same_sample: a stored bank comes from the rows that are shown
+    here, and the ones it was right on are those."""
     entries = case.entries or [
         Entry(
             one.text, one.accuracy(case.bank.chance) or 0.0, one.visits, one.reward,
@@ -151,7 +152,7 @@ async def reading_of(case: Case) -> Reading:
     )  # fmt: skip
     if not exact and (not asks or case.text.inference == "multi"):
         return reading
-    if exact and case.entries:
+    if exact and case.entries and not same_sample:
         reading = await with_right(reading)  # of another sample, its rows were others
     return await weighed(reading, validation_rows(case))
 

@@ -127,6 +127,23 @@ def _public(bank: Mapping[str, Json], place: Path) -> Mapping[str, Json]:
     return told
 
 
+def save_bank(
+    store: Store, session: str, problem: str | None, alpha: float | None, out: str | Path
+) -> None:
+    """Writes `written` of a session's bank, or of that of one problem. Raises UsageError for a path
+    where no file can be written, and for an empty bank."""
+    from ..reports import writing
+
+    target = expanded(out)
+    writing.check([target])
+    rows = store.bank(session, problem, alpha)
+    if not rows:
+        raise UsageError(f"the bank of session {session} is empty: there is nothing to write")
+    problems = [row.problem for row in store.problems(session)]
+    task = store.session(session)["settings"]["task"]
+    writing.write({target: written(task, problems, rows)})
+
+
 def written(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[str, Json]]) -> str:
     """The JSON that `--bank FILE` reads: {"task", "problem", "public", "hypotheses"}, of several
     problems a list of such. rows: of a session's bank, each with its problem."""

@@ -49,7 +49,6 @@ def predict(
     judge: str | None = None,
     repeats: int | None = None,
     prompts: str | None = None,
-    shots: int | None = None,
     seed: int | None = None,
     roles: Mapping[str, Any] | None = None,
     temperature: float | None = None,
@@ -84,7 +83,7 @@ def predict(
     target = _problem_of(found, str(bank), problem)
     begun = found.settings.get("text") or {}
     whole = {name: begun[name] for name in KEPT if begun.get(name) is not None}
-    given = {"inference": inference, "repeats": repeats, "prompts": prompts, "shots": shots}
+    given = {"inference": inference, "repeats": repeats, "prompts": prompts}
     whole |= {name: value for name, value in given.items() if value is not None}
     settings = judged_by(TextSettings.from_json(whole), judge, asked)
     _check_inference(settings.inference, target)
@@ -112,7 +111,7 @@ class _Row:
 
 
 def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
-    """The problem whose bank is read, with its rows as the stored bank of an `infer` session."""
+    """The problem whose bank is read (of a file: with no row shown), with its rows as the stored bank of an `infer` session."""
     ids = list(bank.rows)
     if wanted is None and len(ids) > 1:
         raise UsageError(
@@ -215,7 +214,7 @@ class _Work:
 
         async with self.asked.opened() as proposer:
             case = self.case(proposer)
-            reading = await reading_of(case)
+            reading = await reading_of(case, same_sample=bool(self.problem.shown))
             name, _ = await strategy_of(case, reading)
             at = 0
             for part in in_parts(reading, [row.input for row in self.rows]):

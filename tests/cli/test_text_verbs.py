@@ -72,3 +72,14 @@ def test_predict_without_a_bank_or_rows_is_one_sentence(peirce):
     assert code == 2 and out == "" and "none.json" in err and err.count("\n") == 1
     code, _, err = peirce("predict", "--data", "new.jsonl")
     assert code == 2 and "--bank" in err
+
+
+def test_bank_writes_a_file_shows_coverage_and_how_it_grew(peirce):
+    peirce(*RUN, "--json")
+    code, out, _ = peirce("bank", "last", "--out", "bank.json")
+    assert code == 0 and "coverage" in out and "written   bank.json" in out
+    assert json.loads(Path("bank.json").read_text())["problem"] == "meals#0"
+    code, out, _ = peirce("bank", "--history")
+    assert code == 0 and "entered" in out and "best accuracy" in out
+    code, out, _ = peirce("bank", "--history", "--json")
+    assert code == 0 and json.loads(out)[0]["size"] == 2
