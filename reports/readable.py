@@ -161,6 +161,8 @@ def print_check(out: Console, row: Mapping[str, Json]) -> None:
         line.append(f"  shown {marks(row['observations'])}")
     if row["hidden"]:
         line.append(f"  hidden {marks(row['hidden'])}")
+    if row.get("accuracy") is not None:
+        line.append(f"  {row['split']}: accuracy {row['accuracy']:.3f}, F1 {row['f1']:.3f}")
     if row["undefined"]:
         line.append(f"  undefined {counts(row['undefined'])}", style="dim")
     if row["breaches"]:

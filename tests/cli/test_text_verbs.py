@@ -83,3 +83,17 @@ def test_bank_writes_a_file_shows_coverage_and_how_it_grew(peirce):
     assert code == 0 and "entered" in out and "best accuracy" in out
     code, out, _ = peirce("bank", "--history", "--json")
     assert code == 0 and json.loads(out)[0]["size"] == 2
+
+
+def test_check_prints_the_scores_of_a_sentence(peirce):
+    sentence = 'If the text mentions "kind", "fresh" or "warm", the label is good; otherwise bad.'
+    plain = "Texts that sound pleased are good."
+    told = [{"problem": "meals", "hypothesis": one} for one in (sentence, plain)]
+    write_lines(Path("mine.jsonl"), told)
+    check = ["check", "labels", "--answers", "mine.jsonl", "--data", "meals"]
+    code, out, err = peirce(*check, "--split", "ood", "--json")
+    first, second = lines(out)
+    assert (code, err) == (0, "")
+    assert (first["accuracy"], first["split"], second["accuracy"]) == (1.0, "ood", None)
+    code, out, _ = peirce(*check, "--judge-model", "scripted:model.json")
+    assert code == 0 and out.count("accuracy 1.000, F1 1.000") == 2
