@@ -23,13 +23,14 @@ from .verbs.diagnosis import doctor as diagnose
 from .verbs.driving import complete
 from .verbs.generating import tasks_generate
 from .verbs.outcome import Session, Trace, reading, store_path
+from .verbs.predicting import predict
 from .verbs.problems import tasks_list, tasks_show, tasks_space
 from .verbs.running import import_recorded, plan, resume, run
 from .verbs.settings import one_of, shown_model, shown_settings
 
 __all__ = [
     "Session", "Trace", "bank", "check", "doctor", "evaluate", "export", "import_recorded", "load",
-    "plan", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
+    "plan", "predict", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
     "tasks_generate", "tasks_list", "tasks_show", "tasks_space",
 ]  # fmt: skip
 
@@ -208,14 +209,26 @@ def bank(
     problem: str | None = None,
     *,
     alpha: float | None = None,
+    history: bool = False,
+    out: str | Path | None = None,
     store: str | Path | None = None,
 ) -> list[dict[str, Json]]:
     """The session's bank, best first; alpha: the weight of exploration to rank by, the session's own
-    where it is not given."""
+    where it is not given.
+
+    history: how it grew instead, one object a step: size, which texts entered and left, the best reward
+    and accuracy (store/bank.py). out: a .json file to write the bank to, whole, for `--bank FILE`.
+    """
+    from .verbs.bank_files import save_bank
+
     with reading(store) as opened:
         found = opened.find(session)
         if problem is not None:
             _known_problem(opened, found, problem)
+        if out is not None:
+            save_bank(opened, found, problem, alpha, out)
+        if history:
+            return opened.bank_growth(found, problem)
         return opened.bank(found, problem, alpha)
 
 

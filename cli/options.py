@@ -209,13 +209,13 @@ ModelArg: TypeAlias = Annotated[
     ),
 ]
 JudgeModel: TypeAlias = Annotated[
-    str | None, _option(MODEL, "Labels texts; recorded, no method here asks it yet.")
+    str | None, _option(MODEL, "Labels texts, where it is not the proposer.")
 ]
 ScorerModel: TypeAlias = Annotated[
     str | None, _option(MODEL, "Scores hypotheses; recorded, no method here asks it yet.")
 ]
 LiteratureModel: TypeAlias = Annotated[
-    str | None, _option(MODEL, "Reads papers; recorded, no method here asks it yet.")
+    str | None, _option(MODEL, "Reads papers, where it is not the proposer.")
 ]
 RoleSettings: TypeAlias = Annotated[
     list[str] | None,

@@ -159,22 +159,36 @@ def show(
     emit([rows]) if as_json else draw(text.console(), rows)
 
 
-@app.command(epilog="Examples: peirce bank | peirce bank 4f1c gen0-3 --alpha 0.2")
+@app.command(
+    epilog="Examples: peirce bank | peirce bank 4f1c gen0-3 --alpha 0.2 | peirce bank --history |"
+    " peirce bank last --out bank.json"
+)
 def bank(
     session: o.SessionName = "last",
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
     alpha: Annotated[
         float | None, typer.Option(help="Rank with this weight of exploration instead.")
     ] = None,
+    history: Annotated[
+        bool, typer.Option("--history", help="How it grew, step by step, instead.")
+    ] = False,
+    out: Annotated[
+        str | None, typer.Option(help="Write it for `--bank FILE`.", metavar="FILE")
+    ] = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
     """The hypotheses that a session keeps, best first."""
     from .. import api
-    from ..reports import readable, text
+    from ..reports import banks, text
 
-    rows = api.bank(session, problem, alpha=alpha, store=store)
-    emit([rows]) if as_json else readable.print_bank(text.console(), rows)
+    rows = api.bank(session, problem, alpha=alpha, history=history, out=out, store=store)
+    if as_json:
+        emit([rows])
+    elif out is not None:
+        banks.print_written(text.console(), rows, out, history)
+    else:
+        (banks.print_growth if history else banks.print_bank)(text.console(), rows)
 
 
 @app.command(epilog="Example: peirce export last --out export --format parquet")

@@ -1,4 +1,4 @@
-"""The verbs that run something: run, resume, import, replay, check."""
+"""The verbs that run something: run, resume, import, replay."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def run(
         store=store, budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
         price_out=price_out, price_cached=price_cached, max_failures=max_failures,
     )  # fmt: skip
-    standing = [name for name in options if _source(context, name) in STANDING]
+    standing = [name for name in options if source(context, name) in STANDING]
     options, pairs = fitting(model, options, standing, context.obj.model_args)
     options = of_method(method, options, standing)
     options["model_arg"] = [*pairs, *(model_arg or ())]
@@ -123,7 +123,8 @@ def run(
     end(session, as_json)
 
 
-def _source(context: typer.Context, name: str) -> str:
+def source(context: typer.Context, name: str) -> str:
+    """Whence an option came, in click's words."""
     found = context.get_parameter_source(name)
     return "" if found is None else found.name
 
@@ -237,48 +238,3 @@ def replay(
     if as_json:
         emit(results if len(results) == 1 else [{"sessions": results}])
     raise typer.Exit(1 if any(result["differences"] for result in results) else 0)
-
-
-@app.command(
-    epilog='Example: echo \'{"problem": "0", "hypothesis": "def f(x): return x[1:]"}\''
-    " > mine.jsonl; peirce check list_functions --answers mine.jsonl --data list_function.jsonl"
-)
-def check(
-    task: o.Task,
-    answers: Annotated[
-        str, typer.Option(help="JSONL of hypotheses or raw answers.", metavar="FILE")
-    ],
-    data: o.Data = None,
-    problems: o.Problems = None,
-    problem: o.ProblemIds = None,
-    sample: o.Sample = None,
-    observations: o.Observations = None,
-    space: o.Space = None,
-    seed: o.Seed = 0,
-    answer_format: o.AnswerFormat = None,
-    strict_contract: o.StrictContract = False,
-    sandbox: o.SandboxName = "process",
-    strict_sandbox: o.StrictSandbox = False,
-    workers: o.Workers = None,
-    solver: o.SolverOption = "fast",
-    evaluator: o.Evaluator = "exact",
-    as_json: o.AsJson = False,
-) -> None:
-    """Judge hypotheses that you bring; no model, no session."""
-    from .. import api
-    from ..reports import readable, text
-
-    out = text.console()
-    wrong = False
-    for row in api.check(
-        task, answers, data=data, problems=problems, problem=problem or (),
-        sample=sample, observations=observations, space=space, seed=seed,
-        answer_format=answer_format, strict_contract=strict_contract, sandbox=sandbox,
-        strict_sandbox=strict_sandbox, workers=workers, solver=solver, evaluator=evaluator,
-    ):  # fmt: skip
-        wrong = wrong or row["verdict"] == "error"
-        if as_json:
-            emit([row])
-        else:
-            readable.print_check(out, row)
-    raise typer.Exit(1 if wrong else 0)

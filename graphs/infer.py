@@ -43,8 +43,9 @@ def entries_of(case: Case) -> list[Entry]:
 def entry_of(text: str, row: Json, shown: int) -> Entry:
     right = tuple(place for place in row.get("right") or () if 0 <= place < shown)
     return Entry(
-        text, row.get("accuracy") or 0.0, row.get("visits") or 0, row.get("reward") or 0.0, right
-    )
+        text, row.get("accuracy") or 0.0, row.get("visits") or 0, row.get("reward") or 0.0, right,
+        row.get("covered"),
+    )  # fmt: skip
 
 
 def build() -> Any:

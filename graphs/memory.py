@@ -11,6 +11,7 @@ Journal and ledger live in memory and are gone with it; `runner.py` is what keep
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 from ..agents import prompts
@@ -31,6 +32,7 @@ from ..tasks import family_of, task
 from ..tools.execute import executor
 from .case import Case, Settings
 from .replies import checked_settings
+from .text_settings import TextSettings
 
 
 class MemoryJournal:
@@ -67,7 +69,7 @@ class MemoryLedger:
 
 def case_of(
     problem: Problem,
-    proposer: Proposer,
+    proposer: Proposer | None,
     sandbox: Sandbox | None = None,
     *,
     solve: Solve | None = None,
@@ -78,16 +80,23 @@ def case_of(
     **rest: Any,
 ) -> Case:
     """The context for one run of a method's graph on `problem`, one case a run. space: the sample
-    space; None: the one of the problem's task. settings: a method's own are `METHOD.settings`.
+    space; None: the one of the problem's task. settings: a method's own are `METHOD.settings`, of
+    labelled text with `text`, a `TextSettings`. proposer: None where nobody is asked. others (of
+    `Case`): who judges and reads literature, where it is not the proposer.
     repairer: of refine, which asks it where settings.repair names it. rest: other fields of `Case`
     (emit, budget, …).
     Raises UsageError for a problem that shows nothing, and for settings that cannot be."""
     course = settings or Settings()
-    if not problem.shown:
+    if not problem.shown and proposer is not None and not problem.public.get("banks"):
         raise UsageError(
             f"problem {problem.id!r} shows no observation: there is nothing to explain"
         )
-    kind = family_of(problem, strict_contract=course.strict_contract)
+    tau = None if course.text is None else course.text.tau
+    kind = family_of(problem, strict_contract=course.strict_contract, tau=tau)
+    if course.text is None and kind.name == "text":
+        course = replace(course, text=TextSettings())
+    if kind.name == "text" and course.answer_format not in kind.answer_formats:
+        course = replace(course, answer_format=kind.answer_formats[0])
     for name, valid in (("answer_format", kind.answer_formats), ("history", prompts.HISTORIES)):
         if getattr(course, name) not in valid:
             raise UsageError(
@@ -96,10 +105,10 @@ def case_of(
     return Case(
         session=session,
         problem=problem,
-        space=space or task(problem.task).space(problem, course.seed),
+        space=task(problem.task).space(problem, course.seed) if space is None else space,
         family=kind,
         settings=course,
-        model=checked_settings(proposer),
+        model=None if proposer is None else checked_settings(proposer),
         repairer_model={} if repairer is None else checked_settings(repairer),
         repairer=repairer,
         journal=rest.pop("journal", None) or MemoryJournal(),

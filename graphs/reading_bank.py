@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,18 +55,11 @@ async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     and what was asked stands in the journal."""
     case = runtime.context
     reading = await reading_of(case)
-    chosen = case.text.inference or ""
-    tried: dict[str, Json] = {}
-    rows = validation_rows(case) if chosen == CHOOSE else []
-    if chosen == CHOOSE and not rows:
-        chosen = "multi"  # there is nothing to choose by
-    elif chosen == CHOOSE:
-        made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
-        chosen, tried = made.strategy, dict(made.accuracy)
+    chosen, tried = await strategy_of(case, reading)
     splits: dict[str, Json] = {}
     for split in case.text.splits:
         inputs = [one.input for one in of_split(case.problem, split)]
-        found = await _in_parts(case, chosen, reading, split, inputs)
+        found = await _of_split(case, chosen, reading, split, inputs)
         if found is None:
             return {"stop": ""}
         if inputs:
@@ -88,18 +81,36 @@ async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     return {"step": state["step"] + 1}
 
 
-async def _in_parts(
+async def strategy_of(case: Case, reading: Reading) -> tuple[str, dict[str, Json]]:
+    """The strategy that the settings name or that validation rows choose, and what each strategy came
+    to on those."""
+    chosen = case.text.inference or ""
+    if chosen != CHOOSE:
+        return chosen, {}
+    rows = validation_rows(case)
+    if not rows:
+        return "multi", {}  # there is nothing to choose by
+    made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
+    return made.strategy, dict(made.accuracy)
+
+
+def in_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    """The inputs as they are read: `ROWS` at a time where a model is asked, else all at once."""
+    rows = ROWS if reading.ask else max(1, len(inputs))
+    for start in range(0, len(inputs), rows):
+        yield inputs[start : start + rows]
+
+
+async def _of_split(
     case: Case, strategy: str, reading: Reading, split: str, inputs: Sequence[Json]
 ) -> dict[str, Json] | None:
     """{labels, reasons, decided} of a split; None where the session is to stop."""
     labels: list[str | None] = []
     reasons: Counter[str] = Counter()
     decided: Counter[str] = Counter()
-    rows = ROWS if reading.ask else max(1, len(inputs))
-    for start in range(0, len(inputs), rows):
+    for part in in_parts(reading, inputs):
         if case.stopping.is_set():
             return None
-        part = inputs[start : start + rows]
         found: Predicted = await predict(strategy, reading, part)
         labels += found.labels(reading.labels)
         reasons.update(found.reasons)
@@ -107,9 +118,10 @@ async def _in_parts(
     return {"labels": labels, "reasons": dict(reasons), "decided": dict(sorted(decided.items()))}
 
 
-async def reading_of(case: Case) -> Reading:
+async def reading_of(case: Case, *, same_sample: bool = False) -> Reading:
     """The bank as strategies read it. Its entries are weighed by validation rows where that is free,
-    or where the strategy chooses by it."""
+    or where the strategy chooses by it. same_sample: a stored bank comes from the rows that are shown
+    here, and the ones it was right on are those."""
     entries = case.entries or [
         Entry(
             one.text, one.accuracy(case.bank.chance) or 0.0, one.visits, one.reward,
@@ -140,7 +152,7 @@ async def reading_of(case: Case) -> Reading:
     )  # fmt: skip
     if not exact and (not asks or case.text.inference == "multi"):
         return reading
-    if exact and case.entries:
+    if exact and case.entries and not same_sample:
         reading = await with_right(reading)  # of another sample, its rows were others
     return await weighed(reading, validation_rows(case))
 

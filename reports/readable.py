@@ -110,24 +110,6 @@ def _indented(text: str, by: str = "    ") -> str:
     return "\n".join(by + line for line in visible(text, lines=True).strip("\n").split("\n"))
 
 
-def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """What `peirce bank` prints: the hypotheses of each problem, best first."""
-    if not rows:
-        out.print("The bank of this session is empty: no hypothesis was accepted.")
-        return
-    shown = table("problem", "rank", "reward", "accuracy", "visits", "hypothesis",
-                  numbers=[1, 2, 3, 4])  # fmt: skip
-    for row in rows:
-        what = row.get("description") or row.get("text", "")
-        cells = (_number(row.get(key)) for key in ("rank", "reward", "accuracy", "visits"))
-        shown.add_row(one_line(str(row.get("problem", "")), 24), *cells, one_line(what, 400))
-    out.print(shown)
-
-
-def _number(value: Json) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str("" if value is None else value)
-
-
 def print_tasks(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     shown = table("task", "family", "about")
     for row in rows:
@@ -179,6 +161,8 @@ def print_check(out: Console, row: Mapping[str, Json]) -> None:
         line.append(f"  shown {marks(row['observations'])}")
     if row["hidden"]:
         line.append(f"  hidden {marks(row['hidden'])}")
+    if row.get("accuracy") is not None:
+        line.append(f"  {row['split']}: accuracy {row['accuracy']:.3f}, F1 {row['f1']:.3f}")
     if row["undefined"]:
         line.append(f"  undefined {counts(row['undefined'])}", style="dim")
     if row["breaches"]:

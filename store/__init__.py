@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ..records import Digest, InputSet, Json, Problem, StepRecord, StoreError
+from ..records import BankEvent, Digest, InputSet, Json, Problem, StepRecord, StoreError
 from . import bank as _bank
 from . import consistent as _consistent
 from . import digest as _digest
@@ -185,18 +185,33 @@ class Store:
         self, session: str, problem: str | None = None, alpha: float | None = None
     ) -> list[dict[str, Any]]:
         """problem, and what `bank.Bank.rows` says. alpha: to rank by; None: the session's own."""
+        rows = []
+        for name, own, chance, log in self._bank_logs(session, problem):
+            bank = _bank.folded((event for _, event in log), own, chance)
+            rows += [{"problem": name, **entry} for entry in bank.rows(alpha)]
+        return rows
+
+    def bank_growth(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
+        """problem, and what `bank.growth` says of each step."""
+        return [
+            {"problem": name, **step}
+            for name, own, chance, log in self._bank_logs(session, problem)
+            for step in _bank.growth(log, own, chance)
+        ]
+
+    def _bank_logs(
+        self, session: str, problem: str | None
+    ) -> Iterator[tuple[str, float, float, list[tuple[int, BankEvent]]]]:
+        """Of each problem with a bank: its id, alpha and chance, and its events with their steps."""
         own = (self.session(session)["settings"].get("text") or {}).get("alpha", 0.5)
         labels = {
             row.problem.id: len(row.problem.public.get("labels", ()))
             for row in self.problems(session)
         }
         log = _ledger.events(self._reading, session, self._ids(session, problem))
-        rows = []
         for name, happened in groupby(log, key=lambda row: row[0]):
             chance = 1 / labels[name] if labels[name] else 0.0
-            bank = _bank.folded((event for _, _, event in happened), own, chance)
-            rows += [{"problem": name, **entry} for entry in bank.rows(alpha)]
-        return rows
+            yield name, own, chance, [(step, event) for _, step, event in happened]
 
     def usage(self, session: str) -> dict[str, Any]:
         return _journal.usage(self._reading, session)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from ..records import BankEvent, Digest
@@ -135,3 +136,37 @@ def folded(events: Iterable[BankEvent], alpha: float = 0.5, chance: float = 0.0)
     for event in events:
         bank.apply(event)
     return bank
+
+
+def growth(
+    events: Iterable[tuple[int, BankEvent]], alpha: float, chance: float
+) -> list[dict[str, Any]]:
+    """How a bank grew: of each step with events {step, t, size, entered, left, reward, accuracy}.
+
+    events: in order, each with its step. size: of the bank after the step; entered, left: the texts that
+    it holds then and did not before, and the other way round, so one that came and went within a step is
+    in neither; reward, accuracy: the highest after it (None before a visit); t: its last time.
+    """
+    bank = Bank(alpha, chance)
+    before: dict[Digest, str] = {}
+    rows: list[dict[str, Any]] = []
+    for step, happened in groupby(events, key=lambda row: row[0]):
+        t = 0
+        for _, event in happened:
+            bank.apply(event)
+            t = max(t, event.t)
+        held = {entry.hypothesis: entry for entry in bank.top()}
+        known = [entry.accuracy(chance) for entry in held.values()]
+        rows.append(
+            {
+                "step": step,
+                "t": t,
+                "size": len(held),
+                "entered": [entry.text for name, entry in held.items() if name not in before],
+                "left": [text for name, text in before.items() if name not in held],
+                "reward": max((entry.reward for entry in held.values()), default=None),
+                "accuracy": max((one for one in known if one is not None), default=None),
+            }
+        )
+        before = {name: entry.text for name, entry in held.items()}
+    return rows

@@ -110,7 +110,7 @@ def _is(value: Any, kind: Any) -> bool:
         return callable(value)
     if outer is Sequence:
         return isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and all(
-            _is(one, parts[0]) for one in value
+            any(_is(one, part) for part in _kinds(parts[0])) for one in value
         )  # fmt: skip
     if outer is Mapping:
         return isinstance(value, Mapping) and all(_is(key, parts[0]) for key in value)
@@ -120,7 +120,8 @@ def _is(value: Any, kind: Any) -> bool:
 def _said(kind: Any) -> str:
     outer = typing.get_origin(kind) or kind
     if outer is Sequence:
-        return "a list of texts" if typing.get_args(kind) == (str,) else "a list"
+        texts = str in _kinds(typing.get_args(kind)[0])
+        return "a list of texts" if texts else "a list"
     if outer is Mapping:
         return "a mapping"
     return "a function" if outer is Callable else _WORDS[kind]

@@ -1,4 +1,5 @@
-"""`peirce check TASK --answers FILE`: judges hypotheses that a user brings. No model, no session.
+"""`peirce check TASK --answers FILE`: judges hypotheses that a user brings. No session, and no model
+but one that is named to label texts.
 
 FILE is JSONL: `{"problem": ID, "hypothesis": TEXT}` (the function's source) or
 `{"problem": ID, "answer": TEXT}` (a model's raw answer, parsed by the protocol's contract). What
@@ -14,7 +15,7 @@ import threading
 import time
 import warnings
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -30,8 +31,10 @@ from ..records import (
     Json,
     Malformed,
     Measuring,
+    Observation,
     Oracles,
     Problem,
+    Proposer,
     UsageError,
 )
 from .arguments import checked
@@ -62,10 +65,22 @@ def check(
     workers: int | None = None,
     solver: str = "fast",
     evaluator: str = "exact",
+    label: str | None = None,
+    ood: str | None = None,
+    split: str | None = None,
+    tau: float | None = None,
+    judge: str | None = None,
+    judge_model: str | Proposer | None = None,
+    repeats: int | None = None,
+    roles: Mapping[str, Any] | None = None,
 ) -> Iterator[dict[str, Json]]:
     """One object for each line of `answers`, in its order, with the keys of CLI.md.
 
-    A line that cannot be judged gets the verdict "error" and a reason; the others still run.
+    A line that cannot be judged gets the verdict "error" and a reason; the others still run. Of
+    labelled text: "hidden" are the rows of `split` (ind, else ood, else val), on which "accuracy",
+    "f1" and "covered" are the sentence's own. A sentence that is no exact rule is judged by
+    `judge_model` (settings of it: roles["judge"]); where none is named it is consistent with nothing
+    that is shown: "inconsistent", reason "needs_model: …", null marks, no accuracy.
     """
     from ..tasks import family as family_named
     from ..tasks.files import locate, read_lines
@@ -74,9 +89,12 @@ def check(
 
     chosen = choose(
         task, data=data, problems=problems, problem=problem, sample=sample,
-        observations=observations, space=space, seed=seed,
+        observations=observations, space=space, seed=seed, label=label, ood=ood,
     )  # fmt: skip
     family = family_named(chosen.task.family, strict_contract=strict_contract)
+    own = {"split": split, "tau": tau, "judge": judge, "judge_model": judge_model,
+           "repeats": repeats}  # fmt: skip
+    of_text = _of_text(family, chosen.problems, own, roles)
     form = answer_format or family.answer_formats[0]
     if form not in family.answer_formats:
         raise UsageError(
@@ -87,6 +105,8 @@ def check(
     if isinstance(family, Measuring):
         known = {name: (family.seen(one, evaluator), s) for name, (one, s) in known.items()}
         family = family.by(evaluator)
+    if of_text is not None:
+        known = of_text.by_name(known)
     lines = read_lines(locate(answers, ()), errors="surrogateescape")
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
@@ -99,12 +119,37 @@ def check(
                     f"the sandbox {sandbox} runs here without {', '.join(missing)} (README, Safety)",
                     stacklevel=2,
                 )
-            await Judge(family, form, tools.oracles(), known, evaluator).lines(lines, give)
+            if of_text is None:
+                await Judge(family, form, tools.oracles(), known, evaluator).lines(lines, give)
+                return
+            async with of_text.asked.opened() as proposer:
+                await of_text.judge(form, known, seed, proposer).lines(lines, give)
 
-    yield from _as_they_come(judged)
+    yield from as_they_come(judged)
 
 
-def _as_they_come(work: Callable[[Callable[[Any], Awaitable[None]]], Any]) -> Iterator[Any]:
+def _of_text(
+    family: Family,
+    problems: Sequence[Problem],
+    own: Mapping[str, Any],
+    roles: Mapping[str, Any] | None,
+) -> Any:
+    """How sentences about labelled text are judged, a `text_checking.Checking`; None of another
+    family, which takes none of these options."""
+    if family.oracle != "judge":
+        for name, value in own.items():
+            if value is not None:
+                raise UsageError(
+                    f"{name.replace('_', '-')} is {value!r}: it is of tasks with labelled text, as"
+                    f" labels; {family.name} tasks take none"
+                )
+        return None
+    from .text_checking import checking
+
+    return checking(family, problems, own, roles)
+
+
+def as_they_come(work: Callable[[Callable[[Any], Awaitable[None]]], Any]) -> Iterator[Any]:
     """What `work` gives, each as soon as it is given. It runs in a thread of its own, since its
     time limits must go on while the caller is busy with what it got."""
     given: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
@@ -199,10 +244,14 @@ class Judge:
             items = self.family.parse(view, brought, self.answer_format)
             item = items[0] if items else Malformed("empty", "the answer holds no hypothesis")
         if isinstance(item, Malformed):
-            nothing = [None] * len(problem.shown), [None] * len(problem.hidden)
+            nothing = [None] * len(problem.shown), [None] * len(self.hidden(problem))
             reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
             return _said("malformed", reason, *nothing) | self._measures(problem, key, brought)
         return await self._apply(item, problem, space, key, brought)
+
+    def hidden(self, problem: Problem) -> Sequence[Observation]:
+        """What stands as hidden."""
+        return problem.hidden
 
     def _measures(
         self,
@@ -224,7 +273,7 @@ class Judge:
         view = problem.view(space)
         shown, hidden, (predicted,) = await asyncio.gather(
             self.family.agree(hypothesis, problem.shown, view, self.oracles),
-            self.family.agree(hypothesis, problem.hidden, view, self.oracles),
+            self.family.agree(hypothesis, self.hidden(problem), view, self.oracles),
             self.family.predict([hypothesis], space, view, self.oracles),
         )
         consistent = self.family.consistent(shown)

@@ -78,6 +78,11 @@ def choose(
     return Chosen(source, tuple(pairs), sources)
 
 
+def has_texts(task: str) -> bool:
+    """Whether a task is about labelled text. Raises UsageError for one that there is not."""
+    return task_named(task).family == "text"
+
+
 def _identity(source: Task, data: str | Path) -> Json:
     """Of the file, or as the task says where its data may be several."""
     of_task = getattr(source, "identity", None)

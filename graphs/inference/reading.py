@@ -94,10 +94,13 @@ class Worth:
 
     @staticmethod
     def of_bank(entry: Entry, labels: int) -> Worth:
-        """What the bank says of it, without the guesses that its accuracy holds."""
-        passed = 0 if entry.covered is None else entry.visits - entry.covered
-        right = round(entry.accuracy * entry.visits - passed / max(labels, 1))
-        return Worth(max(right, 0), entry.covered, entry.visits)
+        """What the bank says of it, without the guesses that its accuracy holds. Of figures that
+        contradict each other, as a file may hold them, right is at most covered, covered at most
+        the visits."""
+        covered = entry.visits if entry.covered is None else min(entry.covered, entry.visits)
+        right = round(entry.accuracy * entry.visits - (entry.visits - covered) / max(labels, 1))
+        known = None if entry.covered is None else covered
+        return Worth(min(max(right, 0), covered), known, entry.visits)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import peirce
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
 
 TAIL = repr(("all but the first", "def f(x):\n    return x[1:]"))
 TAIL_AGAIN = repr(("drop the head", "def f(x):\n    return list(x)[1:]"))

@@ -1,0 +1,6 @@
+"""Tests here share the labelled sessions of tests/api."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "api"))

@@ -1,0 +1,99 @@
+"""The verbs of labelled text on the command line: data on stdout, sentences on stderr, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from labelled_session import ANSWER, data_set, rows, write_lines
+from peirce import cli
+
+JUDGE = {
+    "rules": [{"when": r"Input:\n.*(fresh|kind|warm)", "say": "Final answer: good"},
+              {"when": "Final answer", "say": "Final answer: bad"}],
+    "otherwise": ANSWER,
+}  # fmt: skip
+
+
+@pytest.fixture
+def peirce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    """peirce(*arguments) -> (exit code, stdout, stderr), in a folder with the data set meals."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
+        monkeypatch.delenv(name)
+    data_set(tmp_path)
+    Path("model.json").write_text(json.dumps(JUDGE))
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(list(arguments))
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    return call
+
+
+RUN = ["run", "labels", "--data", "meals", "--method", "hypogenic", "--model", "scripted:model.json",
+       "--observations", "20", "--quiet"]  # fmt: skip
+
+
+def lines(out: str) -> list[dict]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_predict_prints_a_line_a_row_with_and_without_a_model(peirce):
+    assert peirce(*RUN, "--json")[0] == 0
+    write_lines(Path("new.jsonl"), rows(5, 400))
+    code, out, err = peirce("predict", "--bank", "last", "--data", "new.jsonl", "--json")
+    assert (code, err) == (0, "")
+    assert [row["row"] for row in lines(out)] == [1, 2, 3, 4, 5]
+    asked = ["--judge-model", "scripted:model.json", "--judge", "model"]
+    code, out, _ = peirce("predict", "--bank", "last", "--data", "new.jsonl", "--json", *asked)
+    assert code == 0 and {row["how"] for row in lines(out)} == {"model"}
+    code, out, _ = peirce("predict", "--bank", "last", "--data", "new.jsonl")
+    assert code == 0 and "5 rows have a label: accuracy 0.800, F1 0.800" in out
+
+
+def test_a_proposer_of_the_environment_that_labels_no_texts_is_no_judge(peirce, monkeypatch):
+    peirce(*RUN, "--json")
+    write_lines(Path("new.jsonl"), rows(2, 400))
+    monkeypatch.setenv("PEIRCE_MODEL", "search")
+    monkeypatch.setenv("PEIRCE_TEMPERATURE", "0.3")
+    code, out, err = peirce("predict", "--bank", "last", "--data", "new.jsonl", "--json")
+    assert (code, err, len(lines(out))) == (0, "", 2)
+    code, _, err = peirce("predict", "--bank", "last", "--data", "new.jsonl", "--model", "search")
+    assert code == 2 and "labels no texts" in err and err.count("\n") == 1
+
+
+def test_predict_without_a_bank_or_rows_is_one_sentence(peirce):
+    code, out, err = peirce("predict", "--bank", "none.json", "--data", "new.jsonl")
+    assert code == 2 and out == "" and "none.json" in err and err.count("\n") == 1
+    code, _, err = peirce("predict", "--data", "new.jsonl")
+    assert code == 2 and "--bank" in err
+
+
+def test_bank_writes_a_file_shows_coverage_and_how_it_grew(peirce):
+    peirce(*RUN, "--json")
+    code, out, _ = peirce("bank", "last", "--out", "bank.json")
+    assert code == 0 and "coverage" in out and "written   bank.json" in out
+    assert json.loads(Path("bank.json").read_text())["problem"] == "meals#0"
+    code, out, _ = peirce("bank", "--history")
+    assert code == 0 and "entered" in out and "best accuracy" in out
+    code, out, _ = peirce("bank", "--history", "--json")
+    assert code == 0 and json.loads(out)[0]["size"] == 2
+
+
+def test_check_prints_the_scores_of_a_sentence(peirce):
+    sentence = 'If the text mentions "kind", "fresh" or "warm", the label is good; otherwise bad.'
+    plain = "Texts that sound pleased are good."
+    told = [{"problem": "meals", "hypothesis": one} for one in (sentence, plain)]
+    write_lines(Path("mine.jsonl"), told)
+    check = ["check", "labels", "--answers", "mine.jsonl", "--data", "meals"]
+    code, out, err = peirce(*check, "--split", "ood", "--json")
+    first, second = lines(out)
+    assert (code, err) == (0, "")
+    assert (first["accuracy"], first["split"], second["accuracy"]) == (1.0, "ood", None)
+    code, out, _ = peirce(*check, "--judge-model", "scripted:model.json")
+    assert code == 0 and out.count("accuracy 1.000, F1 1.000") == 2

@@ -1,0 +1,78 @@
+"""Who labels texts where there is no session: `predict` and `check`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..records import Json, Proposer, UsageError
+from .roles import PRICES, model_options, role_settings
+from .settings import model_args_of
+from .text_course import WITHOUT_JUDGE
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model that labels texts, not opened yet. model: None where there is none and exact rules
+    alone judge."""
+
+    model: str | Proposer | None = None
+    options: Mapping[str, Json] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Proposer | None]:
+        """The model, closed in any case where it was opened here. Raises UsageError, DataError."""
+        if not isinstance(self.model, str):
+            yield self.model
+            return
+        from ..agents import open_model
+
+        proposer = await open_model(self.model, self.options)
+        try:
+            yield proposer
+        finally:
+            await proposer.close()
+
+
+def judge_of(
+    model: str | Proposer | None,
+    own: Mapping[str, Json],
+    model_arg: Sequence[str] | Mapping[str, Json] = (),
+    roles: Mapping[str, Any] | None = None,
+) -> Asked:
+    """`model` with its options `own` and `model_arg`; what `roles["judge"]` says goes before it.
+    Raises UsageError for a model that labels no texts, and for options without a model."""
+    told = dict(
+        role_settings({"judge": dict((roles or {}).get("judge") or {})}, {}, ()).get("judge", {})
+    )
+    spec = told.pop("model", None) or model
+    arguments = {**model_args_of(model_arg), **model_args_of(told.pop("model_arg", None) or ())}
+    given = {key: value for key, value in own.items() if value is not None}
+    given |= {key: value for key, value in told.items() if key not in PRICES}
+    if spec is None or not isinstance(spec, str):
+        if given or arguments:
+            names = ", ".join([*given, *arguments])
+            why = "no model is named" if spec is None else "a model object brings its own settings"
+            raise UsageError(f"{names}: {why}")
+        return Asked(spec)
+    if spec.partition(":")[0] in WITHOUT_JUDGE:
+        raise UsageError(
+            f"model {spec} labels no texts: name one that does, or none for exact rules alone"
+        )
+    return Asked(spec, model_options(spec, arguments, given))
+
+
+def judged_by(settings: Any, judge: str | None, asked: Asked) -> Any:
+    """The `TextSettings` with how texts are judged: as `judge` says, else by exact rules, and by
+    the model where there is one. Raises UsageError for `model` without one."""
+    from ..graphs.text_settings import CHOICES
+
+    if judge is not None and judge not in CHOICES["judge"]:
+        raise UsageError(f"judge is {judge!r}: it must be one of {', '.join(CHOICES['judge'])}")
+    if judge == "model" and asked.model is None:
+        raise UsageError("judge is 'model', and no model is named: name one with --judge-model")
+    if asked.model is None:
+        return replace(settings, judge="exact")
+    return replace(settings, judge=judge or "auto")
