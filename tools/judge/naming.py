@@ -102,7 +102,7 @@ class Naming:
         for column, about in columns.items():
             words = name_words(column)
             own = content(words) or frozenset(map(root, words))
-            told = content(re.findall(r"[^\W_]+", str(about.get("about", "")).lower()))
+            told = content(re.findall(r"[^\W_]+", str(about.get("about") or "").lower()))
             self.by_words.setdefault(tuple(words), []).append(column)
             self.by_content.setdefault(own, []).append(column)
             self.about[column] = (own, own | told)

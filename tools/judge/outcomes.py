@@ -28,7 +28,7 @@ PLAIN = words(
     "seems seem as so than other readers users people that"
 )
 LOSES = words("loses lose lost fewer less worse lower not unlikely least")
-BREAKS = frozenset(",:(;/")
+BREAKS = frozenset(",(;/")
 MOST_WORDS = 20
 
 
