@@ -46,8 +46,8 @@ def followed_by_reading(graph: Any) -> Any:
 
 
 async def _after_find(state: State, runtime: Runtime[Case]) -> str:
-    case = runtime.context
-    return "read" if state["stop"] and (len(case.bank) or case.entries) else END
+    """A bank without a sentence is read too: it predicts the majority, and its rows are counted."""
+    return "read" if state["stop"] else END
 
 
 async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
