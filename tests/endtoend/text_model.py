@@ -12,11 +12,13 @@ import re
 import shutil
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from peirce.agents.scripted import Answering, prompt_text
 from peirce.records import Json, Message
+from peirce.store import Store
 
 FALSE_QUOTE = "words that no paper of ours holds"
 
@@ -99,6 +101,12 @@ _ROLES = (  # what only the prompts of a role say, ours first
 
 def role_of(prompt: str) -> str:
     return next((role for role, says in _ROLES if re.search(says, prompt)), "propose")
+
+
+def calls_of(session: Any) -> dict[str, dict[str, Any]]:
+    """The journal of a session that `peirce.run` returned: its calls by path."""
+    with closing(Store.open(Path(session.store), write=False)) as store:
+        return {call["path"]: call for call in store.calls(session.session)}
 
 
 # --- data sets ------------------------------------------------------------------------------
