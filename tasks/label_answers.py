@@ -188,7 +188,7 @@ class _Names:
 
     def judged(self, line: str) -> Judgement:
         """Of one line: the label that it is, or begins with in quotes, or that its first sentence
-        names alone."""
+        names alone, where that is no question."""
         whole = self.exact(line)
         if whole is None and (quoted := _QUOTED.match(line[:_LINE])):
             whole = self.exact(quoted.group(2))
@@ -201,6 +201,8 @@ class _Names:
         if not starts:
             return None
         end = self._end(line, min(starts), named)
+        if line[end : end + 1] == "?":  # who asks does not say
+            return None
         answers: set[Judgement] = {one.label for one in named if one.start < end}
         if silent and silent.start() < end:
             answers.add(NOT_APPLICABLE)

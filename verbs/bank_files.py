@@ -7,7 +7,8 @@ reference's own JSON, a map from text to its statistics (acc, num_visits, reward
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -173,11 +174,6 @@ def _objects(place: Path) -> Json:
     return read_json(place)
 
 
-_KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "accuracy": (int, float), "visits": int, "reward": (int, float), "covered": int, "right": list,
-}  # fmt: skip
-
-
 def _checked(one: Mapping[str, Json], place: Path, number: int) -> Mapping[str, Json]:
     row = {
         "text": one["text"],
@@ -187,10 +183,32 @@ def _checked(one: Mapping[str, Json], place: Path, number: int) -> Mapping[str, 
         "covered": one.get("covered"),
         "right": one.get("right", []),
     }
-    for name, kinds in _KINDS.items():
-        if row[name] is not None and not isinstance(row[name], kinds):
-            raise DataError(f"{place}, hypothesis {number}: {name} is {row[name]!r:.60}")
+    for name, (fits, must) in _FITS.items():
+        if row[name] is not None and not fits(row[name]):
+            raise DataError(
+                f"{place}, hypothesis {number}: {name} is {row[name]!r:.60}: it must be {must}"
+            )
     return row
+
+
+def _count(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_FITS: Mapping[str, tuple[Callable[[Json], bool], str]] = {
+    "accuracy": (lambda value: _number(value) and 0 <= value <= 1, "a number from 0 to 1"),
+    "visits": (_count, "a whole number from 0 on"),
+    "reward": (_number, "a number"),
+    "covered": (_count, "a whole number from 0 on"),
+    "right": (
+        lambda value: isinstance(value, list) and all(map(_count, value)),
+        "a list of whole numbers from 0 on",
+    ),
+}
 
 
 def _of_reference(text: str, told: Json) -> Json:
