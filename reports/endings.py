@@ -171,7 +171,15 @@ def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
     out.print(f"problems  {forecast['problems']:,}")
     for role, calls in forecast["calls"].items():
         if calls["most"] or role == "proposer":
-            out.print(f"{role:<9} {calls['least']:,} to {calls['most']:,} calls, and retries")
+            out.print(f"{role:<9} {_range(calls)} calls, and retries")
+    if forecast.get("prompt_tokens"):
+        out.print(f"prompt    the first is about {forecast['prompt_tokens']:,} tokens")
+        out.print("counted   for a model that gives as many hypotheses as it is asked for")
+
+
+def _range(calls: Mapping[str, int]) -> str:
+    least, most = calls["least"], calls["most"]
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def print_written(out: Console, result: Mapping[str, Json]) -> None:
