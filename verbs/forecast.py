@@ -14,8 +14,8 @@ from typing import Any
 from ..records import Json, Proposer, Repairer, UsageError
 from ..tasks.sentences import nearest
 from .arguments import check_arguments
-from .driving import complete, opening_options
-from .intended import intended
+from .driving import OnEvent, complete, opening_options
+from .intended import Intended, intended
 from .problems import Chosen
 from .roles import ROLES
 
@@ -85,3 +85,19 @@ def planned(task: str, run: Callable[..., Any], given: Mapping[str, Json]) -> di
     if isinstance(what.repair, str):
         complete(check_model(what.repair, {}))
     return forecast(what.chosen, what.settings, what.model, what.repair)
+
+
+def with_forecast(
+    on_event: OnEvent | None, what: Intended, model: str | Proposer
+) -> OnEvent | None:
+    """Tells a listener with the start of a session on labelled text how many calls it may take."""
+    if on_event is None or "text" not in what.settings:
+        return on_event
+
+    def tell(event: Mapping[str, Json]) -> None:
+        more = {}
+        if event["type"] == "session":
+            more = {"calls": forecast(what.chosen, what.settings, model, what.repair)["calls"]}
+        on_event({**event, **more})
+
+    return tell

@@ -11,6 +11,7 @@ from typing import Literal
 from ..graphs.budget import Prices
 from ..records import Json, StepRecord, UsageError
 from ..reports import (
+    cross_model,
     default_evaluation,
     evaluate_session,
     find_evaluation,
@@ -23,6 +24,7 @@ from ..reports import (
     tally,
     writing,
 )
+from ..reports.baselines import beside_session
 from ..reports.endings import SIDE_BY_SIDE
 from ..reports.grouping import Study, settings_of
 from ..reports.results import Options, Spaces
@@ -32,6 +34,7 @@ from ..tasks.sentences import warn
 from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 from .settings import shown_model
 
+OF_TEXTS = "hypobench"
 STUDY_FORMS = (".csv", ".md", ".png", ".svg")
 
 
@@ -146,6 +149,10 @@ def evaluate_sessions(
             "settings": gear_tables.as_json(study),
             "table3": gear_tables.table_3(study),
         }
+    if chosen == OF_TEXTS:
+        for one in scored:
+            one["baselines"] = beside_session(store, str(one["session"]))
+        result["cross_model"] = cross_model.cells(recorded, scored, _proposers(store))
     for one in scored:
         del one["details"]
     if target is not None:
@@ -156,6 +163,11 @@ def evaluate_sessions(
             result["notes"] = [without] if without else []
         result["files"] = writing.write(files)
     return result
+
+
+def _proposers(store: Store) -> dict[str, str]:
+    """Of every session the model that proposed its hypotheses, as tables call it."""
+    return {one["session"]: shown_model(one["settings"]) for one in store.sessions()}
 
 
 def _left_out(scored: Sequence[Mapping[str, Json]], options: Options) -> str:
