@@ -27,6 +27,7 @@ from ..reports import (
 from ..reports.baselines import beside_session
 from ..reports.endings import SIDE_BY_SIDE
 from ..reports.grouping import Study, settings_of
+from ..reports.labels import told
 from ..reports.results import Options, Spaces
 from ..store import Store
 from ..tasks.files import expanded
@@ -50,6 +51,7 @@ def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
             "description": one.hypothesis.description if one.hypothesis else "",
             "hypothesis": one.hypothesis.text if one.hypothesis else None,
             "breaches": list(one.hypothesis.breaches) if one.hypothesis else [],
+            "meta": dict(one.hypothesis.meta) if one.hypothesis else {},
             "coverage": one.coverage,
             "observations": list(one.shown.marks) if one.shown else [],
             "hidden": list(one.hidden.marks) if one.hidden else [],
@@ -64,11 +66,13 @@ def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
 
 def show_session(store: Store, session: str) -> list[dict[str, Json]]:
     """One object a problem: its status, why it ended, its steps, verdicts and breaches. reason: of
-    a problem that ended as exhausted what the model said of it, else ""."""
+    a problem that ended as exhausted what the model said of it, else "". inference: of labelled
+    text, how the bank was read and how good that is (`labels.told`); None where it was not."""
     listed = []
     last = store.last_responses(session, "model")
     for row in store.problems(session):
-        counted = tally(store.steps(session, row.problem.id, spaces=False))
+        steps = list(store.steps(session, row.problem.id, spaces=False))
+        counted = tally(steps)
         listed.append(
             {
                 "problem": row.problem.id,
@@ -81,6 +85,7 @@ def show_session(store: Store, session: str) -> list[dict[str, Json]]:
                 "verdicts": counted.verdicts,
                 "breaches": counted.breaches,
                 "malformed": counted.malformed,
+                **({"inference": told(row.problem, steps)} if row.problem.family == "text" else {}),
             }
         )
     return listed
