@@ -29,7 +29,7 @@ from .verbs.running import import_recorded, plan, resume, run
 from .verbs.settings import one_of, shown_model, shown_settings
 
 __all__ = [
-    "Session", "Trace", "bank", "check", "doctor", "evaluate", "export", "import_recorded", "load",
+    "Session", "Trace", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load",
     "plan", "predict", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
     "tasks_generate", "tasks_list", "tasks_show", "tasks_space",
 ]  # fmt: skip
@@ -110,6 +110,16 @@ def evaluate(
         for one in result["sessions"]:
             del one["by_problem"]
     return result
+
+
+@checked
+def baselines(session: str = "last", *, store: str | Path | None = None) -> list[dict[str, Json]]:
+    """What stands beside a session on labelled text: {problem, baselines, said} of each problem that is
+    done, trained here on the rows that were shown (reports/baselines.py)."""
+    from .reports.baselines import beside_session
+
+    with reading(store) as opened:
+        return beside_session(opened, opened.find(session))
 
 
 def _known_word(store: Store, word: str) -> None:

@@ -26,6 +26,7 @@ def end(session: Any, as_json: bool) -> None:
         emit([session.as_json()])
     else:
         endings.print_outcome(text.console(), session)
+        _beside(text.console(), session)
     if session.cause:
         typer.echo(f"peirce: {text.one_line(session.cause, 300)}", err=True)
     elif session.status == "failed":
@@ -33,6 +34,19 @@ def end(session: Any, as_json: bool) -> None:
         sentence = f"peirce: all {session.problems} problems failed: {text.one_line(cause, 300)}"
         typer.echo(sentence, err=True)
     raise typer.Exit(EXIT_CODES[session.status])
+
+
+def _beside(out: Any, session: Any) -> None:
+    """Of labelled text: the baselines beside what was predicted. They are trained only here, where
+    somebody reads them."""
+    from .. import api
+    from ..reports import beside
+
+    if session.evaluation == "hypobench" and session.status != "failed":
+        out.print()
+        beside.print_beside(
+            out, session.metrics, api.baselines(session.session, store=session.store)
+        )
 
 
 def written(result: dict[str, Any], as_json: bool) -> None:

@@ -53,5 +53,5 @@ METHOD = Method(
     "ask for ever more hypotheses until three answers were bad (GEAR)",
     ("programs", "logic", "text"),
     build(),
-    text={"examples": 20, "hypotheses": 1, "banks_all": False},
+    text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
 )

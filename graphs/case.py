@@ -166,6 +166,13 @@ class Case:
     def view(self) -> View:
         return replace(self.problem.view(self.space, self.earlier), shown=self.shown)
 
+    def judges_space(self, hypothesis: Hypothesis) -> bool:
+        """Whether what it predicts over S is found out: always, but of a sentence that a model has to
+        judge text by text only where `judge_space` says so."""
+        if self.settings.text is None or self.text.judge_space or not self.judging.asks:
+            return True
+        return self.judging.rule(hypothesis.text) is not None
+
     def role(self, name: str) -> Role:
         """Who plays a role, and what the session records of them."""
         if name == PROPOSER or name not in self.others:

@@ -26,6 +26,7 @@ from ..records import (
     View,
     digest_of,
 )
+from ..tasks.text import not_asked
 from ..tools.gear import is_redundant
 from .case import Case
 from .replies import check_reply, read_back, reply_of, reply_to_json
@@ -164,6 +165,13 @@ async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) ->
     counts all earlier parsable answers, and an undefined prediction is never covered."""
     family, hidden = case.family, case.problem.hidden
     opens = family.opens_hidden and bool(hidden)
+    if not case.judges_space(hypothesis):  # a call a text of S, which the method has no use for
+        shown = await family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown"))
+        verdict = Verdict.ACCEPTED if family.consistent(shown) else Verdict.INCONSISTENT
+        reason = "" if verdict.consistent else _why_inconsistent(shown.verdict, shown.marks)
+        space = not_asked(len(case.space))
+        bad = not verdict.consistent
+        return Judged(verdict, reason, hypothesis, None, shown, None, space, bad)
     shown, unseen, predicted = await asyncio.gather(
         family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown")),
         family.agree(hypothesis, hidden, view, case.oracles(f"{path}/hidden"))

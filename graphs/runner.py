@@ -26,6 +26,7 @@ from ..records import (
 )
 from ..store import ProblemRow, Store
 from ..tasks import family_of
+from ..tasks.text import of_split
 from ..tools.execute import executor
 from . import Method, method
 from .asking import Role
@@ -33,6 +34,7 @@ from .budget import Budget
 from .case import Case, Event, Settings
 from .reading_bank import followed_by_reading
 from .steps import START_STATE
+from .text_settings import SPLITS
 
 
 async def run_session(
@@ -71,7 +73,8 @@ async def run_session(
     ]
     store.set_session(session, status="running", digest=None)
     emit({"type": "session", "session": session, "settings": settings, "problems": len(rows),
-          "open": len(todo), "layers": dict(sandbox.layers()) if sandbox else {}})  # fmt: skip
+          "open": len(todo), "layers": dict(sandbox.layers()) if sandbox else {},
+          **_rows_of_texts(rows)})  # fmt: skip
 
     graph = graph_of(settings, rows)
     execute = executor_of(settings, sandbox)
@@ -136,6 +139,17 @@ async def run_session(
     done = sum(row.status == "done" for row in ended)
     counts = {"problems": len(ended), "done": done, "failed": failed}
     return {"status": status, **counts, "cause": cause}
+
+
+def _rows_of_texts(rows: Sequence[ProblemRow]) -> dict[str, Json]:
+    """{"rows": how many are shown, and of each split, in all problems} of labelled text."""
+    texts = [row.problem for row in rows if row.problem.family == "text"]
+    if not texts:
+        return {}
+    counted = {"shown": sum(len(one.shown) for one in texts)}
+    for split in SPLITS:
+        counted[split] = sum(len(of_split(one, split)) for one in texts)
+    return {"rows": counted}
 
 
 async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:

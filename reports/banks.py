@@ -24,7 +24,7 @@ def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     for row in rows:
         what = row.get("description") or row.get("text", "")
         visits = row.get("visits")
-        told = {**row, "coverage": row["covered"] / visits if visits else None}
+        told = {**row, "coverage": row.get("covered", 0) / visits if visits else None}
         names = ("rank", "reward", "accuracy", "visits", "coverage")
         cells = (_number(told.get(name)) for name in names)
         shown.add_row(one_line(str(row.get("problem", "")), 24), *cells, one_line(what, 400))

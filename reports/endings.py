@@ -89,7 +89,7 @@ def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
 def print_scores(out: Console, result: Mapping[str, Json]) -> None:
     """What `peirce eval` prints: sessions side by side, or of many table 3 and what was left out;
     then each one's problems if asked for."""
-    from . import find_evaluation, gear_tables, tables
+    from . import beside, cross_model, find_evaluation, gear_tables, tables
 
     scored = result["sessions"]
     if len(scored) <= SIDE_BY_SIDE or "table3" not in result:
@@ -119,6 +119,10 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
             out.print(f"  rules     {counts(one['failures'])}", soft_wrap=True)
         if "by_problem" in one:
             out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
+        if "baselines" in one:
+            beside.print_beside(out, one["metrics"], one["baselines"])
+    if result.get("cross_model"):
+        cross_model.print_table(out, result["cross_model"])
     files = result.get("files", ())
     if len(files) > LISTED:
         folder = visible(str(Path(files[0]).parent))
@@ -171,7 +175,15 @@ def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
     out.print(f"problems  {forecast['problems']:,}")
     for role, calls in forecast["calls"].items():
         if calls["most"] or role == "proposer":
-            out.print(f"{role:<9} {calls['least']:,} to {calls['most']:,} calls, and retries")
+            out.print(f"{role:<9} {_range(calls)} calls, and retries")
+    if forecast.get("prompt_tokens"):
+        out.print(f"prompt    the first is about {forecast['prompt_tokens']:,} tokens")
+        out.print("counted   for a model that gives as many hypotheses as it is asked for")
+
+
+def _range(calls: Mapping[str, int]) -> str:
+    least, most = calls["least"], calls["most"]
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def print_written(out: Console, result: Mapping[str, Json]) -> None:

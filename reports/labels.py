@@ -96,6 +96,23 @@ def inferred(problem: Problem, steps: Sequence[StepRecord]) -> Inference | None:
     return Inference(str(found.get("strategy") or ""), tuple(one for one in read if one.gold))
 
 
+def told(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | None:
+    """{strategy, entries, splits: {split: {rows, accuracy, f1, unlabelled}}} of a problem, as `peirce
+    show` lists it; None where nothing was predicted. Raises ValueError as `inferred` does."""
+    found = inferred(problem, steps)
+    if found is None:
+        return None
+    fields = next(s.fields[INFERENCE] for s in reversed(steps) if s.fields.get(INFERENCE))
+    splits: dict[str, Json] = {}
+    for one in found.splits:
+        accuracy, f1 = one.scores
+        splits[one.split] = {
+            "rows": len(one.gold), "accuracy": accuracy, "f1": f1,
+            "unlabelled": one.labels.count(None),
+        }  # fmt: skip
+    return {"strategy": found.strategy, "entries": fields.get("entries"), "splits": splits}
+
+
 def gold(problem: Problem, split: str) -> tuple[str, ...]:
     """The true labels of a split, () of one that the problem lacks."""
     start, stop = problem.secret.get("splits", {}).get(split, (0, 0))

@@ -25,6 +25,8 @@ from .text import (
     visible,
 )
 
+MARKS = 60  # observations that are shown one by one
+NOT_ASKED = "not_asked"  # no reason of a prediction: there is none
 LISTED = 20  # differences of a replay, reasons of ends
 
 
@@ -62,9 +64,25 @@ def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
             *map(str, numbers), *[counts(row["breaches"]) for _ in breached],
         )  # fmt: skip
     out.print(shown)
+    for row in rows:
+        if row.get("inference"):
+            out.print(_read(row["problem"], row["inference"]), soft_wrap=True)
     reasons = Counter((row["cause"], row["reason"]) for row in rows if row["reason"])
     for (cause, reason), count in reasons.most_common(LISTED):
         out.print(f"{one_line(cause, 40)}, {count} x: {one_line(reason, 300)}", soft_wrap=True)
+
+
+def _read(problem: str, told: Mapping[str, Json]) -> str:
+    """How a bank was read, and what came of it on each split."""
+    entries = told["entries"]
+    of = "" if entries is None else f"a bank of {entries} read by "
+    parts = []
+    for split, one in told["splits"].items():
+        missing = f", {one['unlabelled']:,} without a label" if one["unlabelled"] else ""
+        parts.append(
+            f"{split} {one['rows']:,} rows, accuracy {one['accuracy']:.3f}, F1 {one['f1']:.3f}{missing}"
+        )
+    return f"{one_line(problem, 24)}: {of}{told['strategy']}: {'; '.join(parts) or 'no rows'}"
 
 
 def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
@@ -84,13 +102,29 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         if row["description"]:
             out.print(_indented(row["description"]))
         out.print(_indented(row["hypothesis"]), style="bold")
-        facts = [f"shown {marks(row['observations'])}"]
-        facts += [f"hidden {marks(row['hidden'])}"] if row["hidden"] else []
+        facts = [f"shown {_marks(row['observations'])}"]
+        facts += [f"hidden {_marks(row['hidden'])}"] if row["hidden"] else []
         facts += [f"coverage {row['coverage']:.3f}"] if row["coverage"] is not None else []
-        facts += [f"undefined {counts(row['undefined'])}"] if row["undefined"] else []
+        undefined = {why: n for why, n in row["undefined"].items() if why != NOT_ASKED}
+        facts += [f"undefined {counts(undefined)}"] if undefined else []
+        facts += _sources(row.get("meta") or {})
         facts += [f"breaches {', '.join(map(visible, row['breaches']))}"] if row["breaches"] else []
         out.print(f"    {'   '.join(facts)}", style="dim")
         out.print()
+
+
+def _marks(found: Sequence[bool | None]) -> str:
+    """Of many observations how many are right and wrong."""
+    if len(found) <= MARKS:
+        return marks(found)
+    right, wrong = (sum(mark is one for mark in found) for one in (True, False))
+    return f"{right} right, {wrong} wrong of {len(found)}"
+
+
+def _sources(meta: Mapping[str, Json]) -> list[str]:
+    """The paper that a hypothesis rests on, and what it quotes."""
+    said = [f"from {one_line(str(meta['source']), 60)}"] if meta.get("source") else []
+    return said + ([f'"{one_line(str(meta["quote"]), 120)}"'] if meta.get("quote") else [])
 
 
 def print_calls(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
@@ -158,10 +192,10 @@ def print_check(out: Console, row: Mapping[str, Json]) -> None:
         verdict_text(f"{row['verdict']:<12}"),
     )
     if row["observations"]:
-        line.append(f"  shown {marks(row['observations'])}")
+        line.append(f"  shown {_marks(row['observations'])}")
     if row["hidden"]:
-        line.append(f"  hidden {marks(row['hidden'])}")
-    if row.get("accuracy") is not None:
+        line.append(f"  hidden {_marks(row['hidden'])}")
+    if row.get("split") and row["accuracy"] is not None:
         line.append(f"  {row['split']}: accuracy {row['accuracy']:.3f}, F1 {row['f1']:.3f}")
     if row["undefined"]:
         line.append(f"  undefined {counts(row['undefined'])}", style="dim")

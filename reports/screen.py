@@ -252,12 +252,29 @@ def banner(event: Mapping[str, Json]) -> list[str]:
     """Under ten lines: what is about to run, on what, within which limits, and where it goes."""
     settings = event["settings"]
     operational = settings.get("operational", {})
-    limits = settings.get("limits", {})
     lines = [
         ("session", f"{event['session']}: {settings['method']} on {settings['task']}"),
         ("model", _model(settings, operational)),
         ("data", _data(event, settings)),
         ("seed", str(settings["seed"])),
+        *(_of_text(event) if "text" in settings else _of_programs(event)),
+        ("store", str(operational.get("store", ""))),
+    ]
+    if "text" not in settings or not event.get("calls"):
+        lines.append(("calls", _calls(event, settings)))
+    return [f"{name:<8} {visible(value)}" for name, value in lines]
+
+
+def _of_text(event: Mapping[str, Json]) -> list[tuple[str, str]]:
+    from . import text_banner
+
+    return text_banner.lines(event)
+
+
+def _of_programs(event: Mapping[str, Json]) -> list[tuple[str, str]]:
+    settings = event["settings"]
+    limits = settings.get("limits", {})
+    return [
         (
             "limits",
             f"{_answers(settings)}; a hypothesis: "
@@ -265,11 +282,8 @@ def banner(event: Mapping[str, Json]) -> list[str]:
             f" {limits.get('memory_mb', 0)} MB"
             + (", under the strict contract" if settings.get("strict_contract") else ""),
         ),
-        ("sandbox", _sandbox(event, operational)),
-        ("store", str(operational.get("store", ""))),
-        ("calls", _calls(event, settings)),
+        ("sandbox", _sandbox(event, settings.get("operational", {}))),
     ]
-    return [f"{name:<8} {visible(value)}" for name, value in lines]
 
 
 def _answers(settings: Mapping[str, Json]) -> str:
@@ -309,6 +323,8 @@ def _sandbox(event: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
 def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
     """How many answers to expect: the protocol's least and most."""
     problems = event.get("open", event["problems"])
+    if "text" in settings:
+        return "what is open of the session; what stands in the journal is not asked again"
     if settings["method"] == "imported":
         return f"the recorded answers of {problems} problems; no model is asked"
     most = settings["max_answers"]

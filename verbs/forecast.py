@@ -14,8 +14,8 @@ from typing import Any
 from ..records import Json, Proposer, Repairer, UsageError
 from ..tasks.sentences import nearest
 from .arguments import check_arguments
-from .driving import complete, opening_options
-from .intended import intended
+from .driving import OnEvent, complete, opening_options
+from .intended import Intended, intended
 from .problems import Chosen
 from .roles import ROLES
 
@@ -30,11 +30,21 @@ def forecast(
 ) -> dict[str, Json]:
     """{task, method, model, seed, problems, calls: {role: {least, most}}}; least and most count
     over all problems, where no call fails. Of `ENDING` and of a proposer object the least is one
-    call a problem; for imported answers no model is asked. repair: where somebody repairs, calls
+    call a problem; for imported answers no model is asked. Of labelled text as text_forecast.py says,
+    and "prompt_tokens", the estimate of the longest first prompt. repair: where somebody repairs, calls
     has "repairer" too."""
     problems = len(chosen.pairs)
     calls = {role: {"least": 0, "most": 0} for role in ROLES}
-    if settings["method"] != "imported":
+    beside: dict[str, Json] = {}
+    if "text" in settings and settings["method"] != "imported":
+        from .text_forecast import calls_of, prompt_tokens
+
+        for problem, space in chosen.pairs:
+            for role, span in calls_of(problem, len(space), settings).items():
+                calls[role]["least"] += span.least
+                calls[role]["most"] += span.most
+        beside["prompt_tokens"] = prompt_tokens(chosen.problems, settings)
+    elif settings["method"] != "imported":
         answers = min(settings.get("max_bad", 1), settings["max_answers"])
         ends = not isinstance(model, str) or model.partition(":")[0] in ENDING
         turns = 1 + settings["tool_calls"]
@@ -51,6 +61,7 @@ def forecast(
         "seed": settings["seed"],
         "problems": problems,
         "calls": calls,
+        **beside,
     }
 
 
@@ -74,3 +85,19 @@ def planned(task: str, run: Callable[..., Any], given: Mapping[str, Json]) -> di
     if isinstance(what.repair, str):
         complete(check_model(what.repair, {}))
     return forecast(what.chosen, what.settings, what.model, what.repair)
+
+
+def with_forecast(
+    on_event: OnEvent | None, what: Intended, model: str | Proposer
+) -> OnEvent | None:
+    """Tells a listener with the start of a session on labelled text how many calls it may take."""
+    if on_event is None or "text" not in what.settings:
+        return on_event
+
+    def tell(event: Mapping[str, Json]) -> None:
+        more = {}
+        if event["type"] == "session":
+            more = {"calls": forecast(what.chosen, what.settings, model, what.repair)["calls"]}
+        on_event({**event, **more})
+
+    return tell

@@ -66,6 +66,10 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
         "limits": asdict(Limits()),
     }
     chosen, beside = with_reading(chosen, method, options, store)
+    if "text" in settings and method != "imported":
+        from .text_forecast import check_prompt
+
+        check_prompt(chosen.problems, settings, opening)
     check_repair(options["repair"], family)
     limits = spending_of(**{name: options[name] for name in OF_SPENDING})
     check_backend(options["sandbox"])

@@ -11,6 +11,7 @@ from typing import Literal
 from ..graphs.budget import Prices
 from ..records import Json, StepRecord, UsageError
 from ..reports import (
+    cross_model,
     default_evaluation,
     evaluate_session,
     find_evaluation,
@@ -23,8 +24,10 @@ from ..reports import (
     tally,
     writing,
 )
+from ..reports.baselines import beside_session
 from ..reports.endings import SIDE_BY_SIDE
 from ..reports.grouping import Study, settings_of
+from ..reports.labels import told
 from ..reports.results import Options, Spaces
 from ..store import Store
 from ..tasks.files import expanded
@@ -32,6 +35,7 @@ from ..tasks.sentences import warn
 from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 from .settings import shown_model
 
+OF_TEXTS = "hypobench"
 STUDY_FORMS = (".csv", ".md", ".png", ".svg")
 
 
@@ -47,6 +51,7 @@ def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
             "description": one.hypothesis.description if one.hypothesis else "",
             "hypothesis": one.hypothesis.text if one.hypothesis else None,
             "breaches": list(one.hypothesis.breaches) if one.hypothesis else [],
+            "meta": dict(one.hypothesis.meta) if one.hypothesis else {},
             "coverage": one.coverage,
             "observations": list(one.shown.marks) if one.shown else [],
             "hidden": list(one.hidden.marks) if one.hidden else [],
@@ -61,11 +66,13 @@ def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
 
 def show_session(store: Store, session: str) -> list[dict[str, Json]]:
     """One object a problem: its status, why it ended, its steps, verdicts and breaches. reason: of
-    a problem that ended as exhausted what the model said of it, else ""."""
+    a problem that ended as exhausted what the model said of it, else "". inference: of labelled
+    text, how the bank was read and how good that is (`labels.told`); None where it was not."""
     listed = []
     last = store.last_responses(session, "model")
     for row in store.problems(session):
-        counted = tally(store.steps(session, row.problem.id, spaces=False))
+        steps = list(store.steps(session, row.problem.id, spaces=False))
+        counted = tally(steps)
         listed.append(
             {
                 "problem": row.problem.id,
@@ -78,6 +85,7 @@ def show_session(store: Store, session: str) -> list[dict[str, Json]]:
                 "verdicts": counted.verdicts,
                 "breaches": counted.breaches,
                 "malformed": counted.malformed,
+                **({"inference": told(row.problem, steps)} if row.problem.family == "text" else {}),
             }
         )
     return listed
@@ -146,6 +154,10 @@ def evaluate_sessions(
             "settings": gear_tables.as_json(study),
             "table3": gear_tables.table_3(study),
         }
+    if chosen == OF_TEXTS:
+        for one in scored:
+            one["baselines"] = beside_session(store, str(one["session"]))
+        result["cross_model"] = cross_model.cells(recorded, scored, _proposers(store))
     for one in scored:
         del one["details"]
     if target is not None:
@@ -156,6 +168,11 @@ def evaluate_sessions(
             result["notes"] = [without] if without else []
         result["files"] = writing.write(files)
     return result
+
+
+def _proposers(store: Store) -> dict[str, str]:
+    """Of every session the model that proposed its hypotheses, as tables call it."""
+    return {one["session"]: shown_model(one["settings"]) for one in store.sessions()}
 
 
 def _left_out(scored: Sequence[Mapping[str, Json]], options: Options) -> str:

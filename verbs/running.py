@@ -10,7 +10,7 @@ from ..records import Json, Proposer, Repairer, UsageError
 from ..store import Store
 from .arguments import checked
 from .driving import OnEvent, Told, complete, drive
-from .forecast import planned
+from .forecast import planned, with_forecast
 from .intended import intended
 from .methods import repair_settings
 from .outcome import Session, outcome, reading, store_path
@@ -118,6 +118,7 @@ def run(
         return opened.create_session(whole, what.chosen.pairs)
 
     family = what.chosen.task.family
+    on_event = with_forecast(on_event, what, model)
     driven = drive(
         path, begin, family, model, what.operational, on_event, callbacks, repair=what.repair
     )

@@ -97,3 +97,47 @@ def test_check_prints_the_scores_of_a_sentence(peirce):
     assert (first["accuracy"], first["split"], second["accuracy"]) == (1.0, "ood", None)
     code, out, _ = peirce(*check, "--judge-model", "scripted:model.json")
     assert code == 0 and out.count("accuracy 1.000, F1 1.000") == 2
+
+
+def test_a_run_says_what_it_does_and_ends_with_the_baselines_beside(peirce):
+    code, out, err = peirce(*[one for one in RUN if one != "--quiet"])
+    assert code == 0
+    said = {line.split()[0]: line for line in err.splitlines()}
+    assert "sentences that are no exact rules" in said["judge"]
+    assert "20 shown, 10 of them first" in said["rows"] and "12 test rows (ind)" in said["rows"]
+    assert "proposer 1 to 2" in said["calls"] and "sandbox" not in said and "limits" not in said
+    assert "majority" in out and "beside" in out
+    code, out, _ = peirce("show")
+    assert code == 0 and "meals#0: a bank of 2 read by multi: ind 12 rows, accuracy" in out
+    code, out, _ = peirce("show", "--json")
+    assert json.loads(out)[0]["inference"]["splits"]["ood"]["rows"] == 10
+
+
+def test_a_dry_run_tells_the_calls_of_each_role_and_asks_nothing(peirce):
+    code, out, _ = peirce(*RUN, "--dry-run")
+    assert code == 0 and "judge" in out and "tokens" in out and not Path("peirce.duckdb").exists()
+    code, out, _ = peirce(*RUN, "--dry-run", "--json")
+    assert json.loads(out)["calls"]["proposer"] == {"least": 1, "most": 2}
+
+
+def test_eval_puts_baselines_and_judges_of_one_bank_beside_each_other(peirce):
+    peirce(*RUN, "--json")
+    infer = ["run", "labels", "--data", "meals", "--method", "infer", "--bank", "last", "--json",
+             "--observations", "20", "--quiet", "--inference", "best"]  # fmt: skip
+    found = [json.loads(peirce("sessions", "--json")[1])[0]["session"]]
+    for more in (
+        ["--judge", "exact"],
+        ["--judge", "model", "--judge-model", "scripted:model.json"],
+    ):
+        infer[infer.index("--bank") + 1] = found[0]
+        code, out, err = peirce(*infer, *more)
+        assert code == 0, err
+        found.append(json.loads(out)["session"])
+    code, out, _ = peirce("eval", "hypobench", *found)
+    assert code == 0 and "ind: accuracy / F1" in out and "exact rules" in out and "majority" in out
+    code, out, _ = peirce("eval", "hypobench", *found, "--json")
+    result = json.loads(out)
+    assert [one["bank"] for one in result["cross_model"]] == [found[0]] * 3
+    assert {row["name"] for row in result["sessions"][0]["baselines"][0]["baselines"]} >= {
+        "majority"
+    }

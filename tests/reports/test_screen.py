@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from peirce.reports import readable, text
+from peirce.reports import banks, readable, text
 from peirce.reports.screen import Screen, banner
 from rich.console import Console
 
@@ -217,7 +217,7 @@ def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
     for draw, value in (
         (readable.print_hypotheses, [row]),
         (readable.print_hypotheses, [row | {"hypothesis": None}]),
-        (readable.print_bank, [row]),
+        (banks.print_bank, [row]),
         (readable.print_check, row),
         (readable.print_problems, [numbers]),
         (readable.print_sessions, [row]),
