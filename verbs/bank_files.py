@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..records import DataError, Json, Problem, StoreError, UsageError
+from ..records import DataError, Json, Problem, StoreError, UsageError, digest_of
 from ..store import Store
 from ..tasks.files import expanded, identity, read_json, read_lines
 
@@ -35,18 +35,33 @@ class StoredBank:
 
     def of(self, problem: Problem) -> list[Json]:
         """The rows for a problem: its own, else those of the same data set, else the only ones there
-        are. Raises UsageError where the bank holds several others."""
+        are. Of another sample, `right` is what is shown here too; of a file nobody can tell. Raises
+        UsageError where the bank holds several others."""
         name = problem.group or problem.id
-        for key in (problem.id, name, f"{name}#0"):
+        only = list(self.rows) if len(self.rows) == 1 else []
+        for key in (problem.id, name, f"{name}#0", *only):
             if key in self.rows:
-                return [dict(row) for row in self.rows[key]]
-        if len(self.rows) == 1:
-            (only,) = self.rows.values()
-            return [dict(row) for row in only]
+                return _as_shown(self.rows[key], self.problems.get(key), problem)
         raise UsageError(
             f"the bank has no hypotheses for problem {problem.id!r}; it has those of"
             f" {', '.join(sorted(self.rows))}"
         )
+
+
+def _as_shown(
+    rows: Sequence[Mapping[str, Json]], before: Problem | None, now: Problem
+) -> list[Json]:
+    """The rows of a bank, `right` by the places that the rows of `before` have in what `now` shows."""
+    if before is None or before.shown == now.shown:
+        return [dict(row) for row in rows]
+    here: dict[str, int] = {}
+    for place, one in enumerate(now.shown):
+        here.setdefault(digest_of([one.input, one.output]), place)
+    there = [here.get(digest_of([one.input, one.output])) for one in before.shown]
+    return [
+        {**row, "right": sorted({n for place in row["right"] if (n := there[place]) is not None})}
+        for row in rows
+    ]
 
 
 def read_bank(named: str | Path, store: Path) -> StoredBank:

@@ -103,6 +103,28 @@ def test_a_bank_is_applied_by_another_model_in_a_session_that_says_whose_it_is(t
     assert peirce.replay(session.session, store=store)["differences"] == []
 
 
+def test_what_a_bank_of_another_sample_was_right_on_are_the_same_texts_here(tmp_path):
+    """Its places are those of other rows: patterns are shown with the rows that they got right."""
+    data = write_own(tmp_path / "made", "text", {"train": 60, "val": 5, "test": 6, "ood": 4})
+    store, told = tmp_path / "s.duckdb", TextModel(LABELS, (), nonsense=0)
+    first = peirce.run("labels", data=data, method="zero-shot-gen", model=told.proposer, store=store,
+                       seed=1, observations=30, hypotheses=6, split=("ind",),
+                       inference="best")  # fmt: skip
+    session = peirce.run("labels", data=data, method="infer", bank=[first.session], store=store,
+                         model=told.proposer, seed=2, observations=30, split=("ind",),
+                         inference="one-step")  # fmt: skip
+    before, after = (peirce.load(one.session, store=store).problems[0] for one in (first, session))
+    assert before.shown != after.shown
+    (bank,) = after.public["banks"]
+    right = {row["text"]: {json.dumps(before.shown[n].input) for n in row["right"]}
+             for row in peirce.bank(first.session, store=store)}  # fmt: skip
+    kept = [(row["text"], after.shown[n]) for row in bank for n in row["right"]]
+    assert kept and all(json.dumps(one.input) in right[text] for text, one in kept)
+    prompts = [call["request"]["messages"][0]["content"] for call in calls_of(session).values()
+               if call["path"].startswith("infer/")]  # fmt: skip
+    assert prompts and any("label: " in prompt for prompt in prompts)
+
+
 def test_a_judge_that_goes_away_fails_the_problem_and_is_asked_the_rest_later(tmp_path, data):
     proposer, judge = TextModel(LABELS, RULES["text"]), TextModel(LABELS, ())
     whole = TextModel(LABELS, ())
