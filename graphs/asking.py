@@ -7,7 +7,17 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..records import Json, Message, Outcome, Proposer, Reply, ToolSpec, Unavailable, View
+from ..records import (
+    BudgetSpent,
+    Json,
+    Message,
+    Outcome,
+    Proposer,
+    Reply,
+    ToolSpec,
+    Unavailable,
+    View,
+)
 from .replies import check_reply, read_back, reply_of, reply_to_json
 
 if TYPE_CHECKING:
@@ -59,10 +69,14 @@ async def asked(
 
 async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """The answers in the order of the questions, whatever the order of their arrival. Where one is
-    an outage the others are cancelled and awaited before it is raised: none is left running."""
+    an outage the others are cancelled and awaited before it is raised: none is left running. Where
+    the budget is spent those in flight come to their end, as they are paid for."""
     asked = [asyncio.ensure_future(question) for question in questions]
     try:
         return await asyncio.gather(*asked)
+    except BudgetSpent:
+        await asyncio.gather(*asked, return_exceptions=True)
+        raise
     except BaseException:
         for one in asked:
             one.cancel()

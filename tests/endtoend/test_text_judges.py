@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import peirce
@@ -157,6 +158,30 @@ def test_a_judge_that_goes_away_fails_the_problem_and_is_asked_the_rest_later(tm
     assert whole.calls == judge.calls  # nothing was asked twice
     assert inference(again) == inference(expected)
     assert peirce.replay(again.session, store=store)["differences"] == []
+
+
+@pytest.mark.parametrize("budget", [60, 400])
+def test_a_budget_that_is_spent_in_the_middle_loses_no_answer_that_was_paid(tmp_path, data, budget):
+    """18 tokens a call, eight calls side by side, each a moment long."""
+    said = TextModel(LABELS, ())
+
+    def slowly(told):
+        return lambda request: replace(
+            served(told)(request), delay_s=0.02 + len(told.asked) % 2 / 100
+        )
+
+    options = {"data": data, "method": "hypogenic", "method_arg": SMALL, "store": tmp_path / "s.duckdb",
+               "cache": False, **QUICK}  # fmt: skip
+    with ChatServer([slowly(said)]) as server:
+        session = peirce.run("labels", model=f"{server.url}#m", budget_tokens=budget, **options)
+        assert session.status == "budget"
+        made = [call for call in calls_of(session).values() if call["kind"] == "model"]
+        assert len(made) == len(server.requests) == said.calls
+        again = peirce.resume(session.session, store=session.store, budget_tokens=10**6)
+        assert again.status == "done"
+        expected = peirce.run("labels", model=f"{server.url}#m", **options)
+    assert again.digest == expected.digest
+    assert said.calls == 2 * sum(call["kind"] == "model" for call in calls_of(expected).values())
 
 
 def test_a_judge_that_talks_nonsense_is_counted_and_counts_as_wrong(tmp_path, data):
