@@ -225,7 +225,7 @@ async def after_visit(state: State, runtime: Runtime[Case]) -> str:
 async def record_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     """Writes the finished step: answers with their verdicts, and the bank's events."""
     case = runtime.context
-    if case.answered or case.events:
+    if case.answered or case.events or case.step_fields:
         record = StepRecord(
             case.problem.id, state["step"], tuple(case.answered), dict(case.step_fields),
             tuple(case.events),

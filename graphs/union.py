@@ -194,8 +194,9 @@ async def begin(state: State, runtime: Runtime[Case]) -> str:
 
 
 async def after_rows(state: State, runtime: Runtime[Case]) -> str:
-    """The union is made also of a session that is to stop: its rows are done."""
-    return "merge" if state["stop"] == "trained" else await after_record_bank(state, runtime)
+    """The union is made also of a session that is to stop, as its rows are done, and where there
+    was nothing to say of the data."""
+    return "merge" if state["stop"] else await after_record_bank(state, runtime)
 
 
 def build() -> Any:
