@@ -2,8 +2,8 @@
 
 First hypotheses come from examples and papers together, without refinement. At each regeneration new ones
 come from the wrong rows and are then rewritten `rewrites` times, by the literature and by those rows in
-turn, before they are judged. A rewriting that gives fewer hypotheses than it was given loses none: those
-beyond its end stay as they were; one that changes nothing ends the rewriting.
+turn, before they are judged. A rewriting that gives fewer hypotheses than it was given loses none: what
+it neither repeats nor rewrites stays as it was; one that changes nothing ends the rewriting.
 
     step/5/propose/0      new ones, from the wrong rows
     step/5/rewrite/0      … in the light of the literature;  /1 of the rows;  /2 of the literature …
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -48,8 +49,8 @@ async def rewrite(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     counts = []
     for number in range(case.text.rewrites if items else 0):
         written = await _rewritten(case, state, number, items)
-        counts.append(len(written))
-        following = [*written, *items[len(written) :]]
+        counts.append(sum(isinstance(one, Hypothesis) for one in written))
+        following = _merged(items, written, number)
         if {one.text for one in following if isinstance(one, Hypothesis)} == {
             one.text for one in items if isinstance(one, Hypothesis)
         }:
@@ -75,16 +76,28 @@ async def _rewritten(case: Case, state: State, number: int, items: Sequence[Item
             case, PROPOSER, path, view, case.prompts.refine_with_data(view, texts, count)
         )
         found = read_sentences(case, reply)
-    kept = [one for one in found if isinstance(one, Hypothesis)][:count]
-    parents = {one.text: one for one in items if isinstance(one, Hypothesis)}
-    return [_with_descent(one, parents, number) for one in kept]
+    return found[:count]
 
 
-def _with_descent(one: Hypothesis, before: dict[str, Hypothesis], number: int) -> Hypothesis:
-    """Unchanged hypotheses keep what is known of them; others say which rewriting made them."""
-    if one.text in before:
-        return before[one.text]
-    return replace(one, meta={"from": "both", **one.meta, "rewrite": number})
+def _merged(items: Sequence[Item], written: Sequence[Item], number: int) -> list[Item]:
+    """Unchanged hypotheses keep what is known of them. Another one takes the place of the first that
+    the rewriting does not repeat, and says which rewriting made it; one that cannot be read changes
+    nothing there; those that nothing takes the place of stay."""
+    before = {one.text: one for one in items if isinstance(one, Hypothesis)}
+    texts = {one.text for one in written if isinstance(one, Hypothesis)}
+    left = iter([one for text, one in before.items() if text not in texts])
+    merged: dict[str, Item] = {}
+    for one in written:
+        if not isinstance(one, Hypothesis):
+            merged.update((old.text, old) for old in islice(left, 1))
+        elif one.text in before:
+            merged[one.text] = before[one.text]
+        elif one.text not in merged:
+            next(left, None)
+            about = {"from": "both", **one.meta, "rewrite": number}
+            merged[one.text] = replace(one, meta=about)
+    merged.update((old.text, old) for old in left)
+    return list(merged.values())
 
 
 def build() -> Any:

@@ -116,6 +116,10 @@ class Cursor:
             else (Bound("exactly", number[0]), number[1])
         )
 
+    def percent(self, start: int, end: int) -> bool:
+        """Whether a number there is a share: "5%" of the words is no count of 5."""
+        return any(self.pieces[at].raw.endswith("%") for at in range(start, end))
+
     def times(self, at: int) -> Got[Bound]:
         """ "at least 3 times", "twice", "more than once"."""
         relation = self.one_of(at, words.BOUNDS)

@@ -43,7 +43,7 @@ def pieces(sentence: str) -> list[Piece]:
             case "word":
                 found.append(Piece("word", text.lower().replace("’", "'"), text))
             case "number":
-                found.append(Piece("number", text.replace(",", ""), text))
+                found.append(Piece("number", text.replace(",", ""), match[0]))
             case "mark":
                 found.append(Piece("mark", {"≥": ">=", "≤": "<=", "==": "="}.get(text, text), text))
             case "name":

@@ -21,21 +21,28 @@ def listed(cursor: Cursor, at: int, announced: bool = False) -> Got[tuple[Term, 
     room, least = unquoted(cursor, start, at, announced)
     at = cursor.skip(at, ":", "either", "both")
     found: list[Term] = []
+    links: frozenset[str] = frozenset()
+    joined = links  # what stands between the entries: a link that no entry follows joins none
     bare = False
     end = at
     while got := entry(cursor, at, room if bare or not found else 0):
         found.append(got[0])
+        joined = links
         bare = bare or is_bare(cursor, at, got[0])
         end = at = got[1]
         at = cursor.skip(at, ",")
         if cursor.word(at) in ("or", "and"):
             if bare and opens(cursor, at + 1):
                 break
+            links |= {cursor.word(at)}
             at = quoted_after(cursor, at + 1)
         elif at == end:
             break
     if not found or (bare and len(found) < least):
         cursor.fail(start, f"no list of words in quotes at {cursor.near(start)}")
+        return None
+    if len(joined) > 1:
+        cursor.fail(start, f"'and' and 'or' in one list: {cursor.near(start)}")
         return None
     return tuple(dict.fromkeys(found)), end
 

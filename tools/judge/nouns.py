@@ -27,6 +27,8 @@ def counted(cursor: Cursor, at: int) -> Got[Condition]:
 def against(cursor: Cursor, at: int, quantity: Quantity) -> Got[Condition]:
     """A quantity against a number or another quantity."""
     bound = cursor.bound(at)
+    if bound and cursor.percent(at, bound[1]) and not isinstance(quantity, Number):
+        return None
     if bound:
         return bound[0].of(quantity), bound[1]
     relation = cursor.one_of(at, words.BOUNDS)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .columns import pair_labels, side
 from .lexing import Piece
-from .phrases import words
+from .phrases import ENTITIES, TEXTS, words
 
 # With one of these an outcome says something else than its label.
 TURNS = words(
@@ -16,6 +16,18 @@ TURNS = words(
     "mentions mentioning contain contains containing while whereas if when"
 )
 DENIES = words("not unlikely less isn't aren't won't cannot")
+# Words that may stand beside a label: they leave it as it is. Any other ("far from", "wrong to say",
+# "ruled out") may turn it, and there is no list of all that do.
+BESIDE = TEXTS | ENTITIES | words(
+    "the a an this these that such its their his her is are was were be been being will would should must "
+    "may might can could to by in of for as so then thus hence therefore also very much more most highly "
+    "quite rather strongly likely usually often typically probably generally mostly almost always "
+    "certainly definitely clearly tend tends seem seems appear appears get gets have has had "
+    "suggest suggests suggesting indicate indicates indicating imply implies predict predicts predicting "
+    "mean means signal signals classified classify labelled labeled label labels predicted prediction "
+    "considered judged deemed class category answer outcome final writing written content "
+    "words language :"
+)  # fmt: skip
 WINS = words("wins win won winner chosen preferred picked selected better best answer label")
 MORE = words("more most higher greater likely")  # … of what is asked for
 ASKED = words(
@@ -57,7 +69,10 @@ class Outcomes:
         )
         self.asked = ASKED.union(*(named for named, _ in self.named), label_words(told))
         self.spelt = {tuple(named) for named, _ in self.named}
+        self.beside = BESIDE | DENIES | frozenset(label_words(told))
         self.sides = pair_labels(labels) if pair else None
+        if self.sides:
+            self.beside |= self.asked | WINS | MORE | PLAIN | LOSES
 
     def label(self, some: Sequence[Piece]) -> str | None:
         """The one label that an outcome names; None where it names none, several, or says of it
@@ -68,7 +83,7 @@ class Outcomes:
         marked = [piece for piece in some if piece.kind in ("quoted", "name")]
         if marked and marked[0].text in self.labels:  # as it is written, capitals and all
             others = {word for p in some if p.kind == "word" for word in label_words(p.text)}
-            alone = len(marked) == 1 and not others & (TURNS | DENIES | LOSES)
+            alone = len(marked) == 1 and others <= self.beside - (TURNS | LOSES | DENIES)
             return marked[0].text if alone else None
         if any(tuple(label_words(piece.text)) not in self.spelt for piece in marked):
             return None
@@ -77,6 +92,8 @@ class Outcomes:
             return None
         if self.sides and not found:
             return self.by_side(rest)
+        if not self.beside.issuperset(rest):
+            return None
         lost = (LOSES if self.sides else DENIES).intersection(rest)
         if len(found) != 1 or len(lost) > 1 or (lost and len(self.labels) != 2):
             return None
@@ -105,7 +122,10 @@ class Outcomes:
         if len(sides) != 1 or self.sides is None:
             return None
         place = sides.pop()
-        lost = set(said) & LOSES
+        beside = {word for word in said if side(word) is None}
+        lost = beside & LOSES
+        if len(lost) > 1 or not beside <= self.beside:
+            return None
         return self.sides[place if not lost else 1 - place]
 
     def wins(self, some: Sequence[Piece]) -> bool | None:

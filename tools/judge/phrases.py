@@ -78,6 +78,8 @@ STARTS = phrases({"starts with|start with|begins with|begin with|opens with|open
 DENIES = phrases(
     {"does not|do not|did not|doesn't|don't|didn't|never|cannot|can not|will not": True}
 )
+# After "does not … or", one of these may be denied too.
+BARE = words("mention contain include use say have feature hold quote start begin open end close")
 ANY_OF = phrases(
     {
         "any one of|any of|either of|one of|at least one of|one or more of|some of": "any",

@@ -27,6 +27,7 @@ class Reader:
         self.cursor = cursor
         self.seen: dict[tuple[int, Subject | None], Read] = {}
         self.depth = 0
+        self.denied: set[int] = set()  # where a predicate with "does not" ends
 
     def condition(self, at: int, about: Subject | None = None) -> Read:
         """about: whom a predicate without a subject is about."""
@@ -46,6 +47,9 @@ class Reader:
             link = self.cursor.word(after)
             if link != by and not (by == "and" and link == "but"):
                 break
+            if link != "but" and end in self.denied and self.cursor.word(after + 1) in words.BARE:
+                self.cursor.fail(end, f"is that denied too? {self.cursor.near(after)}")
+                return None
             at = self.cursor.skip(
                 after + 1, ",", "also", "if", "when", "that", "additionally", "either"
             )
@@ -113,6 +117,8 @@ class Reader:
         """What is said of a subject, from its verb on."""
         denied = self.cursor.one_of(at, words.DENIES)
         got = self.asserted(denied[1] if denied else at, who)
+        if got and denied:
+            self.denied.add(got[1])
         return got and ((Not(got[0]) if denied else got[0]), got[1])
 
     def asserted(self, at: int, who: Subject) -> Got[Condition]:

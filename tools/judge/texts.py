@@ -30,6 +30,9 @@ def speaking(cursor: Cursor, at: int, text: str) -> Got[Condition]:
             return got
     several = cursor.one_of(at, words.ANY_OF)
     bound = None if no or several else cursor.bound(at)
+    if bound and cursor.percent(at, bound[1]):
+        cursor.fail(at, f"a share of what? {cursor.near(at)}")
+        return None
     if bound:
         return bounded(cursor, bound[1], bound[0], text)
     terms = listed(cursor, several[1] if several else at, announced=several is not None)
@@ -158,7 +161,7 @@ def long(cursor: Cursor, at: int, text: str) -> Got[Condition]:
         bound = number and (Bound("more than" if longer[0] else "less than", number[0]), number[1])
     else:
         bound = None if longer else cursor.bound(at)
-    if not bound:
+    if not bound or cursor.percent(at, bound[1]):
         return None
     unit = cursor.one_of(bound[1], words.UNITS)
     if not unit:
