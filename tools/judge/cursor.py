@@ -138,7 +138,7 @@ class Cursor:
             return at + 3
         return None
 
-    def column(self, at: int, noun: bool = True) -> Got[str]:
+    def column(self, at: int) -> Got[str]:
         """A column by its name in backticks, or by the longest run of words that names one."""
         if self.kind(at) == "name":
             column = self.naming.named(self.pieces[at].text)
@@ -153,7 +153,7 @@ class Cursor:
         ):
             end += 1
         for stop in range(end, at, -1):
-            column = self.naming.column([self.pieces[n].text for n in range(at, stop)], noun)
+            column = self.naming.column([self.pieces[n].text for n in range(at, stop)])
             if column:
                 return column, stop
         return None

@@ -144,7 +144,7 @@ def own(cursor: Cursor, at: int) -> Got[Condition]:
     """A column with its value: "a math grade of A", "applied to Science", "donated to the school",
     "a wealth index greater than 8"."""
     article = cursor.word(at) in ("a", "an", "the", "any")
-    column = cursor.column(at + article, noun=article)
+    column = cursor.column(at + article)
     if column is None:
         return None
     name, end = column

@@ -21,6 +21,8 @@ STUDENTS: dict[str, Any] = {
     "columns": {
         "math": {"kind": "choice", "about": "Grade in Mathematics", "values": list("ABCDF")},
         "num_publications": {"kind": "number", "about": "Number of publications"},
+        "num_letters": {"kind": "number", "about": "Number of recommendation letters submitted"},
+        "num_activities": {"kind": "number", "about": "Number of extracurricular activities"},
         "criminal_record": {"kind": "truth", "about": ""},
         "english": {"kind": "choice", "about": "", "values": list("ABCDF")},
         "english_2": {"kind": "number", "about": ""},
@@ -102,6 +104,8 @@ TWEETS: dict[str, Any] = {
         'If `colour` is "red", it is deceptive.',
         'If the review mentions "luxury", it is splendid.',
         "If the text wins, the label wins.",
+        'Hotels that mention "luxury" are deceptive.',
+        'If angry users mention "luxury", it is deceptive.',
     ],
 )
 def test_meaning_is_left_to_a_model(sentence: str) -> None:
@@ -122,6 +126,16 @@ def test_meaning_is_left_to_a_model(sentence: str) -> None:
         "If english 3 is A, then admitted.",
         "If salary is at least 3, then admitted.",
         "Students with an A in Math will be admitted, otherwise promoted.",
+        "If they have at least 2 strong letters, then admitted.",
+        "Students with more than 2 forged recommendation letters will be admitted.",
+        "If they have 2 science publications, then admitted.",
+        "If strong letters are at least 2, then admitted.",
+        "If the number of strong letters is at least 2, then admitted.",
+        "If num_publications is more than weak letters, then admitted.",
+        "If the father's publications are at least 2, then admitted.",
+        "Students with at least 2 strong activities will be admitted.",
+        "If poor students have at least 2 publications, then admitted.",
+        "Women with an A in Math will be admitted.",
     ],
 )
 def test_fields_that_are_not_there_or_are_said_otherwise_are_refused(sentence: str) -> None:
@@ -142,11 +156,50 @@ def test_fields_that_are_not_there_or_are_said_otherwise_are_refused(sentence: s
         "The tweet with more words than the other in mind wins.",
         'If the first tweet mentions "rt", the first tweet is far from winning.',
         'If the first tweet mentions "rt", the first tweet is seen by nobody.',
+        "The politician that mentions a link wins.",
     ],
 )
 def test_of_a_pair_too(sentence: str) -> None:
     got = compile_sentence(sentence, TWEETS)
     assert isinstance(got, NotExact) and got.reason, got
+
+
+@pytest.mark.parametrize(
+    ("sentence", "column", "about"),
+    [
+        ("If they have 2 recommendation letters, then admitted.", "num_letters", "Number of "
+         "recommendation letters"),
+        ("If they have 2 recommendation letters, then admitted.", "num_letters", ""),
+        ("If they have 2 strong activities, then admitted.", "num_activities", ""),
+        ("If they have 2 strong letters, then admitted.", "num_letters", "Strong letters"),
+        ("If the student's total publications are over 2, then admitted.", "num_publications", ""),
+        ("If the family's gifts are 2, then admitted.", "gifts", "Gifts of the family"),
+        ("If the given student has 2 gifts, then admitted.", "gifts", ""),
+        ("Graduates with 2 gifts will be admitted.", "gifts", ""),
+    ],
+)  # fmt: skip
+def test_words_of_a_columns_name_and_description_and_neutral_ones_may_stand_there(
+    sentence: str, column: str, about: str
+) -> None:
+    public = {**STUDENTS, "columns": {column: {"kind": "number", "about": about}},
+              "description": "Predict whether a graduate will be admitted."}  # fmt: skip
+    got = compile_sentence(sentence, public)
+    assert isinstance(got, Rule), got
+    assert column in got.written()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "about"),
+    [
+        ("If they have 2 strong letters, then admitted.", ""),
+        ("If they have 2 recommendation letters, then admitted.", "Number of sealed letters"),
+    ],
+)
+def test_what_the_published_sentences_say_of_one_column_is_said_of_no_other(
+    sentence: str, about: str
+) -> None:
+    public = {**STUDENTS, "columns": {"num_letters": {"kind": "number", "about": about}}}
+    assert isinstance(compile_sentence(sentence, public), NotExact)
 
 
 words = st.sampled_from(
