@@ -138,6 +138,18 @@ class Cursor:
             return at + 3
         return None
 
+    def numbers(self, at: int) -> Got[str]:
+        """A column that holds numbers."""
+        got = self.column(at)
+        return got if got and self.compares(at, got[0]) else None
+
+    def compares(self, at: int, column: str) -> bool:
+        """Whether what a column holds is more or less than something; the reason where it is not."""
+        if self.naming.numeric(column):
+            return True
+        self.fail(at, f"{column!r} holds no numbers that could be compared")
+        return False
+
     def column(self, at: int) -> Got[str]:
         """A column by its name in backticks, or by the longest run of words that names one."""
         if self.kind(at) == "name":

@@ -121,6 +121,13 @@ class Naming:
     def kind(self, column: str) -> str:
         return str(self.columns[column].get("kind", "choice"))
 
+    def numeric(self, column: str) -> bool:
+        """Whether it holds numbers: a column of numbers, or of values that are numbers all."""
+        values = self.columns[column].get("values") or ()
+        coded = all(isinstance(plain_value(value), float) for value in values)
+        kind = self.kind(column)
+        return kind == "number" or (kind == "choice" and len(values) > 0 and coded)
+
     def named(self, name: str) -> str | None:
         """The column of exactly that name, else the only one that differs in case."""
         if name in self.columns:

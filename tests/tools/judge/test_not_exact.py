@@ -164,6 +164,55 @@ def test_of_a_pair_too(sentence: str) -> None:
     assert isinstance(got, NotExact) and got.reason, got
 
 
+GRADES: dict[str, Any] = {
+    "labels": ["admitted", "rejected"],
+    "columns": {
+        **{name: {"kind": "choice", "about": "", "values": list("ABCDF")}
+           for name in ("math_grade", "english_grade")},
+        "stars": {"kind": "choice", "about": "", "values": ["1", 2, "3.5"]},
+        "city": {"kind": "choice", "about": ""},
+        "essay": {"kind": "text", "about": ""},
+        "poem": {"kind": "text", "about": ""},
+        "age": {"kind": "number", "about": ""},
+    },
+    "shape": "fields",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "math_grade is more than english_grade",
+        "math_grade is more than 3",
+        "math_grade > 3",
+        "math_grade is at least 2",
+        "math_grade is 2 or more",
+        "math_grade is between 1 and 3",
+        "the number of math_grade is at least 2",
+        "age is more than math_grade",
+        "age is less than the number of math_grade",
+        "math_grade is more than age",
+        "city is more than 3",
+        "age is more than essay",
+        "essay is more than poem",
+    ],
+)
+def test_what_holds_no_numbers_is_more_or_less_than_nothing(condition: str) -> None:
+    got = compile_sentence(f"If {condition}, then admitted.", GRADES)
+    assert isinstance(got, NotExact) and "holds no numbers" in got.reason, got
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["stars is more than 2", "age is more than stars", "math_grade is exactly A",
+     "city is equal to 3", "math_grade is not equal to B"],
+)  # fmt: skip
+def test_numbers_that_are_chosen_from_may_be_compared_and_equal_is_no_comparison(
+    condition: str,
+) -> None:
+    assert isinstance(compile_sentence(f"If {condition}, then admitted.", GRADES), Rule)
+
+
 @pytest.mark.parametrize(
     ("sentence", "column", "about"),
     [
