@@ -73,8 +73,6 @@ def named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
     alone = len(cursor.naming.columns) == len(cursor.texts) == 1
     if bare[-1] in words.ENTITIES and all(word in words.NEUTRAL for word in bare[:-1]):
         return TEXT if alone else ROW
-    if alone and one and root(one) in cursor.naming.about[cursor.texts[0]][1]:
-        return TEXT
     return None
 
 

@@ -105,6 +105,8 @@ TWEETS: dict[str, Any] = {
         'If the review mentions "luxury", it is splendid.',
         "If the text wins, the label wins.",
         'Hotels that mention "luxury" are deceptive.',
+        'If the hotel mentions "luxury", it is deceptive.',
+        'The review is deceptive if the hotel has no "pool".',
         'If angry users mention "luxury", it is deceptive.',
     ],
 )
