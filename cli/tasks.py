@@ -61,11 +61,15 @@ def tasks_generate(
     out: Annotated[
         str,
         typer.Option(
-            help="JSONL that --data reads back; of abd also .yaml, .json or a folder (published form).",
+            help="JSONL that --data reads back; of abd also .yaml, .json or a folder (published form),"
+            " of labels a folder.",
             metavar="PATH",
         ),
     ],
-    problems: Annotated[int, typer.Option(help="How many.", metavar="N")] = 100,
+    problems: Annotated[
+        int | None,
+        typer.Option(help="How many (100; of labels all that there are).", metavar="N"),
+    ] = None,
     seed: o.Seed = 0,
     regime: Annotated[
         str | None,
@@ -81,14 +85,35 @@ def tasks_generate(
             metavar="STORE",
         ),
     ] = None,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            help="Of labels: which sets, as 3, 3,plain, grid (election) or depth, noise_10, adv"
+            " (admission).",
+            metavar="NAME",
+        ),
+    ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(help="Of labels: exact (the rate itself) or sampled.", metavar="NAME"),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="Of labels: published or huggingface.", metavar="NAME"),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="Of labels:citations: a local file of works.", metavar="FILE"),
+    ] = None,
     as_json: o.AsJson = False,
 ) -> None:
     """New problems from a seed, as a file."""
     from .. import api
 
     made = api.tasks_generate(
-        task, out, problems=problems, seed=seed, regime=regime, difficulty=difficulty, mined=mined
-    )
+        task, out, problems=problems, seed=seed, regime=regime, difficulty=difficulty, mined=mined,
+        level=level, noise=noise, format=format, data=data,
+    )  # fmt: skip
     written(made, as_json)
 
 

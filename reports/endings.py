@@ -15,6 +15,7 @@ from .text import (
     counts,
     duration,
     one_line,
+    table,
     visible,
 )
 
@@ -187,10 +188,32 @@ def _range(calls: Mapping[str, int]) -> str:
 
 
 def print_written(out: Console, result: Mapping[str, Json]) -> None:
-    """What a verb that writes files did, a line a fact."""
+    """What a verb that writes files did, a line a fact; data sets that were made in a table."""
+    sets = result.get("sets") or []
     for name, value in result.items():
+        if name == "sets":
+            continue
         if isinstance(value, Mapping):
             said = counts(value)
+        elif name == "files" and sets:
+            said = f"{len(value):,}"
         else:
             said = visible(", ".join(map(str, value)) if isinstance(value, list) else str(value))
         out.print(f"{visible(str(name)):<9} {said}", soft_wrap=True)
+    if sets:
+        _print_sets(out, sets)
+
+
+def _print_sets(out: Console, sets: Sequence[Mapping[str, Json]]) -> None:
+    """Noise and accuracy are those of the test rows, "–" where they are not known."""
+    shown = table(
+        "set", "rows", "labels", "to find", "changed", "best accuracy", numbers=range(1, 6)
+    )
+    for one in sets:
+        shares = [(one.get(key) or {}).get("test") for key in ("effective_noise", "best_accuracy")]
+        told = ["–" if share is None else f"{100 * share:.1f}%" for share in shares]
+        rows, labels = sum(one["rows"].values()), len(one.get("labels") or ())
+        shown.add_row(
+            visible(str(one["name"])), f"{rows:,}", str(labels or "–"), str(one["known"]), *told
+        )
+    out.print(shown)

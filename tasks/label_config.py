@@ -82,6 +82,7 @@ class Metadata:
     features: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: tuple[str, ...] = ()
+    properties: Mapping[str, Json] = field(default_factory=dict)  # how a set was made
 
 
 def read_metadata(folder: Path) -> Metadata:
@@ -114,6 +115,7 @@ def read_metadata(folder: Path) -> Metadata:
         features,
         labels,
         tuple(dict.fromkeys(one for one in known if isinstance(one, str))),
+        _mapping(told, "task_properties"),
     )
 
 

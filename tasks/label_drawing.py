@@ -34,6 +34,15 @@ def _parts(problem: Problem) -> Iterator[str]:
     yield f"rows: {len(problem.shown)} shown, {', '.join(hidden) or 'none'} hidden"
     for one in problem.shown[:_ROWS]:
         yield _row(one)
+    made = problem.secret.get("made", {})
+    for key, said in (
+        ("effective_noise", "labels changed"),
+        ("best_accuracy", "best possible accuracy"),
+    ):
+        if key in made:
+            yield f"{said}: " + ", ".join(
+                f"{split} {share:.1%}" for split, share in made[key].items()
+            )
     for one in problem.secret.get("known", ()):
         yield f"known: {one}"
 

@@ -44,6 +44,9 @@ class Rows:
     description: str = ""
     known: tuple[str, ...] = ()
     templates: Mapping[str, Json] | None = None
+    properties: Mapping[str, Json] | None = (
+        None  # of a set whose rule is known, as in metadata.json
+    )
 
     @cached_property
     def public(self) -> dict[str, Json]:
@@ -74,6 +77,8 @@ class Rows:
         secret: dict[str, Json] = {"splits": spans}
         if self.known:
             secret["known"] = list(self.known)
+        if self.properties and "best_accuracy" in self.properties:
+            secret["made"] = dict(self.properties)
         return Problem(
             f"{self.name}#{sample}", NAME, TEXT, tuple(drawn), hidden, self.public, secret,
             self.name,
@@ -120,6 +125,7 @@ def rows_of_tables(
         metadata.description,
         metadata.known,
         found.config.templates,
+        metadata.properties,
     )
 
 

@@ -8,20 +8,25 @@ of it.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from ..records import InputSet, Json, Problem, UsageError
-from . import label_generator, label_writing, problem_sample
+from . import label_writing, problem_sample
+from .files import identity
 from .label_config import CONFIG
 from .label_drawing import drawn
+from .label_generation import GENERATORS, citations, named
+from .label_generation.planted import NOISES
 from .label_problems import NAME, SHOWN, TEXT, Rows
 from .label_sources import identity_of, source_of
 from .sentences import nearest
 from .space_files import each_once
 
 MADE = 12  # data sets of a run without data
+MORE = 1_000  # generated sets beyond the named ones that --problem may name
 SPACE = 100  # unlabelled inputs at most: a model may judge each hypothesis on each
 
 
@@ -38,20 +43,27 @@ class Wanted:
     ood: str | None = None
 
 
+@dataclass(frozen=True)
 class Labels:
+    """generator: what makes the rows where there is no data."""
+
+    generator: str = "admission"
+
     name = NAME
     family = TEXT
     about = "what makes a text get its label (HypoGeniC, HypoBench, or your own labelled rows)"
     files = (CONFIG,)
-    generators = ("admission",)
+    generators = (*GENERATORS, citations.NAME)
+    kinds = ("level", "noise", "format", "data")
+    whole = True  # without a number, all sets are written
 
     def made_by(self, generator: str) -> Labels:
-        """`labels:GENERATOR`, which makes what bare `labels` makes without data."""
+        """`labels:GENERATOR`; bare `labels` without data is `labels:admission`."""
         if generator not in self.generators:
             raise UsageError(
                 f"labels has no generator {generator!r}{nearest(generator, self.generators)}"
             )
-        return self
+        return replace(self, generator=generator)
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         return self.choose(path, Wanted(observations=observations, seed=seed))
@@ -59,39 +71,61 @@ class Labels:
     def choose(self, path: str | None, wanted: Wanted) -> list[Problem]:
         """The problems that the options name. Raises UsageError, DataError."""
         shown = _count(wanted.observations)
-        source = None if path is None else source_of(path, wanted.label, wanted.ood)
-        if source is None:
-            return self._made(wanted, shown)
+        if self.generator == citations.NAME or path is None:
+            return self._made(path, wanted, shown)
+        source = source_of(path, wanted.label, wanted.ood)
         there = source.places()
-        read: dict[str, Rows] = {}
-        numbered = _numbered(list(there), wanted)
-        for name, _ in numbered:
-            if name not in read:
-                read[name] = source.read(there[name], wanted.seed)
-        return [read[name].problem(sample, shown, wanted.seed) for name, sample in numbered]
+        return _problems(
+            list(there), lambda name: source.read(there[name], wanted.seed), wanted, shown
+        )
 
-    def _made(self, wanted: Wanted, shown: int) -> list[Problem]:
-        """Without data: `--problems N` (12) data sets of the generator."""
+    def _made(self, path: str | None, wanted: Wanted, shown: int) -> list[Problem]:
+        """`--problems N` (12) data sets of the generator."""
         for option in ("sample", "label", "ood"):
             if (value := getattr(wanted, option)) is not None:
                 raise UsageError(
                     f"--{option} {value}: without --data the rows of labels are made from the seed"
                 )
-        count = wanted.problems or MADE
-        read = {rows.name: rows for rows in label_generator.made(count, wanted.seed)}
-        numbered = _numbered(list(read), wanted)
-        return [read[name].problem(sample, shown, wanted.seed) for name, sample in numbered]
+        if self.generator == citations.NAME:
+            sets = {rows.name: rows for rows in citations.made(path, wanted.seed)}
+            return _problems(list(sets), sets.__getitem__, wanted, shown)
+        maker = GENERATORS[self.generator]
+        names = named(maker, None if wanted.ids else wanted.problems or MADE, wanted.seed)
+        if wanted.ids:
+            names += islice(maker.more(wanted.seed), MORE)
+        return _problems(names, lambda name: maker.made(name, wanted.seed), wanted, shown)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        return [rows.problem(0, SHOWN, seed) for rows in label_generator.made(count, seed)]
+        return [rows.problem(0, SHOWN, seed) for rows in self._sets(count, seed, {})]
 
     def write(
-        self, out: str | Path, count: int, seed: int, kinds: Mapping[str, Json]
+        self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
     ) -> dict[str, Json]:
-        """New data sets as folders in the published layout, which `--data` reads back."""
+        """New data sets as folders in the published layout, or as Hugging Face folders; `--data`
+        reads either back. count: None for all of the generator that `level` names."""
         label_writing.target(out)  # said at once where nothing may be written
-        files = label_writing.save(label_generator.made(count, seed), out)
-        return {"problems": count, "files": [str(path) for path in files]}
+        form = label_writing.form_of(kinds.get("format"))
+        made = self._sets(count, seed, kinds)
+        files = label_writing.save(made, out, form)
+        return {
+            "problems": len(made),
+            "files": [str(path) for path in files],
+            "sets": [label_writing.told(rows) for rows in made],
+        }
+
+    def _sets(self, count: int | None, seed: int, kinds: Mapping[str, Json]) -> list[Rows]:
+        level, noise = kinds.get("level"), kinds.get("noise") or NOISES[0]
+        if self.generator == citations.NAME:
+            for name in ("level", "noise"):
+                if kinds.get(name) is not None:
+                    raise UsageError(f"--{name} {kinds[name]}: works have nothing of the kind")
+            return citations.made(kinds.get("data"), seed)[:count]
+        if kinds.get("data") is not None:
+            raise UsageError(f"--data {kinds['data']}: labels:{self.generator} is made from a seed")
+        if noise not in NOISES:
+            raise UsageError(f"--noise {noise}{nearest(noise, NOISES)}")
+        maker = GENERATORS[self.generator]
+        return [maker.made(name, seed, noise) for name in named(maker, count, seed, level)]
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """At most 100 unlabelled inputs: of the validation rows, else of the shown ones; never of
@@ -106,6 +140,8 @@ class Labels:
         return drawn(problem)
 
     def identity(self, path: str | Path) -> dict[str, Json]:
+        if self.generator == citations.NAME:
+            return identity(citations.settings_of(str(path))[0])
         return identity_of(path)
 
 
@@ -119,6 +155,18 @@ def _count(observations: str | None) -> int:
             " takes no file of them"
         )
     return int(text)
+
+
+def _problems(
+    names: Sequence[str], read: Callable[[str], Rows], wanted: Wanted, shown: int
+) -> list[Problem]:
+    """Of the data sets of these names; none is read that no problem is of."""
+    found: dict[str, Rows] = {}
+    numbered = _numbered(names, wanted)
+    for name, _ in numbered:
+        if name not in found:
+            found[name] = read(name)
+    return [found[name].problem(sample, shown, wanted.seed) for name, sample in numbered]
 
 
 # --- samples --------------------------------------------------------------------------

@@ -11,34 +11,48 @@ from .arguments import checked
 from .mining import answered_rules
 from .problems import choose
 
+GENERATED = 100  # problems, where no number is given
+
 
 @checked
 def tasks_generate(
     task: str,
     out: str | Path,
     *,
-    problems: int = 100,
+    problems: int | None = None,
     seed: int = 0,
     regime: str | None = None,
     difficulty: str | None = None,
     mined: str | Path | None = None,
+    level: str | None = None,
+    noise: str | None = None,
+    format: str | None = None,
+    data: str | Path | None = None,
 ) -> dict[str, Json]:
     """Writes new problems from `seed` in a form that `--data` reads back, whole or not at all.
-    regime, difficulty: of abd, all in turn where they are None. mined: a store, whose valid rules
-    compete with those that are planted."""
+    problems: by default 100, of labels all sets of the generator. regime, difficulty: of abd, all in
+    turn where they are None. mined: a store, whose valid rules compete with those that are planted.
+    level, noise, format: of labels, which sets, how labels are changed (exact, sampled), and the
+    layout (published, huggingface). data: the file of works of labels:citations."""
     source = task_named(task)
-    kinds = {"regime": regime, "difficulty": difficulty, "mined": mined}
+    if problems is not None and problems < 1:
+        raise UsageError(f"--problems {problems}: at least 1 problem is needed")
+    kinds: dict[str, Json] = {
+        "regime": regime, "difficulty": difficulty, "mined": mined, "level": level,
+        "noise": noise, "format": format, "data": None if data is None else str(data),
+    }  # fmt: skip
+    count = problems if problems is not None or getattr(source, "whole", False) else GENERATED
     for name, value in kinds.items():
         if value is not None and name not in getattr(source, "kinds", ()):
             raise UsageError(f"--{name} {value}: task {source.name!r} has nothing of the kind")
     write = getattr(source, "write", None)
     if write is not None:
         rules = None if mined is None else answered_rules(mined)
-        told = write(out, problems, seed, {**kinds, "mined": rules})
+        told = write(out, count, seed, {**kinds, "mined": rules})
         first = identity(Path(told["files"][0]))
         return {"task": task, **told, "path": str(out), "sha256": first["sha256"]}
     target = writable(out)
-    made = choose(task, problems=problems, seed=seed).problems
+    made = choose(task, problems=count, seed=seed).problems
     write_lines(target, (canonical_json(_published(problem)) for problem in made))
     return {
         "task": task,

@@ -229,14 +229,26 @@ def test_rows_to_predict_need_no_labels(tmp_path: Path, name: str) -> None:
         rows_of(written(tmp_path / name, fresh), columns)
 
 
-def test_the_generator_is_a_pure_function_of_the_seed_with_balanced_splits() -> None:
+def test_bare_labels_are_the_admission_sets_of_the_seed() -> None:
     made = [problem for problem, _ in load_problems("labels", problems=4, seed=5)]
-    assert [one.id for one in made] == [f"admission-5-{n}#0" for n in range(4)]
-    assert made == task("labels").generate(4, 5)
-    assert made[:2] == [
-        problem for problem, _ in load_problems("labels:admission", problems=2, seed=5)
-    ]
-    for one in made:
+    assert [one.id for one in made] == [
+        "admission/level_1/base#0", "admission/level_2/depth_2#0", "admission/level_2/size_5#0",
+        "admission/level_2/distractor_3#0",
+    ]  # fmt: skip
+    assert made == task("labels").generate(4, 5) == task("labels:admission").generate(4, 5)
+    assert made != task("labels").generate(4, 6)
+    (again, _), = load_problems("labels", ids=["admission/level_2/size_5#2"], seed=5)  # fmt: skip
+    assert again.hidden == made[2].hidden and again.shown != made[2].shown
+    with pytest.raises(
+        UsageError, match="labels has no generator 'admision'; did you mean admission"
+    ):
+        task("labels:admision")
+
+
+def test_beyond_the_grid_rules_are_drawn_and_splits_balanced() -> None:
+    made = [problem for problem, _ in load_problems("labels", problems=30, seed=5)]
+    assert [one.id for one in made[26:]] == [f"admission-5-{n}#0" for n in range(4)]
+    for one in made[26:]:
         assert Counter(o.output for o in one.shown) == {"admitted": 100, "rejected": 100}
         for name in ("val", "ind"):
             assert Counter(label for _, label in split(one, name)) == {
@@ -245,11 +257,7 @@ def test_the_generator_is_a_pure_function_of_the_seed_with_balanced_splits() -> 
             }
         assert one.public["shape"] == "fields" and len(one.secret["known"]) == 1
     (again, _), = load_problems("labels", ids=["admission-5-3#2"], seed=5)  # fmt: skip
-    assert again.hidden == made[3].hidden and again.shown != made[3].shown
-    with pytest.raises(
-        UsageError, match="labels has no generator 'admision'; did you mean admission"
-    ):
-        task("labels:admision")
+    assert again.hidden == made[29].hidden and again.shown != made[29].shown
 
 
 def test_what_is_generated_reads_back_as_the_same_problems(tmp_path: Path) -> None:
