@@ -1,0 +1,118 @@
+"""`labels:citations`: highly and rarely cited abstracts of a local file of works."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peirce.api import tasks_generate
+from peirce.records import DataError, UsageError
+from peirce.tasks import load_problems
+from peirce.tasks.sentences import DataWarning
+
+WORDS = " ".join(f"word{n}" for n in range(60))
+
+
+def work(number: int, venue: str = "Radiology", year: int = 2012, **more: Any) -> dict[str, Any]:
+    return {
+        "title": f"Paper {number} of {venue} {year}", "abstract": f"Finding {number}. {WORDS}",
+        "venue": venue, "year": year, "citations": number, **more,
+    }  # fmt: skip
+
+
+def openalex(number: int, venue: str, year: int) -> dict[str, Any]:
+    """Cited `number` times in its second year, and much more often long after."""
+    words = f"Finding {number} . {WORDS}".split()
+    counts = [{"year": year + 2, "cited_by_count": number}, {"year": year + 8, "cited_by_count": 500 - number}]  # fmt: skip
+    return {
+        "display_name": f"Work {number} of {year}", "publication_year": year, "type": "article",
+        "abstract_inverted_index": {word: [n] for n, word in enumerate(words)},
+        "primary_location": {"source": {"display_name": venue}},
+        "counts_by_year": counts, "cited_by_count": 500,
+    }  # fmt: skip
+
+
+def written(path: Path, works: list[Any]) -> Path:
+    lines = "".join(json.dumps(one) + "\n" for one in works)
+    path.write_bytes(gzip.compress(lines.encode()) if path.suffix == ".gz" else lines.encode())
+    return path
+
+
+def test_each_cohort_gives_the_same_share_at_both_ends(tmp_path: Path) -> None:
+    works = [work(n, venue, year) for venue in ("Radiology", "Health Affairs")
+             for year in (2012, 2013, 2018) for n in range(100)]  # fmt: skip
+    path = written(tmp_path / "works.jsonl", works)
+    found = [one for one, _ in load_problems("labels:citations", f"{path}?share=0.1&ood=2017")]
+    assert [one.id for one in found] == [
+        "citations/health-affairs#0", "citations/radiology#0", "citations/all#0",
+    ]  # fmt: skip
+    radiology = found[1]
+    assert radiology.public["columns"] == {"abstract": {"kind": "text", "about": "of the paper"}}
+    spans = radiology.secret["splits"]
+    assert len(radiology.shown) == 28 and spans["ood"][1] - spans["ood"][0] == 20
+    rows = (*radiology.shown, *radiology.hidden)
+    assert Counter(one.output for one in rows) == {"highly cited": 30, "rarely cited": 30}
+    for one in rows:
+        number = int(one.input["abstract"].split(".")[0].removeprefix("Finding "))
+        assert number >= 90 if one.output == "highly cited" else number < 10
+
+
+def test_openalex_works_count_the_citations_of_the_first_years(tmp_path: Path) -> None:
+    works = [openalex(n, "NeurIPS", 2015) for n in range(100)]
+    path = written(tmp_path / "works.jsonl.gz", works)
+    ((one, _),) = load_problems("labels:citations", f"{path}?share=0.25")
+    high = [o for o in (*one.shown, *one.hidden) if o.output == "highly cited"]
+    assert len(high) == 25
+    assert all(int(o.input["abstract"].split()[1]) >= 75 for o in high)
+    with pytest.raises(DataError, match="no venue has 10 works of each label"):
+        load_problems("labels:citations", f"{path}?after=all")  # 500 each: no gap
+    works[0]["cited_by_count"] = 9_000  # more than its counts: the first years are unknown
+    with pytest.warns(DataWarning, match="1 of 100 works are left out .no citations of these"):
+        load_problems("labels:citations", f"{written(path, works)}?share=0.25")
+
+
+def test_what_is_left_out_is_counted_by_its_reason(tmp_path: Path) -> None:
+    works: list[Any] = [work(n) for n in range(100)]
+    works += [work(100, abstract="short"), work(101, type="editorial"), work(102, year="2012"),
+              work(3), work(103, citations=None), "text"]  # fmt: skip
+    path = written(tmp_path / "works.jsonl", works)
+    with pytest.warns(DataWarning, match="6 of 106 works are left out") as told:
+        load_problems("labels:citations", str(path))
+    said = str(told[0].message)
+    for reason in (
+        "no abstract of 50 words",
+        "no paper",
+        "no year",
+        "a title that was there before",
+    ):
+        assert reason in said
+
+
+def test_citations_need_a_file_and_take_known_settings(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="needs a file of works: --data"):
+        load_problems("labels:citations")
+    with pytest.raises(UsageError, match="no file of works"):
+        load_problems("labels:citations", str(tmp_path / "none.jsonl"))
+    path = written(tmp_path / "works.jsonl", [work(n) for n in range(100)])
+    for query, said in (("shares=1", "no setting 'shares' of citations"), ("share=0.7", "a share from"),
+                        ("after=soon", "numbers of years")):  # fmt: skip
+        with pytest.raises(UsageError, match=said):
+            load_problems("labels:citations", f"{path}?{query}")
+
+
+def test_citations_are_generated_as_files(tmp_path: Path) -> None:
+    path = written(tmp_path / "works.jsonl", [work(n) for n in range(100)])
+    told = tasks_generate("labels:citations", tmp_path / "new", data=f"{path}?share=0.2", format="huggingface")  # fmt: skip
+    assert told["problems"] == 1 and told["sets"][0]["rows"] == {"train": 28, "val": 4, "test": 8}
+    ((one, _),) = load_problems("labels", str(tmp_path / "new" / "citations" / "radiology"))
+    assert len(one.shown) == 28 and set(one.public["labels"]) == {"highly cited", "rarely cited"}
+    with pytest.raises(UsageError, match="labels:shoe is made from a seed"):
+        tasks_generate("labels:shoe", tmp_path / "other", data=path)
+    with pytest.raises(
+        UsageError, match="--level 3: task 'list_functions' has nothing of the kind"
+    ):
+        tasks_generate("list_functions", tmp_path / "x.jsonl", level="3")
