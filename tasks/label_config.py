@@ -115,7 +115,7 @@ def read_metadata(folder: Path) -> Metadata:
         features,
         labels,
         tuple(dict.fromkeys(one for one in known if isinstance(one, str))),
-        _mapping(told, "task_properties"),
+        properties=_mapping(told, "task_properties"),
     )
 
 

@@ -125,7 +125,7 @@ def rows_of_tables(
         metadata.description,
         metadata.known,
         found.config.templates,
-        metadata.properties,
+        properties=metadata.properties,
     )
 
 
