@@ -78,11 +78,11 @@ class Metadata:
     "possible_values"} as far as they are told."""
 
     path: Path | None = None
+    properties: Mapping[str, Json] = field(default_factory=dict)  # how it was made
     description: str = ""
     features: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: tuple[str, ...] = ()
-    properties: Mapping[str, Json] = field(default_factory=dict)  # how a set was made
 
 
 def read_metadata(folder: Path) -> Metadata:
@@ -111,11 +111,11 @@ def read_metadata(folder: Path) -> Metadata:
     about = told.get("task_description")
     return Metadata(
         path,
+        _mapping(told, "task_properties"),
         about.strip() if isinstance(about, str) else "",
         features,
         labels,
         tuple(dict.fromkeys(one for one in known if isinstance(one, str))),
-        properties=_mapping(told, "task_properties"),
     )
 
 

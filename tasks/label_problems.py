@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..records import DataError, Json, Observation, Problem, canonical_json
@@ -40,13 +40,13 @@ class Rows:
     label_name: str
     labels: tuple[str, ...]
     columns: Columns
+    properties: Mapping[str, Json] | None = field(
+        default=None, kw_only=True
+    )  # of a set that was made
     splits: Mapping[str, tuple[Observation, ...]]
     description: str = ""
     known: tuple[str, ...] = ()
     templates: Mapping[str, Json] | None = None
-    properties: Mapping[str, Json] | None = (
-        None  # of a set whose rule is known, as in metadata.json
-    )
 
     @cached_property
     def public(self) -> dict[str, Json]:
@@ -75,10 +75,10 @@ class Rows:
         drawn = random.Random(seed + sample).sample(rows, min(shown, len(rows)))
         hidden, spans = self._hidden
         secret: dict[str, Json] = {"splits": spans}
-        if self.known:
-            secret["known"] = list(self.known)
         if self.properties and "best_accuracy" in self.properties:
             secret["made"] = dict(self.properties)
+        if self.known:
+            secret["known"] = list(self.known)
         return Problem(
             f"{self.name}#{sample}", NAME, TEXT, tuple(drawn), hidden, self.public, secret,
             self.name,
@@ -125,7 +125,6 @@ def rows_of_tables(
         metadata.description,
         metadata.known,
         found.config.templates,
-        properties=metadata.properties,
     )
 
 

@@ -8,7 +8,7 @@ file. Behind it may stand settings: `PATH?label=verdict&ood=chicago&columns=text
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -62,7 +62,8 @@ class Source:
         }
         if list(by_split) in ([""], ["train"]):
             by_split = self._parted(found, tables, seed)
-        return rows_of_tables(found, by_split, self.label, self.columns)
+        rows = rows_of_tables(found, by_split, self.label, self.columns)
+        return replace(rows, properties=found.metadata.properties)
 
     def _parted(
         self, found: DataSet, tables: Sequence[Table], seed: int
