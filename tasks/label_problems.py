@@ -40,9 +40,8 @@ class Rows:
     label_name: str
     labels: tuple[str, ...]
     columns: Columns
-    properties: Mapping[str, Json] | None = field(
-        default=None, kw_only=True
-    )  # of a set that was made
+    # What task_properties of metadata.json says of a set that was made.
+    properties: Mapping[str, Json] | None = field(default=None, kw_only=True)
     splits: Mapping[str, tuple[Observation, ...]]
     description: str = ""
     known: tuple[str, ...] = ()
