@@ -11,7 +11,8 @@ F1 is the mean over the labels that stand among the true ones, each of 2 tp / (2
 without a label (a judge's answer that names none, a sentence that does not apply) counts as wrong in
 both and is no label of its own. `accuracy` and `f1` are those of the test rows, without any those of
 the other source, without any of validation. Which of several strategies, banks or methods to
-believe is for `_val` to say; that of the other splits would be chosen on what it is tested on.
+believe is for `_val` to say; that of the other splits would be chosen on what it is tested on. Labels
+that are numbers also have a squared error.
 
 Intervals: of several problems over problems, as everywhere; a session of one problem has them over
 its rows, n counting rows: Wilson's of shares, the bootstrap's of F1.
@@ -44,6 +45,8 @@ METRICS = (
     *(Metric(f"{name}_{split}", "higher", f"{said} {about}")
       for split, about in SPLITS.items()
       for name, said in (("accuracy", "accuracy on"), ("f1", "macro F1 on"))),
+    Metric("mse", "lower", "mean squared error of numbers, in training ranges, over test rows"),
+    *(Metric(f"mse_{split}", "lower", f"the same over {about}") for split, about in SPLITS.items()),
     Metric("unlabelled", "lower", "share of all rows asked that get no label, for any reason"),
     Metric("unreadable", "lower", "share of all rows asked where the judge's answer names none"),
     Metric("hypotheses", None, "different hypotheses that were judged"),
@@ -186,10 +189,26 @@ def problem_metrics(
         return found
     for one in reversed(inference.splits):  # the first is left as that of the problem
         accuracy, f1 = one.scores
+        error = squared_error(problem, one)
         for name in (one.split, ""):
             found[_named("accuracy", name)], found[_named("f1", name)] = accuracy, f1
+            found[_named("mse", name)] = error
     asked, unlabelled, unreadable = _without_label(inference)
     return found | {"unlabelled": unlabelled / asked, "unreadable": unreadable / asked}
+
+
+def squared_error(problem: Problem, one: Labelled) -> float | None:
+    """Of a data set whose labels are numbers (its metadata says so), in units of the range of the
+    training labels (HypoBench, table 11); 1, the whole range, for a row without a label."""
+    if not problem.secret.get("made", {}).get("numeric"):
+        return None
+    names = [float(label) for label in problem.public["labels"]]
+    width = max(names) - min(names)
+    gaps = (
+        1.0 if got is None else (float(got) - float(true)) / width
+        for true, got in zip(one.gold, one.labels, strict=True)
+    )
+    return sum(gap * gap for gap in gaps) / len(one.gold)
 
 
 def intervals(

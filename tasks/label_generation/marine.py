@@ -126,6 +126,7 @@ class Marine:
             "noise": noise,
             "true_num_hypotheses": len(rules),
             "distractor": len(_COLUMNS) - 2,
+            "numeric": True,
             "best_scaled_error": errors,
             "seed": seed,
         }

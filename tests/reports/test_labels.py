@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,16 @@ def test_each_split_is_scored_and_the_test_rows_stand_for_the_problem():
     assert problem_metrics(without, [step(val="ab", ood="bbb")])["accuracy"] == pytest.approx(2 / 3)
     assert problem_metrics(without, [step(val="ab")])["accuracy"] == 1.0
     assert problem_metrics(without, [step(val="ab")])["accuracy_ood"] is None
+
+
+def test_labels_that_are_numbers_have_a_squared_error_in_training_ranges():
+    p = problem(ind=rows("0246"), val=rows("66"), labels="0246")
+    given = [step(ind="026-", val="60")]
+    assert problem_metrics(p, given)["mse"] is None  # labels that happen to be numbers
+    p = replace(p, secret={**p.secret, "made": {"numeric": True}})
+    found = problem_metrics(p, given)
+    assert found["mse"] == found["mse_ind"] == pytest.approx((0 + 0 + (2 / 6) ** 2 + 1) / 4)
+    assert found["mse_val"] == pytest.approx(0.5) and found["mse_ood"] is None
 
 
 def test_an_answer_that_names_no_label_is_wrong_and_counted():
