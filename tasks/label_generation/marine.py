@@ -1,7 +1,7 @@
 """`labels:marine`: hours of sunlight a day at places in the sea (like HypoBench, appendix B.2).
 
 500 rows of 16 columns. The hours follow the clarity of the water where there are few clouds, and
-nowhere else: an interaction of two columns; the other 14 say nothing of the hours. A row in four is an
+nowhere else: an interaction of two columns; the other 14 say nothing of the hours. A row in five is an
 hour off, up or down (sampled: each with that probability).
 
 The label is a whole number of hours, where theirs is any number: a whole number can be said by a
@@ -24,7 +24,7 @@ from ..label_problems import Rows
 from .planted import Noise, Splits, labelled, parted, planted
 
 ROWS = 500
-NOISE = 0.25
+NOISE = 0.2
 _CLARITY, _CLOUDS = "secchi_depth", "cloud_cover"
 _FEW_CLOUDS = 50
 _TIERS = ((10, 5), (20, 8), (30, 11), (40, 14))  # up to this depth in metres: hours
