@@ -54,7 +54,8 @@ def tasks_show(
 
 @app.command(
     "generate",
-    epilog="Example: peirce tasks generate list_functions --problems 20 --seed 7 --out mine.jsonl",
+    epilog="Example: peirce tasks generate list_functions --problems 20 --seed 7 --out mine.jsonl, or"
+    " peirce tasks generate labels:election --level 3 --out made/",
 )
 def tasks_generate(
     task: o.Task,
