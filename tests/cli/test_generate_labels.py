@@ -1,0 +1,60 @@
+"""`peirce tasks generate labels:NAME`: what is written and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from peirce import cli
+
+
+@pytest.fixture
+def peirce(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
+        monkeypatch.delenv(name)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["tasks", *arguments])
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return call
+
+
+def test_noise_and_best_accuracy_are_printed_and_in_the_json(peirce):
+    code, out, _ = peirce("generate", "labels:admission", "--level", "noise", "--out", "made")
+    assert code == 0
+    (line,) = [one for one in out.splitlines() if one.startswith("admission_adv/level_3/noise_20")]
+    assert line.split()[1:] == ["600", "2", "1", "20.0%", "80.0%"]
+    code, out, _ = peirce("generate", "labels:shoe", "--out", "shoes", "--json")
+    told = json.loads(out)
+    assert (told["problems"], len(told["files"])) == (3, 15)
+    assert told["sets"][2]["name"] == "shoe_two_level/hard"
+    assert told["sets"][2]["best_accuracy"]["test"] == 1.0
+    code, out, _ = peirce("show", "labels", "admission/level_4/noise_30", "--data", "made")
+    assert "best possible accuracy: train 70.0%, val 70.0%, test 70.0%" in out
+    assert "labels changed: train 30.0%" in out and 'known: If math is "A"' in out
+
+
+def test_what_fits_no_set_is_a_usage_error_of_one_sentence(peirce):
+    for arguments, said in (
+        (("labels:election", "--level", "plane"), "did you mean plain?"),
+        (("labels:election", "--level", "grid,plain"), "no set of election has all of these"),
+        (("labels:shoe", "--noise", "some"), "--noise some"),
+        (("labels:shoe", "--format", "csv"), "--format csv"),
+        (("labels:shoe", "--problems", "0"), "--problems 0: at least 1 problem is needed"),
+        (("labels:citations",), "labels:citations needs a file of works"),
+        (("labels:citations", "--data", "none.jsonl"), "no file of works"),
+        (("labels:shoes",), "labels has no generator 'shoes'; did you mean shoe?"),
+        (("acre", "--level", "3"), "task 'acre' has nothing of the kind"),
+    ):
+        code, out, err = peirce("generate", *arguments, "--out", "new")
+        assert (code, out, len(err.splitlines())) == (2, "", 1) and said in err
+        assert not Path("new").exists()
