@@ -1,0 +1,188 @@
+"""All inputs that a data set may hold, as far as two rules can tell them apart.
+
+A column of choices or truth values has the values that are told of it and those of the rows; a column
+of whole numbers all from the least to the greatest; other numbers and texts those of the rows; texts
+that were made by filling places, all fillings (slots.py). Inputs are the product of the columns, each
+value of a column as likely as another. For a pair of rules the columns that neither reads do not
+matter, and values of a column on which no condition differs are one, weighed by their number: so
+the product is small, and what is computed on it is exact. Where it is not, MOST inputs are drawn from
+it, and the result says so. Pairs of texts are the rows themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json, Problem, UsageError, canonical_json
+from ..judge.columns import text_columns
+from ..judge.conditions import Condition
+from ..judge.prepared import Prepared, missing
+from ..judge.rules import Prefer, Rule
+from .parts import columns_of, leaves
+from .slots import Slots, slots_of
+
+MOST = 20_000  # inputs that two rules are compared on
+WIDEST = 10_000  # of whole numbers between the least and the greatest
+
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Inputs and their weights, which sum to 1."""
+
+    rows: Prepared
+    weights: Weights
+
+
+class Space:
+    """Of the problem's rows, those that are hidden too: nothing of it may reach a proposer. drawn:
+    whether some rules were compared on a part of their inputs alone."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.public = problem.public
+        rows = [*problem.shown, *problem.hidden]
+        self.rows: list[Mapping[str, Json]] = list(
+            {canonical_json(one.input): one.input for one in rows}.values()
+        )
+        self.texts = text_columns(self.public)
+        self.as_rows = self.public.get("shape") == "pair" or len(self.texts) > 1
+        self._domains: dict[str, tuple[Json, ...]] = {}
+        self._prepared: dict[str, Prepared] = {}
+        self._slots: dict[str, Slots | None] = {}
+        self._marks: dict[tuple[Condition, str], NDArray[np.bool_]] = {}
+        self._all: Cells | None = None
+        self.drawn = False
+
+    @property
+    def only_text(self) -> str:
+        return self.texts[0] if len(self.texts) == 1 else ""
+
+    def domain(self, column: str) -> tuple[Json, ...]:
+        """The values that the column may have, in order; None where some row has none there."""
+        if column not in self._domains:
+            told = self.public["columns"].get(column)
+            if told is None:
+                raise UsageError(f"no column {column!r}")
+            self._domains[column] = tuple(self._values(column, told))
+        return self._domains[column]
+
+    def _values(self, column: str, told: Mapping[str, Json]) -> list[Json]:
+        seen = [row.get(column) for row in self.rows]
+        there = [one for one in seen if not missing(one)]
+        gap: list[Json] = [None] if len(there) < len(seen) else []
+        kind = told.get("kind")
+        if kind == "text":
+            slots = self.slots(column)
+            return [*(slots.texts if slots else dict.fromkeys(map(str, there))), *gap]
+        if kind == "truth":
+            return [False, True, *gap]
+        numbers = [float(one) for one in there if isinstance(one, int | float)]
+        if kind == "number" and numbers and len(numbers) == len(there):
+            low, high = math.floor(min(numbers)), math.ceil(max(numbers))
+            if all(one.is_integer() for one in numbers) and high - low < WIDEST:
+                return [*range(low, high + 1), *gap]
+            return [*sorted(set(numbers)), *gap]
+        every = dict.fromkeys([*(told.get("values") or ()), *map(_hashable, there)])
+        return [*every, *gap]
+
+    def slots(self, column: str) -> Slots | None:
+        """The places of the texts of a column; None where they have none."""
+        if column not in self._slots:
+            self._slots[column] = slots_of([str(row.get(column) or "") for row in self.rows])
+        return self._slots[column]
+
+    def marks(self, leaf: Condition, column: str) -> NDArray[np.bool_]:
+        """Whether a condition that reads this column alone holds, for each value of it."""
+        if (leaf, column) not in self._marks:
+            if column not in self._prepared:
+                rows = [{column: value} for value in self.domain(column)]
+                self._prepared[column] = Prepared(rows, self.public)
+            self._marks[leaf, column] = leaf.holds(self._prepared[column])
+        return self._marks[leaf, column]
+
+    def cells(self, rules: Iterable[Rule]) -> Cells:
+        """Where the rules may differ. Raises UsageError for a column that the problem lacks."""
+        some = list(rules)
+        if self.as_rows or any(isinstance(c, Prefer) for rule in some for c in rule.clauses):
+            if self._all is None:
+                count = len(self.rows)
+                self._all = Cells(Prepared(self.rows, self.public), np.full(count, 1 / count))
+            return self._all
+        told = {leaf: sorted(columns_of(leaf, self.only_text)) for r in some for leaf in leaves(r)}
+        names = sorted({column for columns in told.values() for column in columns})
+        kept: list[tuple[list[Json], Weights]] = []
+        for name in names:
+            if any(name in columns and len(columns) > 1 for columns in told.values()):
+                values = list(self.domain(name))
+                kept.append((values, np.full(len(values), 1 / len(values))))
+            else:
+                kept.append(self._classes(name, [leaf for leaf in told if told[leaf] == [name]]))
+        return self._product(names, kept)
+
+    def _classes(self, column: str, some: Sequence[Condition]) -> tuple[list[Json], Weights]:
+        """A value of each class on which the conditions agree, and the classes' shares."""
+        values = self.domain(column)
+        signs = np.stack([self.marks(leaf, column) for leaf in some])
+        _, first, counts = np.unique(signs, axis=1, return_index=True, return_counts=True)
+        return [values[n] for n in first], counts / len(values)
+
+    def _product(self, names: list[str], kept: list[tuple[list[Json], Weights]]) -> Cells:
+        if math.prod(len(values) for values, _ in kept) <= MOST:
+            rows = [dict(zip(names, some, strict=True)) for some in product(*(v for v, _ in kept))]
+            weights = np.ones(1)
+            for _, share in kept:
+                weights = np.outer(weights, share).ravel()
+            return Cells(Prepared(rows, self.public), weights)
+        self.drawn = True
+        draw = np.random.default_rng(0)
+        picked = [draw.choice(len(values), MOST, p=share) for values, share in kept]
+        columns = [
+            [values[n] for n in some] for (values, _), some in zip(kept, picked, strict=True)
+        ]
+        rows = [dict(zip(names, some, strict=True)) for some in zip(*columns, strict=True)]
+        return Cells(Prepared(rows, self.public), np.full(MOST, 1 / MOST))
+
+    def variables(self, rule: Rule) -> frozenset[str]:
+        """What the rule is about: its columns; of a text the places that it depends on, where texts
+        have places, else the words and marks that it names."""
+        found: set[str] = set()
+        for leaf in leaves(rule):
+            for column in columns_of(leaf, self.only_text):
+                if column not in self.texts:
+                    found.add(column)
+                elif (slots := None if self.as_rows else self.slots(column)) is not None:
+                    marks = self.marks(leaf, column)[: len(slots.texts)]
+                    found |= {f"{column} {place}" for place in slots.matter(marks)}
+                else:
+                    found |= _named(leaf)
+        for clause in rule.clauses:
+            if isinstance(clause, Prefer):
+                found |= _named(clause.by)
+        return frozenset(found)
+
+
+def _named(told: object) -> set[str]:
+    """The words that a condition or quantity lists; where it lists none, what it measures."""
+    for name in ("part", "quantity"):
+        if (inner := getattr(told, name, None)) is not None:
+            return _named(inner)
+    several = getattr(told, "parts", None) or [
+        one for one in (getattr(told, "left", None), getattr(told, "right", None)) if one
+    ]
+    if several:
+        return set().union(*map(_named, several))
+    listed = getattr(told, "terms", None)
+    if listed:
+        return {one.text or one.kind for one in listed}
+    return {str(getattr(told, "unit", None) or getattr(told, "column", ""))}
+
+
+def _hashable(value: Json) -> Json:
+    return value if isinstance(value, str | int | float | bool) else str(value)
