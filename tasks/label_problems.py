@@ -34,7 +34,8 @@ _MANY = 20  # labels, from which on a column may rather be a number to predict
 @dataclass(frozen=True)
 class Rows:
     """A data set, read and checked. splits: "train", "val", "test", "ood" as far as it has them,
-    each row with its label in one writing. label_name: the column."""
+    each row with its label in one writing. label_name: the column. known: sentences that hold.
+    findings: those of `known` that the literature says of real rows; the others made the labels."""
 
     name: str
     label_name: str
@@ -44,6 +45,7 @@ class Rows:
     description: str = ""
     known: tuple[str, ...] = ()
     templates: Mapping[str, Json] | None = None
+    findings: tuple[str, ...] = ()
 
     @cached_property
     def public(self) -> dict[str, Json]:
@@ -74,6 +76,8 @@ class Rows:
         secret: dict[str, Json] = {"splits": spans}
         if self.known:
             secret["known"] = list(self.known)
+        if truths := [one for one in self.known if one not in self.findings]:
+            secret["truths"] = truths
         return Problem(
             f"{self.name}#{sample}", NAME, TEXT, tuple(drawn), hidden, self.public, secret,
             self.name,
@@ -120,6 +124,7 @@ def rows_of_tables(
         metadata.description,
         metadata.known,
         found.config.templates,
+        tuple(one for one in metadata.known if one not in metadata.truths),
     )
 
 
