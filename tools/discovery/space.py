@@ -167,6 +167,20 @@ class Space:
                 found |= _named(clause.by)
         return frozenset(found)
 
+    def described(self, variable: str) -> str:
+        """A variable in words, for who is asked about it: a column with what is told of it, a place of a
+        text by what may stand there."""
+        column, _, place = variable.rpartition(" ")
+        if column in self.texts and place.isdigit() and (slots := self.slots(column)) is not None:
+            return (
+                f"which of {', '.join(slots.fillings[int(place)])} stands at one place of {column}"
+            )
+        told = self.public["columns"].get(variable)
+        if told is None:
+            return f'the mention of "{variable}"'
+        about = str(told.get("about") or "").strip()
+        return f"{variable} ({about})" if about else variable
+
 
 def _named(told: object) -> set[str]:
     """The words that a condition or quantity lists; where it lists none, what it measures."""
