@@ -45,6 +45,25 @@ def print_agreement(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     out.print(shown)
 
 
+def print_raters(out: Console, scored: Mapping[str, Json]) -> None:
+    """Of an evaluated session on labelled text, who made its discovery scores; and those of raters."""
+    if (scored["metrics"].get("hdr") or {}).get("mean") is not None:
+        out.print(
+            "fdr, rc, hdr, precision and their like: by exact rules; no model made them",
+            soft_wrap=True,
+        )
+    for one in scored.get("rated", ()):
+        told = [
+            f"{name} hdr {_number(scores['hdr'])} (fdr {_number(scores['fdr'])}, rc"
+            f" {_number(scores['rc'])})" if "hdr" in scores else f"{name} {_number(scores['mean'])}"
+            for name, scores in one["scores"].items()
+        ]  # fmt: skip
+        out.print(
+            visible(f"{one_line(one['problem'], 40)}, rated by {one['by']}: {', '.join(told)}"),
+            soft_wrap=True,
+        )
+
+
 def _number(value: Json) -> str:
     if value is None:
         return "–"

@@ -213,6 +213,7 @@ def evaluate_session(
     spaces: Spaces | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
+    rated: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> dict[str, Json]:
     """One entry of `peirce eval`: {session, task, method, model, evaluation, problems, left_out,
     breaches, malformed, memorising, left_out_pairs, metrics, by_problem}, from the store alone;
@@ -223,7 +224,8 @@ def evaluate_session(
     are done: those that failed or are still open are in `left_out`, counted by status. breaches,
     malformed: of the scored problems, as in `Tally`. memorising: hypotheses that are; with
     `options.without_memorising` they are left out. left_out_pairs: hidden pairs by which no
-    hypothesis can be judged, left out unless `options.all_pairs`. spaces: of several sessions.
+    hypothesis can be judged, left out unless `options.all_pairs`. spaces: of several sessions. rated: by
+    problem id, metrics that somebody rated and the store does not hold.
     """
     settings = store.session(session)["settings"]
     rows = store.problems(session)
@@ -242,7 +244,7 @@ def evaluate_session(
         if chosen.of_bank is not None:
             kept = store.bank(session, one.problem.id)
             result |= chosen.of_bank(one.problem, [row["text"] for row in kept])
-        results.append(result)
+        results.append(result | dict((rated or {}).get(one.problem.id, {})))
         details.append(one.detail)
         if chosen.over_rows is not None:
             over_rows.append(chosen.over_rows(one.problem, one.steps, seed, resamples))

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from ..records import InputSet, Json, Problem, StepRecord
 from . import discovered
 from .evaluation import Evaluation, Metric
+from .rated import QUALITIES
 from .statistics import Interval, over_rows, wilson
 
 SPLITS = {
@@ -53,6 +54,8 @@ METRICS = (
     Metric("beta", "higher", "mean Jaccard distance between consistent sentences of the bank"),
     Metric("gamma", "higher", "distinct labels a text of S, consistent sentences together"),
     *discovered.METRICS,
+    *(Metric(name, "higher", f"mean {name} of the bank, 1 to 5, as a model rates it")
+      for name in QUALITIES),
 )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def rate(
     if not banks:
         raise UsageError(f"session {name} has no problem {problem!r}")
     wanted = [(one, _wanted(one, scores)) for one in banks]
-    kept = read_ratings(ratings or beside(path, name))
+    kept = read_ratings(ratings or beside(path, name), mend=True)
     work = _Work(wanted, asked, kept, seed, asyncio.Semaphore(concurrency or CONCURRENCY))
     return _given(work)
 

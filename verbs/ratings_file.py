@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from ..records import DataError, Json
@@ -45,9 +46,12 @@ class RatingsFile:
         self.rows[key_of(row)] = row
 
 
-def read_ratings(path: str | Path, *, needed: bool = False) -> RatingsFile:
-    """A last line that was cut off is taken away. Raises DataError for another line that is no rating,
-    and where the file is needed and not there."""
+def read_ratings(
+    path: str | Path, *, needed: bool = False, mend: bool = False
+) -> RatingsFile:  # fmt: skip
+    """A last line that is not whole (being written, or cut off) is passed over; with `mend`, for who
+    goes on writing, it is taken away. Raises DataError for another line that is no rating, and where
+    the file is needed and not there."""
     place = expanded(path)
     found = RatingsFile(place)
     if not place.exists():
@@ -55,17 +59,16 @@ def read_ratings(path: str | Path, *, needed: bool = False) -> RatingsFile:
             raise DataError(f"{place}: there are no ratings; `peirce rate` makes them")
         return found
     whole = place.read_bytes()
-    if whole and not whole.endswith(b"\n"):
-        place.write_bytes(whole[: whole.rfind(b"\n") + 1])
-    for row in _rows(place):
+    end = whole.rfind(b"\n") + 1
+    if mend and end < len(whole):
+        place.write_bytes(whole[:end])
+    for row in _rows(place, whole[:end].count(b"\n")):
         found.rows[key_of(row)] = row
     return found
 
 
-def _rows(place: Path) -> Iterator[dict[str, Json]]:
-    for number, line in read_lines(place):
-        if not line.strip():
-            continue
+def _rows(place: Path, lines: int) -> Iterator[dict[str, Json]]:
+    for number, line in takewhile(lambda one: one[0] <= lines, read_lines(place)):
         try:
             row = json.loads(line)
         except ValueError:

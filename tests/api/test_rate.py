@@ -161,6 +161,22 @@ def test_rating_leaves_the_session_as_it_was(made) -> None:
     assert peirce.sessions(store=store) == digest and peirce.load(session, store=store) == before
 
 
+def test_the_evaluation_shows_both_and_says_who_made_them(made, capsys) -> None:
+    session, store = made(truths=TRUE, findings=FINDINGS)
+    before = peirce.evaluate(session, store=store)["sessions"][0]
+    assert before["rated"] == [] and before["metrics"]["novelty"]["mean"] is None
+    rated(session, store, Rater())
+    found = peirce.evaluate(session, store=store)["sessions"][0]
+    assert [found["metrics"][name]["mean"] for name in ("novelty", "clarity")] == [4.0, 4.0]
+    assert found["metrics"]["hdr"] == before["metrics"]["hdr"]  # by exact rules as before
+    assert found["rated"][0]["scores"]["released"]["hdr"] == 0.375
+    with pytest.raises(SystemExit):
+        cli.main(["eval", session, "--store", str(store)])
+    said = capsys.readouterr().out
+    assert "by exact rules; no model made them" in said
+    assert "rated by scripted" in said and "released hdr 0.375" in said
+
+
 # --- agree -----------------------------------------------------------------------
 
 

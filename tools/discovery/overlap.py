@@ -26,6 +26,7 @@ from ..judge.rules import NOT_APPLICABLE, Codes, Rule, When
 from .space import Space
 
 _SURE = 1e-9
+NEARLY = 0.999  # of rules that are the same on all inputs that were drawn, which are not all
 
 
 def whole(rule: Rule, labels: Sequence[str]) -> Rule:
@@ -41,23 +42,24 @@ def overlap(one: Rule, other: Rule, space: Space) -> float:
     if one == other:
         return 1.0
     cells = space.cells((one, other))
-    labels = cells.rows.labels
+    labels = cells.labels
     readings = (
         (replace(one, otherwise=None), replace(other, otherwise=None)),
         (whole(one, labels), whole(other, labels)),
     )
-    return max(
-        claimed(left.codes(cells.rows), right.codes(cells.rows), cells.weights, len(labels))
+    found = max(
+        claimed(cells.codes(left), cells.codes(right), cells.weights, len(labels))
         for left, right in readings
     )
+    return min(found, NEARLY) if cells.drawn else found
 
 
 def claimed(
     one: Codes, other: Codes, weights: NDArray[np.float64], labels: int
 ) -> float:  # fmt: skip
     """The overlap of two vectors of label indices, -1 where nothing is claimed."""
-    if (one == other)[weights > 0].all():
-        return 1.0 if (one != NOT_APPLICABLE)[weights > 0].any() else 0.0
+    if not ((one != other) & (weights > 0)).any():
+        return 1.0 if np.unique(one).size > 1 else 0.0
     says = [(codes[:, None] == np.arange(labels)).T @ weights for codes in (one, other)]
     both = float(weights[(one == other) & (one != NOT_APPLICABLE)].sum())
     either = float(weights[(one != NOT_APPLICABLE) | (other != NOT_APPLICABLE)].sum())

@@ -7,8 +7,8 @@ rating (0, .25, .5, .75, 1) of a generated one that matched; HDR = FDR x RC.
 is about; RC the mean over those of the best rating of a sentence about it; HDR = FDR x RC.
 `exact` asks nobody: true and generated sentences are compiled, compared on all inputs (overlap.py) and
 matched one to one for the greatest sum; FDR is the share of true parts that are matched, RC the mean
-overlap of these, HDR their product; precision is the sum of overlaps over the generated parts, of which
-a sentence that is no exact rule is one. Sentences are compared whole and case by case (parts.py), and
+overlap of these, HDR their product; precision is the sum of overlaps over the different things that the
+bank says, of which a sentence that is no exact rule is one. Sentences are compared whole and case by case (parts.py), and
 the way with the higher HDR counts. A bank of 20 guesses gains nothing by their number.
 
 An empty bank is 0 in all of them.
@@ -142,11 +142,12 @@ def exact(
     rules = list(dict.fromkeys(rule for rule in given if isinstance(rule, Rule)))
     strange = sum(isinstance(rule, NotExact) for rule in given)
     gains = _overlaps(true, rules, space)
-    ways = [_matched(true, rules, strange, gains, "sentence")]
+    ways = [_matched(true, rules, strange + _different(rules, space), gains, "sentence")]
     true_parts, found_parts = _apart(true), _apart(rules)
     if (true_parts, found_parts) != (true, rules):
         by_part = _overlaps(true_parts, found_parts, space)
-        ways.append(_matched(true_parts, found_parts, strange, by_part, "part"))
+        said = strange + _different(found_parts, space)
+        ways.append(_matched(true_parts, found_parts, said, by_part, "part"))
     best = max(ways, key=lambda way: way[2])
     of_parts = best if true_parts == true else ways[-1]
     fdr, rc, hdr, precision, identical, by, pairs = best
@@ -161,6 +162,15 @@ def _apart(rules: Sequence[Rule]) -> list[Rule]:
     return list(dict.fromkeys(part for rule in rules for part in parts(rule)))
 
 
+def _different(rules: Sequence[Rule], space: Space) -> int:
+    """How many of the rules say what none before them says in other words."""
+    kept: list[Rule] = []
+    for rule in rules:
+        if all(overlap(rule, other, space) < SAME for other in kept):
+            kept.append(rule)
+    return len(kept)
+
+
 def _overlaps(true: Sequence[Rule], rules: Sequence[Rule], space: Space) -> Matrix:
     found = np.zeros((len(true), len(rules)))
     for t, one in enumerate(true):
@@ -170,7 +180,7 @@ def _overlaps(true: Sequence[Rule], rules: Sequence[Rule], space: Space) -> Matr
 
 
 def _matched(
-    true: Sequence[Rule], rules: Sequence[Rule], strange: int, gains: Matrix, by: str
+    true: Sequence[Rule], rules: Sequence[Rule], said: int, gains: Matrix, by: str
 ) -> tuple[float, float, float, float | None, float, str, tuple[Pair, ...]]:
     of_true = dict(matched(gains))
     got = {t: float(gains[t, g]) for t, g in of_true.items()}
@@ -180,7 +190,6 @@ def _matched(
     )
     total = sum(got.values())
     fdr, rc, hdr = product_of(len(got), len(true), total)
-    said = len(rules) + strange
     identical = sum(one == SAME for one in got.values()) / len(true)
     return fdr, rc, hdr, total / said if said else None, identical, by, pairs
 

@@ -12,33 +12,75 @@ it, and the result says so. Pairs of texts are the rows themselves.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Problem, UsageError, canonical_json
 from ..judge.columns import text_columns
-from ..judge.conditions import Condition
+from ..judge.conditions import AllOf, AnyOf, Condition, Not
 from ..judge.prepared import Prepared, missing
-from ..judge.rules import Prefer, Rule
+from ..judge.rules import NOT_APPLICABLE, Codes, Prefer, Rule, When
 from .parts import columns_of, leaves
 from .slots import Slots, slots_of
 
-MOST = 20_000  # inputs that two rules are compared on
+MOST = 50_000  # inputs that two rules are compared on
 WIDEST = 10_000  # of whole numbers between the least and the greatest
 
 Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Inputs and their weights, which sum to 1."""
+class Cells(ABC):
+    """n inputs and their weights, which sum to 1. drawn: some of all that there are."""
 
-    rows: Prepared
+    labels: tuple[str, ...]
     weights: Weights
+    drawn: bool
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @abstractmethod
+    def codes(self, rule: Rule) -> Codes:
+        """int64 (n,): indices of labels, -1 where the rule does not apply."""
+
+
+@dataclass(frozen=True)
+class RowCells(Cells):
+    rows: Prepared
+
+    def codes(self, rule: Rule) -> Codes:
+        return rule.codes(self.rows)
+
+
+@dataclass(frozen=True)
+class GridCells(Cells):
+    """held: of each condition without parts, whether it holds (n,)."""
+
+    held: Mapping[Condition, NDArray[np.bool_]]
+
+    def codes(self, rule: Rule) -> Codes:
+        codes = np.full(len(self), NOT_APPLICABLE, np.int64)
+        for clause in rule.clauses:
+            assert isinstance(clause, When)  # what compares two texts has rows
+            free = codes == NOT_APPLICABLE
+            codes[free & self.holds(clause.condition)] = self.labels.index(clause.label)
+        if rule.otherwise is not None:
+            codes[codes == NOT_APPLICABLE] = self.labels.index(rule.otherwise)
+        return codes
+
+    def holds(self, condition: Condition) -> NDArray[np.bool_]:
+        if isinstance(condition, Not):
+            return ~self.holds(condition.part)
+        if isinstance(condition, AllOf):
+            return np.asarray(np.all([self.holds(part) for part in condition.parts], axis=0))
+        if isinstance(condition, AnyOf):
+            return np.asarray(np.any([self.holds(part) for part in condition.parts], axis=0))
+        return self.held[condition]
 
 
 class Space:
@@ -110,44 +152,68 @@ class Space:
     def cells(self, rules: Iterable[Rule]) -> Cells:
         """Where the rules may differ. Raises UsageError for a column that the problem lacks."""
         some = list(rules)
-        if self.as_rows or any(isinstance(c, Prefer) for rule in some for c in rule.clauses):
-            if self._all is None:
-                count = len(self.rows)
-                self._all = Cells(Prepared(self.rows, self.public), np.full(count, 1 / count))
-            return self._all
         told = {leaf: sorted(columns_of(leaf, self.only_text)) for r in some for leaf in leaves(r)}
-        names = sorted({column for columns in told.values() for column in columns})
-        kept: list[tuple[list[Json], Weights]] = []
-        for name in names:
-            if any(name in columns and len(columns) > 1 for columns in told.values()):
-                values = list(self.domain(name))
-                kept.append((values, np.full(len(values), 1 / len(values))))
-            else:
-                kept.append(self._classes(name, [leaf for leaf in told if told[leaf] == [name]]))
-        return self._product(names, kept)
+        if (
+            self.as_rows
+            or any(isinstance(c, Prefer) for rule in some for c in rule.clauses)
+            or any(len(columns) > 1 for columns in told.values())
+        ):
+            return self._rows_of(sorted({c for columns in told.values() for c in columns}))
+        classes: list[tuple[NDArray[np.int64], Weights]] = []
+        place: dict[Condition, int] = {}
+        for name in sorted({column for (column,) in told.values()}):
+            own = [leaf for leaf in told if told[leaf] == [name]]
+            place |= dict.fromkeys(own, len(classes))
+            classes.append(self._classes(name, own))
+        at, weights, drawn = self._product([share for _, share in classes])
+        held = {
+            leaf: self.marks(leaf, told[leaf][0])[classes[n][0]][at[n]] for leaf, n in place.items()
+        }
+        return GridCells(tuple(self.public["labels"]), weights, drawn, held)
 
-    def _classes(self, column: str, some: Sequence[Condition]) -> tuple[list[Json], Weights]:
-        """A value of each class on which the conditions agree, and the classes' shares."""
-        values = self.domain(column)
-        signs = np.stack([self.marks(leaf, column) for leaf in some])
-        _, first, counts = np.unique(signs, axis=1, return_index=True, return_counts=True)
-        return [values[n] for n in first], counts / len(values)
+    def _rows_of(self, names: Sequence[str]) -> Cells:
+        """The rows themselves where texts are compared with each other, else the product of columns
+        that are read together."""
+        labels = tuple(self.public["labels"])
+        if self.as_rows or not names:
+            if self._all is None:
+                even = np.full(len(self.rows), 1 / len(self.rows))
+                self._all = RowCells(labels, even, False, Prepared(self.rows, self.public))
+            return self._all
+        domains = [self.domain(name) for name in names]
+        at, weights, drawn = self._product([np.full(len(d), 1 / len(d)) for d in domains])
+        columns = [[d[n] for n in some] for d, some in zip(domains, at, strict=True)]
+        rows = [dict(zip(names, some, strict=True)) for some in zip(*columns, strict=True)]
+        return RowCells(labels, weights, drawn, Prepared(rows, self.public))
 
-    def _product(self, names: list[str], kept: list[tuple[list[Json], Weights]]) -> Cells:
-        if math.prod(len(values) for values, _ in kept) <= MOST:
-            rows = [dict(zip(names, some, strict=True)) for some in product(*(v for v, _ in kept))]
+    def _classes(
+        self, column: str, some: Sequence[Condition]
+    ) -> tuple[NDArray[np.int64], Weights]:  # fmt: skip
+        """A value of each class on which the conditions agree, by its place in the domain, and the
+        classes' shares."""
+        signs = np.packbits(np.stack([self.marks(leaf, column) for leaf in some]), axis=0)
+        _, first, counts = np.unique(
+            np.ascontiguousarray(signs.T).view(f"V{signs.shape[0]}").ravel(),
+            return_index=True, return_counts=True,
+        )  # fmt: skip
+        return first, counts / signs.shape[1]
+
+    def _product(
+        self, shares: Sequence[Weights]
+    ) -> tuple[list[NDArray[np.int64]], Weights, bool]:  # fmt: skip
+        """Of each input the place of its value in each column, the inputs' weights, and whether they
+        are drawn."""
+        sizes = [len(some) for some in shares]
+        if math.prod(sizes) <= MOST:
+            at = [one.ravel() for one in np.indices(sizes)]
             weights = np.ones(1)
-            for _, share in kept:
-                weights = np.outer(weights, share).ravel()
-            return Cells(Prepared(rows, self.public), weights)
+            for some in shares:
+                weights = np.outer(weights, some).ravel()
+            return at, weights, False
         self.drawn = True
         draw = np.random.default_rng(0)
-        picked = [draw.choice(len(values), MOST, p=share) for values, share in kept]
-        columns = [
-            [values[n] for n in some] for (values, _), some in zip(kept, picked, strict=True)
-        ]
-        rows = [dict(zip(names, some, strict=True)) for some in zip(*columns, strict=True)]
-        return Cells(Prepared(rows, self.public), np.full(MOST, 1 / MOST))
+        at = [draw.choice(size, MOST, p=some) for size, some in zip(sizes, shares, strict=True)]
+        return at, np.full(MOST, 1 / MOST), True
 
     def variables(self, rule: Rule) -> frozenset[str]:
         """What the rule is about: its columns; of a text the places that it depends on, where texts

@@ -109,6 +109,15 @@ def test_one_sentence_finds_one_truth_at_most() -> None:
     assert twice.released.fdr == 1  # where one sentence may be matched with every truth
 
 
+def test_one_thing_in_other_words_is_no_guess() -> None:
+    again = [
+        "If math is not A, the label is rejected.",
+        "If math is not one of B, C, D, F, admitted.",
+    ]
+    found = scored(TRUE[:1], [TRUE[0], *again])
+    assert (found.hdr, found.precision) == (1, 1)
+
+
 def test_a_contradiction_shares_the_variable_and_is_worth_nothing() -> None:
     found = scored(TRUE[:1], ["If math is A, the label is rejected."])
     assert (found.fdr, found.hdr, found.precision) == (0, 0, 0)

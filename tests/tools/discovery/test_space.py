@@ -31,14 +31,13 @@ def test_classes_give_the_overlap_of_the_whole_product() -> None:
     other = rule("If papers is more than 1 and english is not F, the label is admitted.", problem)
     space = Space(problem)
     cells = space.cells((one, other))
-    assert len(cells.rows) == 2 * 3 * 2  # grades told apart, papers below 2, of 2, from 3, …
+    assert len(cells) == 2 * 3 * 2  # grades told apart, papers below 2, of 2, from 3, …
     assert cells.weights.sum() == pytest.approx(1)
     rows = Prepared([row.input for row in problem.hidden], problem.public)
     even = np.full(len(rows), 1 / len(rows))
     plain = claimed(one.codes(rows), other.codes(rows), even, 2)
-    assert claimed(
-        one.codes(cells.rows), other.codes(cells.rows), cells.weights, 2
-    ) == pytest.approx(plain)  # fmt: skip
+    found = claimed(cells.codes(one), cells.codes(other), cells.weights, 2)
+    assert found == pytest.approx(plain)
 
 
 def test_a_product_that_is_too_large_is_drawn_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +47,34 @@ def test_a_product_that_is_too_large_is_drawn_and_says_so(monkeypatch: pytest.Mo
         "If math is A and english is A and papers is 3 and donated is true, admitted.", problem
     )
     space = Space(problem)
-    assert len(space.cells((one,)).rows) == 8 and space.drawn
+    assert len(space.cells((one,))) == 8 and space.drawn
+
+
+def test_rules_that_no_drawn_input_tells_apart_are_not_called_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = students()
+    narrow = "If math is {} and english is {} and papers is {} and donated is true, admitted."
+    one, other = (rule(narrow.format(*some), problem) for some in (("A", "B", 3), ("C", "D", 1)))
+    near = rule("If math is A and english is B and papers is at least 3, admitted.", problem)
+    assert overlap(one, other, Space(problem)) == 0
+    monkeypatch.setattr(spaces, "MOST", 8)
+    space = Space(problem)
+    assert overlap(one, other, space) == 0 and space.drawn
+    assert overlap(one, near, space) < 1 and overlap(one, one, space) == 1
+
+
+def test_columns_that_are_compared_with_each_other_are_taken_together() -> None:
+    columns = {"a": {"kind": "number"}, "b": {"kind": "number"}, "c": {"kind": "truth"}}
+    public = {"labels": ["x", "y"], "columns": columns, "shape": "fields"}
+    rows = tuple(Observation({"a": a, "b": 3 - a, "c": True}, "x") for a in range(4))
+    problem = Problem("n#0", "labels", "text", rows, (), public, {"splits": {}}, "n")
+    space = Space(problem)
+    more, fewer = (rule(f"If a is {w} than b, the label is x.", problem) for w in ("more", "less"))
+    both = rule("If a is more than b and c is true, the label is x.", problem)
+    assert len(space.cells((more,))) == 16
+    assert overlap(more, fewer, space) == 0 < overlap(more, both, space) < 1
+    assert space.variables(both) == {"a", "b", "c"}
 
 
 def test_whole_numbers_between_those_of_the_rows_count_too() -> None:
