@@ -3,7 +3,8 @@
 A rule is identified where no small change of it explains the shown rows as well: one of its conditions
 left out, a threshold moved by a value of its column, a choice taken away. With the rule changed, and all
 other true rules beside it, more shown rows get a wrong label than with the rule as it is. A choice
-added makes a longer rule, which has to explain them better to be the one to believe.
+added makes a longer rule, which has to explain them better to be the one to believe. And of all labels
+its own has to be the one that is raised most where it applies, beside its share among the shown rows.
 What no row would refute nobody can find from the rows, and a lower score for it says nothing of a method.
 """
 
@@ -34,7 +35,7 @@ def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Spac
     codes = [replace(one, otherwise=None).codes(rows) for one in pieces]
     least = _errors(codes, gold, rest)
     return [
-        bool((codes[place] != NOT_APPLICABLE).any())
+        _raised_most(codes[place], gold)
         and all(
             _errors([*codes[:place], other.codes(rows), *codes[place + 1 :]], gold, rest)
             >= least + (not longer)
@@ -42,6 +43,19 @@ def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Spac
         )
         for place, one in enumerate(pieces)
     ]
+
+
+def _raised_most(codes: Codes, gold: Codes) -> bool:
+    """Whether the one label that the codes give is, where they give it, more often right beside its share
+    than any other would be."""
+    there = codes != NOT_APPLICABLE
+    given = np.unique(codes[there])
+    if given.size != 1:
+        return bool(there.any())
+    count = int(max(gold.max(), given[0])) + 1
+    shares = np.bincount(gold, minlength=count) / len(gold)
+    raised = np.bincount(gold[there], minlength=count) / there.sum() / np.maximum(shares, 1e-12)
+    return bool((np.delete(raised, given[0]) < raised[given[0]]).all())
 
 
 def _otherwise(truths: Sequence[Rule], labels: Sequence[str]) -> int:

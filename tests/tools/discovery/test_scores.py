@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -175,6 +176,20 @@ def test_the_matching_is_that_of_trying_all() -> None:
             for some in itertools.permutations(range(long), len(short))
         )
         assert sum(gain[pair] for pair in pairs) == pytest.approx(best)
+
+
+def test_a_finding_is_identified_where_its_label_is_the_one_that_is_raised() -> None:
+    some = ["a red hat", "a red hat", "a blue hat", "a blue hat", "a blue hat"]
+    problem = texts(some, ["in", "out"])
+    for labels, known in (
+        (("in", "in", "out", "in", "out"), True),
+        (("out", "in", "in", "in", "out"), False),
+    ):
+        shown = [replace(row, output=one) for row, one in zip(problem.shown, labels, strict=True)]
+        true = rule('If the text mentions "red", the label is in.', problem)
+        assert identified([true], shown, Space(problem)) == [known]
+    green = rule('If the text mentions "green", the label is in.', problem)
+    assert identified([green], problem.shown, Space(problem)) == [False]
 
 
 def test_a_rule_is_identified_where_rows_refute_what_is_near_it() -> None:
