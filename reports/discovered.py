@@ -39,8 +39,10 @@ def discovered(problem: Problem, bank: Sequence[str]) -> dict[str, float | None]
     """Every metric of `METRICS`. bank: sentences, best first."""
     truths = truths_of(problem)
     found: dict[str, float | None] = dict.fromkeys(NAMES)
+    if not truths:
+        return found
     space = Space(problem)
-    told = exact(truths, bank, space, problem.public) if truths else None
+    told = exact(truths, bank, space, problem.public)
     if told is None:
         return found
     known = identified(told.rules, problem.shown, space)

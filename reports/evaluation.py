@@ -60,6 +60,9 @@ class RowIntervals(Protocol):
         ...
 
 
+WITHOUT_BANK = ("direct",)  # methods that keep no hypotheses, which is not an empty bank
+
+
 class BankMetrics(Protocol):
     def __call__(self, problem: Problem, bank: Sequence[str]) -> dict[str, float | None]:
         """Of the sentences in a problem's bank, best first; those that it has no value of are None or
@@ -241,7 +244,7 @@ def evaluate_session(
         counted += tally(one.steps)
         left_out_pairs += one.left_out_pairs
         result = chosen.of_problem(one.problem, one.steps, one.space)
-        if chosen.of_bank is not None:
+        if chosen.of_bank is not None and settings.get("method") not in WITHOUT_BANK:
             kept = store.bank(session, one.problem.id)
             result |= chosen.of_bank(one.problem, [row["text"] for row in kept])
         results.append(result | dict((rated or {}).get(one.problem.id, {})))

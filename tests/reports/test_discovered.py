@@ -54,6 +54,17 @@ def test_a_bank_of_guesses_finds_nothing(admission: Path, tmp_path: Path) -> Non
     assert found["hdr"] < 0.3 and found["identical"] == 0
 
 
+def test_a_method_without_hypotheses_has_no_discovery_scores(
+    admission: Path, tmp_path: Path
+) -> None:
+    session = peirce.run(
+        "labels", data=admission, method="direct", model=Answering(lambda _: "admitted", "yes"),
+        store=tmp_path / "s.duckdb", split=["val"],
+    )  # fmt: skip
+    found = peirce.evaluate(session.session, store=tmp_path / "s.duckdb")["sessions"][0]["metrics"]
+    assert {found[name]["mean"] for name in NAMES} == {None}
+
+
 def test_findings_of_the_literature_are_no_true_rules(admission: Path, tmp_path: Path) -> None:
     folder = tmp_path / "real"
     folder.mkdir()

@@ -31,6 +31,8 @@ def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Spac
     rows = Prepared([one.input for one in shown], space.public)
     gold = np.array([rows.label_index(str(one.output)) for one in shown], np.int64)
     pieces = list(dict.fromkeys(part for rule in truths for part in parts(rule)))
+    if not len(rows):
+        return [False] * len(pieces)
     rest = _otherwise(truths, rows.labels)
     codes = [replace(one, otherwise=None).codes(rows) for one in pieces]
     least = _errors(codes, gold, rest)
