@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...records import Json
-from ..judge.conditions import AllOf, AnyOf, Condition, More, Not, mentions
-from ..judge.quantities import Number
+from ..judge.conditions import AllOf, AnyOf, Compare, Condition, More, Not, mentions
+from ..judge.quantities import Listed, Number
 from ..judge.rules import Clause, NotExact, Prefer, Rule, When, compile_sentence
 from ..judge.terms import terms
 
@@ -37,7 +37,7 @@ def compile_truth(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
 
 
 def parts(rule: Rule) -> tuple[Rule, ...]:
-    """The rule's cases, each a rule: its clauses, and of a clause "if A or B" both. A clause after
+    """The rule's cases, each a rule: its clauses, and of a clause the cases that it joins. A clause after
     one of another label holds only where that one does not. `otherwise` stays with a rule of one
     case alone."""
     found: list[Clause] = []
@@ -46,14 +46,28 @@ def parts(rule: Rule) -> tuple[Rule, ...]:
         if isinstance(clause, Prefer):
             return (rule,)  # what wins is said of both texts at once
         other = [Not(condition) for condition, label in earlier if label != clause.label]
-        for case in clause.condition.parts if isinstance(clause.condition, AnyOf) else (
-            clause.condition,
-        ):  # fmt: skip
+        for case in _cases(clause.condition):
             found.append(When(AllOf((*other, case)) if other else case, clause.label))
         earlier.append((clause.condition, clause.label))
     if len(found) == 1:
         return (replace(rule, clauses=(found[0],)),)
     return tuple(dict.fromkeys(Rule((one,)) for one in found))
+
+
+def _cases(condition: Condition) -> Iterator[Condition]:
+    """Of "A or B" both, of "the text mentions one of x, y" the mention of each; else the condition."""
+    if isinstance(condition, AnyOf):
+        for part in condition.parts:
+            yield from _cases(part)
+    elif (
+        isinstance(condition, Compare)
+        and isinstance(condition.quantity, Listed)
+        and (condition.relation, condition.value) == ("at least", 1)
+    ):
+        for one in condition.quantity.terms:
+            yield mentions((one,), text=condition.quantity.text)
+    else:
+        yield condition
 
 
 def leaves(rule: Rule) -> Iterator[Condition]:

@@ -154,6 +154,16 @@ def test_the_true_sentences_of_published_logistic_sets_are_read() -> None:
     assert not isinstance(compile_truth(told.format("neutral"), problem.public), Rule)
 
 
+def test_a_list_of_words_is_as_many_cases() -> None:
+    problem = texts(["a red hat", "a blue hat", "no hat at all"], ["in", "out"])
+    listed = 'If the text mentions one of "red", "blue", the label is in.'
+    apart = [f'If the text mentions "{word}", the label is in.' for word in ("red", "blue")]
+    assert parts(rule(listed, problem)) == tuple(rule(one, problem) for one in apart)
+    for truths, bank in ((apart, [listed]), ([listed], apart)):
+        found = exact(truths, bank, Space(problem), problem.public)
+        assert found is not None and (found.hdr, found.precision, found.by) == (1, 1, "part")
+
+
 def test_a_later_clause_of_another_label_holds_where_the_earlier_does_not() -> None:
     problem = students()
     some = parts(rule("If math is A, admitted; if papers is at least 1, rejected.", problem))
