@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 VERBS = (
     "run", "resume", "replay", "check", "evaluate", "study", "sessions", "show",
-    "bank", "predict", "import_recorded", "export", "load", "doctor",
+    "bank", "predict", "rate", "agree", "import_recorded", "export", "load", "doctor",
 )  # fmt: skip
 __all__ = ["VERBS", "__version__"]
 

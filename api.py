@@ -16,6 +16,7 @@ from pathlib import Path
 
 from .records import Json, StoreError, UsageError
 from .store import Store
+from .verbs.agreeing import agree
 from .verbs.arguments import checked
 from .verbs.auditing import tasks_audit
 from .verbs.checking import check
@@ -25,12 +26,13 @@ from .verbs.generating import tasks_generate
 from .verbs.outcome import Session, Trace, reading, store_path
 from .verbs.predicting import predict
 from .verbs.problems import tasks_list, tasks_show, tasks_space
+from .verbs.rating import rate
 from .verbs.running import import_recorded, plan, resume, run
 from .verbs.settings import one_of, shown_model, shown_settings
 
 __all__ = [
-    "Session", "Trace", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load",
-    "plan", "predict", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
+    "Session", "Trace", "agree", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load",
+    "plan", "predict", "rate", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
     "tasks_generate", "tasks_list", "tasks_show", "tasks_space",
 ]  # fmt: skip
 

@@ -212,7 +212,7 @@ JudgeModel: TypeAlias = Annotated[
     str | None, _option(MODEL, "Labels texts, where it is not the proposer.")
 ]
 ScorerModel: TypeAlias = Annotated[
-    str | None, _option(MODEL, "Scores hypotheses; recorded, no method here asks it yet.")
+    str | None, _option(MODEL, "Scores hypotheses (`rate`; a session records it).")
 ]
 LiteratureModel: TypeAlias = Annotated[
     str | None, _option(MODEL, "Reads papers, where it is not the proposer.")

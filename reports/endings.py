@@ -90,7 +90,7 @@ def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
 def print_scores(out: Console, result: Mapping[str, Json]) -> None:
     """What `peirce eval` prints: sessions side by side, or of many table 3 and what was left out;
     then each one's problems if asked for."""
-    from . import beside, cross_model, find_evaluation, gear_tables, tables
+    from . import agreed, beside, cross_model, find_evaluation, gear_tables, tables
 
     scored = result["sessions"]
     if len(scored) <= SIDE_BY_SIDE or "table3" not in result:
@@ -122,6 +122,7 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
             out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
         if "baselines" in one:
             beside.print_beside(out, one["metrics"], one["baselines"])
+        agreed.print_raters(out, one)
     if result.get("cross_model"):
         cross_model.print_table(out, result["cross_model"])
     files = result.get("files", ())

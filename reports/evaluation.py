@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
 from ..records import InputSet, Json, Problem, StepRecord, UsageError, Verdict
+from ..store.bank import folded
 from .results import DEFAULT, Detail, Options, Spaces, read
 from .statistics import RESAMPLES, Interval, summary
 
@@ -59,12 +60,23 @@ class RowIntervals(Protocol):
         ...
 
 
+WITHOUT_BANK = ("direct",)  # methods that keep no hypotheses, which is not an empty bank
+
+
+class BankMetrics(Protocol):
+    def __call__(self, problem: Problem, bank: Sequence[str]) -> dict[str, float | None]:
+        """Of the sentences in a problem's bank, best first; those that it has no value of are None or
+        left out."""
+        ...
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """families: those it can score. default_for: those it is the evaluation of by default.
     stratum: of a problem, within which the intervals draw; None: all problems are one. note: what a
     reader of its scores from the store alone has to know. over_rows: where a problem is a whole data
-    set; a session of one problem has these intervals, as one problem has none."""
+    set; a session of one problem has these intervals, as one problem has none. of_bank: metrics of the
+    hypotheses that a session keeps, beside those of its steps."""
 
     name: str
     about: str
@@ -75,6 +87,7 @@ class Evaluation:
     stratum: Callable[[Problem], str] | None = None
     note: str = ""
     over_rows: RowIntervals | None = None
+    of_bank: BankMetrics | None = None
 
     def intervals(
         self,
@@ -177,7 +190,11 @@ def evaluate(
     rows = []
     for problem in problems:
         ordered = sorted(steps_of(problem), key=lambda record: record.step)
-        results.append(chosen.of_problem(problem, ordered, (spaces or {}).get(problem.id)))
+        result = chosen.of_problem(problem, ordered, (spaces or {}).get(problem.id))
+        if chosen.of_bank is not None:
+            kept = folded(event for step in ordered for event in step.events)
+            result |= chosen.of_bank(problem, [row["text"] for row in kept.rows()])
+        results.append(result)
         if chosen.over_rows is not None:
             rows.append(chosen.over_rows(problem, ordered, seed, resamples))
     return {
@@ -199,6 +216,7 @@ def evaluate_session(
     spaces: Spaces | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
+    rated: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> dict[str, Json]:
     """One entry of `peirce eval`: {session, task, method, model, evaluation, problems, left_out,
     breaches, malformed, memorising, left_out_pairs, metrics, by_problem}, from the store alone;
@@ -209,7 +227,8 @@ def evaluate_session(
     are done: those that failed or are still open are in `left_out`, counted by status. breaches,
     malformed: of the scored problems, as in `Tally`. memorising: hypotheses that are; with
     `options.without_memorising` they are left out. left_out_pairs: hidden pairs by which no
-    hypothesis can be judged, left out unless `options.all_pairs`. spaces: of several sessions.
+    hypothesis can be judged, left out unless `options.all_pairs`. spaces: of several sessions. rated: by
+    problem id, metrics that somebody rated and the store does not hold.
     """
     settings = store.session(session)["settings"]
     rows = store.problems(session)
@@ -224,7 +243,11 @@ def evaluate_session(
     for one in read(store, session, done, options, spaces):
         counted += tally(one.steps)
         left_out_pairs += one.left_out_pairs
-        results.append(chosen.of_problem(one.problem, one.steps, one.space))
+        result = chosen.of_problem(one.problem, one.steps, one.space)
+        if chosen.of_bank is not None and settings.get("method") not in WITHOUT_BANK:
+            kept = store.bank(session, one.problem.id)
+            result |= chosen.of_bank(one.problem, [row["text"] for row in kept])
+        results.append(result | dict((rated or {}).get(one.problem.id, {})))
         details.append(one.detail)
         if chosen.over_rows is not None:
             over_rows.append(chosen.over_rows(one.problem, one.steps, seed, resamples))

@@ -27,7 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import InputSet, Json, Problem, StepRecord
+from . import discovered
 from .evaluation import Evaluation, Metric
+from .rated import QUALITIES
 from .statistics import Interval, over_rows, wilson
 
 SPLITS = {
@@ -54,6 +56,9 @@ METRICS = (
     Metric("generalizability", "higher", "share of S that a consistent sentence of the bank labels"),
     Metric("beta", "higher", "mean Jaccard distance between consistent sentences of the bank"),
     Metric("gamma", "higher", "distinct labels a text of S, consistent sentences together"),
+    *discovered.METRICS,
+    *(Metric(name, "higher", f"mean {name} of the bank, 1 to 5, as a model rates it")
+      for name in QUALITIES),
 )  # fmt: skip
 
 
@@ -257,10 +262,11 @@ def _of_bank(steps: Sequence[StepRecord]) -> dict[str, float | None]:
 
 EVALUATION = Evaluation(
     name="hypobench",
-    about="accuracy and macro F1 of what a session predicted",
+    about="accuracy and macro F1 of what a session predicted, discovery scores of its bank",
     families=frozenset({"text"}),
     metrics=METRICS,
     of_problem=problem_metrics,
     default_for=frozenset({"text"}),
     over_rows=intervals,
+    of_bank=discovered.discovered,
 )

@@ -75,7 +75,9 @@ def _yaml(path: Path) -> dict[str, Json]:
 @dataclass(frozen=True)
 class Metadata:
     """labels: label column -> its values. features: column -> {"type", "description",
-    "possible_values"} as far as they are told."""
+    "possible_values"} as far as they are told. known: what is true of the labels by how they were made
+    (ground_truth_hypotheses), then findings of the literature (known_hypotheses), of which `truths` is
+    the former alone."""
 
     path: Path | None = None
     properties: Mapping[str, Json] = field(default_factory=dict)  # how it was made
@@ -83,6 +85,7 @@ class Metadata:
     features: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: tuple[str, ...] = ()
+    truths: tuple[str, ...] = ()
 
 
 def read_metadata(folder: Path) -> Metadata:
@@ -104,10 +107,7 @@ def read_metadata(folder: Path) -> Metadata:
         for name, said in _mapping(told, "labels").items()
         for values in ([said.get("values")] if _is_map(said) else [])
     }
-    known: list[Json] = []
-    for key in ("ground_truth_hypotheses", "known_hypotheses"):
-        some = told.get(key)
-        known += some if isinstance(some, list) else []
+    truths, findings = (_sentences(told, f"{key}_hypotheses") for key in ("ground_truth", "known"))
     about = told.get("task_description")
     return Metadata(
         path,
@@ -115,7 +115,8 @@ def read_metadata(folder: Path) -> Metadata:
         about.strip() if isinstance(about, str) else "",
         features,
         labels,
-        tuple(dict.fromkeys(one for one in known if isinstance(one, str))),
+        tuple(dict.fromkeys(truths + findings)),
+        tuple(dict.fromkeys(truths)),
     )
 
 
@@ -126,6 +127,11 @@ def label_text(cell: Json) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell).strip()
+
+
+def _sentences(told: Mapping[str, Json], key: str) -> list[str]:
+    some = told.get(key)
+    return [one for one in some if isinstance(one, str)] if isinstance(some, list) else []
 
 
 def _is_map(value: Json) -> bool:

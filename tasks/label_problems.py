@@ -34,7 +34,8 @@ _MANY = 20  # labels, from which on a column may rather be a number to predict
 @dataclass(frozen=True)
 class Rows:
     """A data set, read and checked. splits: "train", "val", "test", "ood" as far as it has them,
-    each row with its label in one writing. label_name: the column."""
+    each row with its label in one writing. label_name: the column. known: sentences that hold.
+    findings: those of `known` that the literature says of real rows; the others made the labels."""
 
     name: str
     label_name: str
@@ -46,6 +47,7 @@ class Rows:
     description: str = ""
     known: tuple[str, ...] = ()
     templates: Mapping[str, Json] | None = None
+    findings: tuple[str, ...] = ()
 
     @cached_property
     def public(self) -> dict[str, Json]:
@@ -78,6 +80,8 @@ class Rows:
             secret["made"] = dict(self.properties)
         if self.known:
             secret["known"] = list(self.known)
+        if truths := [one for one in self.known if one not in self.findings]:
+            secret["truths"] = truths
         return Problem(
             f"{self.name}#{sample}", NAME, TEXT, tuple(drawn), hidden, self.public, secret,
             self.name,
@@ -124,6 +128,7 @@ def rows_of_tables(
         metadata.description,
         metadata.known,
         found.config.templates,
+        tuple(one for one in metadata.known if one not in metadata.truths),
     )
 
 

@@ -1,4 +1,4 @@
-"""Who labels texts where there is no session: `predict` and `check`."""
+"""Who labels texts where there is no session, `predict` and `check`; who rates: `rate`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .text_course import WITHOUT_JUDGE
 
 @dataclass(frozen=True)
 class Asked:
-    """A model that labels texts, not opened yet. model: None where there is none and exact rules
+    """A model that labels texts or rates, not opened yet. model: None where there is none and exact rules
     alone judge."""
 
     model: str | Proposer | None = None
@@ -44,9 +44,28 @@ def judge_of(
 ) -> Asked:
     """`model` with its options `own` and `model_arg`; what `roles["judge"]` says goes before it.
     Raises UsageError for a model that labels no texts, and for options without a model."""
-    told = dict(
-        role_settings({"judge": dict((roles or {}).get("judge") or {})}, {}, ()).get("judge", {})
-    )
+    return _asked("judge", model, own, model_arg, roles, "labels no texts")
+
+
+def rater_of(model: str | Proposer | None, roles: Mapping[str, Any] | None = None) -> Asked:
+    """The model of `roles["scorer"]`, else `model`. Raises UsageError where there is none, and for one
+    that rates nothing."""
+    found = _asked("scorer", model, {}, (), roles, "rates nothing")
+    if found.model is None:
+        raise UsageError("no model rates: name one with --scorer-model")
+    return found
+
+
+def _asked(
+    role: str,
+    model: str | Proposer | None,
+    own: Mapping[str, Json],
+    model_arg: Sequence[str] | Mapping[str, Json],
+    roles: Mapping[str, Any] | None,
+    unable: str,
+) -> Asked:
+    given_role = dict((roles or {}).get(role) or {})
+    told = dict(role_settings({role: given_role}, {}, ()).get(role, {}))
     spec = told.pop("model", None) or model
     arguments = {**model_args_of(model_arg), **model_args_of(told.pop("model_arg", None) or ())}
     given = {key: value for key, value in own.items() if value is not None}
@@ -59,7 +78,9 @@ def judge_of(
         return Asked(spec)
     if spec.partition(":")[0] in WITHOUT_JUDGE:
         raise UsageError(
-            f"model {spec} labels no texts: name one that does, or none for exact rules alone"
+            f"model {spec} {unable}: name one that does, or none for exact rules alone"
+            if role == "judge"
+            else f"model {spec} {unable}: name a language model"
         )
     return Asked(spec, model_options(spec, arguments, given))
 

@@ -32,6 +32,7 @@ from ..reports.results import Options, Spaces
 from ..store import Store
 from ..tasks.files import expanded
 from ..tasks.sentences import warn
+from .rated_sessions import qualities, ratings_of
 from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 from .settings import shown_model
 
@@ -140,8 +141,11 @@ def evaluate_sessions(
             f"evaluation {chosen} knows no evaluator {judged_by.evaluator!r}: {OF_RULES} does"
         )
     spaces = Spaces(store)
+    rated = {s: ratings_of(store, s) if chosen == OF_TEXTS else [] for s in sessions}
     scored = [
-        evaluate_session(store, session, chosen, options=options, spaces=spaces)
+        evaluate_session(
+            store, session, chosen, options=options, spaces=spaces, rated=qualities(rated[session])
+        )
         | {"model": shown_model(one["settings"])}
         for session, one in zip(sessions, recorded, strict=True)
     ]
@@ -157,6 +161,7 @@ def evaluate_sessions(
     if chosen == OF_TEXTS:
         for one in scored:
             one["baselines"] = beside_session(store, str(one["session"]))
+            one["rated"] = rated[str(one["session"])]
         result["cross_model"] = cross_model.cells(recorded, scored, _proposers(store))
     for one in scored:
         del one["details"]

@@ -1,0 +1,96 @@
+"""`peirce rate` and `peirce agree`: a model's scores of hypotheses, and people's beside them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import options as o
+from .printing import emit
+
+app = typer.Typer()
+
+Kept = Annotated[
+    str | None,
+    typer.Option("--scores-file", help="Where the model's ratings are kept (beside the store).",
+                 metavar="FILE", rich_help_panel=o.DATA),
+]  # fmt: skip
+
+
+@app.command(
+    epilog="Examples: peirce rate last --scorer-model openai:NAME | peirce rate 4f1c --score clarity"
+    " --score novelty --known findings.txt --json"
+)
+def rate(
+    context: typer.Context,
+    session: o.SessionName = "last",
+    problem: Annotated[
+        str | None, typer.Option(help="One problem alone.", metavar="ID", rich_help_panel=o.DATA)
+    ] = None,
+    score: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="discovery, novelty, plausibility, clarity; repeatable (those that the data allow).",
+            metavar="NAME", rich_help_panel=o.DATA,
+        ),
+    ] = None,
+    known: Annotated[
+        str | None,
+        typer.Option(help="Findings that are known, a line each, beside the data set's own.",
+                     metavar="FILE", rich_help_panel=o.DATA),
+    ] = None,
+    scores_file: Kept = None,
+    scorer_model: o.ScorerModel = None,
+    role: o.RoleSettings = None,
+    seed: o.Seed = 0,
+    concurrency: o.Concurrency = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:  # fmt: skip
+    """A model rates the hypotheses of a session; what was rated before is not asked again."""
+    from .. import api
+    from ..reports import agreed, text
+    from ..verbs.roles import role_settings
+
+    roles = role_settings(context.obj.roles, {"scorer": scorer_model}, role or ())
+    rows = api.rate(
+        session, problem=problem, scores=score or (), roles=roles, known=known, seed=seed,
+        concurrency=concurrency, ratings=scores_file, store=store,
+    )  # fmt: skip
+    emit(rows) if as_json else agreed.print_ratings(text.console(), rows)
+
+
+@app.command(
+    epilog="Examples: peirce agree last --sheet sheet.csv | peirce agree last --ratings ann.csv"
+    " --ratings bob.csv"
+)
+def agree(
+    session: o.SessionName = "last",
+    ratings: Annotated[
+        list[str] | None,
+        typer.Option(help="A filled sheet, CSV or JSONL, a rater each; repeatable.",
+                     metavar="FILE", rich_help_panel=o.DATA),
+    ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(help="Write a sheet for raters, without scores.", metavar="FILE",
+                     rich_help_panel=o.DATA),
+    ] = None,
+    items: Annotated[
+        int, typer.Option(help="Pairs on the sheet.", metavar="N", rich_help_panel=o.DATA)
+    ] = 100,
+    seed: o.Seed = 0,
+    scores_file: Kept = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:  # fmt: skip
+    """How far people and the model that rated a session agree; first a sheet for these people."""
+    from .. import api
+    from ..reports import agreed, text
+
+    rows = api.agree(
+        session, ratings=ratings or (), sheet=sheet, items=items, seed=seed, scores=scores_file,
+        store=store,
+    )  # fmt: skip
+    emit([rows]) if as_json else agreed.print_agreement(text.console(), rows)

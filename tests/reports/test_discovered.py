@@ -1,0 +1,78 @@
+"""Discovery scores of a session, from the store alone: of sets whose labels were made, and of no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import peirce
+import pytest
+from peirce.agents.scripted import Answering
+from peirce.api import tasks_generate
+from peirce.records import Problem
+from peirce.reports.discovered import NAMES, discovered
+from peirce.tasks import load_problems
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+@pytest.fixture(scope="module")
+def admission(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data set of our own in the published layout."""
+    out = tmp_path_factory.mktemp("made") / "sets"
+    tasks_generate("labels", out=out, problems=1, seed=5)
+    return next(out.iterdir())
+
+
+def problem(folder: Path) -> Problem:
+    return load_problems("labels", str(folder))[0][0]
+
+
+def run(folder: Path, store: Path, sentences: list[str]) -> dict[str, float]:
+    said = "\n".join(f"{n}. {one}" for n, one in enumerate(sentences, 1))
+    session = peirce.run(
+        "labels", data=folder, method="zero-shot-gen", model=Answering(lambda messages: said, said),
+        judge="exact", store=store, hypotheses=len(sentences),
+    )  # fmt: skip
+    assert session.status == "done"
+    found = peirce.evaluate(session.session, store=store)["sessions"][0]["metrics"]
+    return {name: found[name]["mean"] for name in NAMES}
+
+
+def test_a_bank_of_the_true_sentence_scores_one(admission: Path, tmp_path: Path) -> None:
+    truths = problem(admission).secret["truths"]
+    found = run(admission, tmp_path / "s.duckdb", truths)
+    assert {found[n] for n in NAMES if n not in ("identified", "hdr_identified")} == {1.0}
+
+
+def test_a_bank_of_guesses_finds_nothing(admission: Path, tmp_path: Path) -> None:
+    labels = problem(admission).public["labels"]
+    sentences = [
+        f'If major is "Law" and activities is {n}, the label is {labels[1]}.' for n in (0, 1)
+    ]
+    found = run(admission, tmp_path / "s.duckdb", sentences)
+    assert found["hdr"] < 0.3 and found["identical"] == 0
+
+
+def test_a_method_without_hypotheses_has_no_discovery_scores(
+    admission: Path, tmp_path: Path
+) -> None:
+    session = peirce.run(
+        "labels", data=admission, method="direct", model=Answering(lambda _: "admitted", "yes"),
+        store=tmp_path / "s.duckdb", split=["val"],
+    )  # fmt: skip
+    found = peirce.evaluate(session.session, store=tmp_path / "s.duckdb")["sessions"][0]["metrics"]
+    assert {found[name]["mean"] for name in NAMES} == {None}
+
+
+def test_findings_of_the_literature_are_no_true_rules(admission: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "real"
+    folder.mkdir()
+    for file in admission.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    told = json.loads((folder / "metadata.json").read_text())
+    sentence = told.pop("ground_truth_hypotheses")[0]
+    (folder / "metadata.json").write_text(json.dumps(told | {"known_hypotheses": [sentence]}))
+    real = problem(folder)
+    assert real.secret["known"] == [sentence] and "truths" not in real.secret
+    assert set(discovered(real, [sentence]).values()) == {None}

@@ -1,0 +1,75 @@
+"""How much of a rule another says: the same however it is put, nothing where it contradicts or is about
+something else."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from peirce.tools.discovery.overlap import overlap
+from peirce.tools.discovery.space import Space
+
+sys.path.insert(0, str(Path(__file__).parent))
+from made import rule, students
+
+ADMITTED = "If math is A, the label is admitted."
+
+
+def found(one: str, other: str) -> float:
+    problem = students()
+    space = Space(problem)
+    left, right = rule(one, problem), rule(other, problem)
+    assert overlap(left, right, space) == overlap(right, left, space)
+    return overlap(left, right, space)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (ADMITTED, "If math is A, the label is admitted; otherwise, the label is rejected."),
+        (ADMITTED, "If math is not A, the label is rejected."),
+        (ADMITTED, "If math is not one of B, C, D, F, the label is admitted."),
+        ("If papers is more than 2, admitted.", "If papers is at least 3, admitted."),
+        ("If papers is between 3 and 4, admitted.", "If papers is at least 3, admitted."),
+        (
+            "If math is A and donated is true, the label is admitted.",
+            "If donated is not false and math is A, the label is admitted.",
+        ),
+        (
+            "If math is A or math is B, the label is admitted.",
+            "If math is one of A, B, the label is admitted.",
+        ),
+    ],
+)
+def test_what_says_the_same_overlaps_wholly(one: str, other: str) -> None:
+    assert found(one, other) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (ADMITTED, "If math is A, the label is rejected."),
+        (ADMITTED, "If math is F, the label is admitted."),
+        (ADMITTED, "If math is not A, the label is admitted."),
+        (ADMITTED, "If english is A, the label is admitted."),
+        (ADMITTED, "If papers is at least 1, the label is admitted; otherwise rejected."),
+    ],
+)
+def test_a_contradiction_and_another_variable_overlap_not_at_all(one: str, other: str) -> None:
+    assert found(one, other) == 0
+
+
+def test_one_of_two_conditions_is_worth_what_is_worked_by_hand() -> None:
+    both = "If math is A and donated is true, the label is admitted."
+    # Whole functions: p(A) .2, p(A and donated) .1; they agree on .9, by chance on .2 * .1 + .8 * .9.
+    whole = (0.9 - 0.74) / (1 - 0.74)
+    # Their clauses alone: J = .1 / .2, J0 = .02 / .28.
+    clauses = (0.5 - 0.02 / 0.28) / (1 - 0.02 / 0.28)
+    assert found(ADMITTED, both) == pytest.approx(max(whole, clauses))
+
+
+def test_a_near_threshold_is_worth_more_than_a_far_one() -> None:
+    true = "If papers is at least 3, the label is admitted."
+    near, far = (found(true, f"If papers is at least {n}, the label is admitted.") for n in (2, 1))
+    assert 1 > near > far > 0

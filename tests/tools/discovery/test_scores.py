@@ -1,0 +1,214 @@
+"""The three scores against values worked by hand, and what they have to be of clear cases."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from peirce.records import UsageError
+from peirce.tools.discovery.identified import identified
+from peirce.tools.discovery.matching import matched
+from peirce.tools.discovery.parts import compile_truth, parts
+from peirce.tools.discovery.scores import Exact, exact, paper, released
+from peirce.tools.discovery.space import Space
+from peirce.tools.judge.rules import Rule
+
+sys.path.insert(0, str(Path(__file__).parent))
+from made import rule, students, texts
+
+NAN = float("nan")
+TRUE = (
+    "Students with an A in math will be admitted.",
+    "Students with more than 3 papers will be admitted.",
+    "If english is one of B, C, the label is admitted.",
+)
+JUNK = [f"If math is {a} and english is {b}, the label is rejected." for a in "BC" for b in "ADF"]
+
+
+def scored(truths: list[str] | tuple[str, ...], bank: list[str] | tuple[str, ...]) -> Exact:
+    problem = students()
+    found = exact(truths, bank, Space(problem), problem.public)
+    assert found is not None
+    return found
+
+
+# --- released and paper -----------------------------------------------------------
+
+
+def test_two_truths_of_which_one_is_matched_with_a_half_and_three_quarters() -> None:
+    found = released(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[0.5, 0.75], [NAN, NAN]]))
+    assert (found.fdr, found.rc, found.hdr, found.missing) == (0.5, 0.75, 0.375, 0)
+
+
+def test_released_counts_no_guess_against_a_bank() -> None:
+    few = released(np.array([[1.0]]), np.array([[0.5]]))
+    many = released(np.array([[1.0, 1.0, 0.0]]), np.array([[0.5, 0.25, NAN]]))
+    assert (few.fdr, few.rc, few.hdr) == (many.fdr, many.rc, many.hdr) == (1, 0.5, 0.5)
+
+
+def test_what_could_not_be_read_is_missing_and_no_zero() -> None:
+    matches = np.array([[1.0, NAN], [1.0, 1.0]])
+    found = released(matches, np.array([[NAN, NAN], [1.0, 0.5]]))
+    assert (found.fdr, found.rc, found.hdr, found.missing) == (1.0, 1.0, 1.0, 2)
+
+
+def test_an_empty_bank_is_zero_and_no_truth_is_refused() -> None:
+    empty = released(np.zeros((2, 0)), np.zeros((2, 0)))
+    assert (empty.fdr, empty.rc, empty.hdr) == (0, 0, 0)
+    nothing = paper(np.eye(2), np.zeros((0, 2)), np.zeros((2, 0)))
+    assert (nothing.fdr, nothing.rc, nothing.hdr) == (0, 0, 0)
+    with pytest.raises(UsageError):
+        released(np.zeros((0, 2)), np.zeros((0, 2)))
+
+
+def test_the_paper_s_score_counts_variables() -> None:
+    true = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first is about two of the three
+    about = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    ratings = np.array([[0.5, NAN], [NAN, 1.0]])
+    found = paper(true, about, ratings)
+    assert found.fdr == pytest.approx(2 / 3) and found.rc == 0.75
+    assert found.hdr == pytest.approx(0.5)
+    by_sentence = released(np.array([[1.0, 0.0], [0.0, 1.0]]), ratings)
+    assert (by_sentence.fdr, by_sentence.hdr) == (1, 0.75)
+
+
+# --- exact -----------------------------------------------------------------------
+
+
+def test_the_true_sentences_score_one_in_all_three() -> None:
+    found = scored(TRUE, TRUE)
+    assert (found.fdr, found.rc, found.hdr, found.precision, found.identical) == (1, 1, 1, 1, 1)
+    assert found.released.hdr == found.paper.hdr == 1
+
+
+def test_one_sentence_of_all_cases_says_what_one_sentence_a_case_says() -> None:
+    whole = "If math is A, admitted; if papers is at least 4, admitted; if english is B or C, admitted; otherwise rejected."
+    cases = scored([whole], TRUE)
+    sentence = scored(TRUE, [whole])
+    assert cases.hdr == sentence.hdr == 1 == sentence.precision
+    assert cases.by == sentence.by == "part" and cases.truths == 3
+
+
+def test_guesses_lower_precision_and_find_nothing() -> None:
+    alone, among = scored(TRUE, TRUE[:1]), scored(TRUE, [TRUE[0], *JUNK])
+    assert alone.hdr == pytest.approx(1 / 3) and alone.precision == 1
+    assert among.identical == pytest.approx(1 / 3)
+    assert among.precision is not None and among.precision < 0.35
+
+
+def test_one_sentence_finds_one_truth_at_most() -> None:
+    twice = scored(
+        ["If math is A, the label is admitted.", "If math is A and donated is true, admitted."],
+        ["If math is A, the label is admitted."] * 3,
+    )
+    assert twice.fdr == 0.5 and twice.rc == 1 and twice.precision == 1
+    assert twice.released.fdr == 1  # where one sentence may be matched with every truth
+
+
+def test_one_thing_in_other_words_is_no_guess() -> None:
+    again = [
+        "If math is not A, the label is rejected.",
+        "If math is not one of B, C, D, F, admitted.",
+    ]
+    found = scored(TRUE[:1], [TRUE[0], *again])
+    assert (found.hdr, found.precision) == (1, 1)
+
+
+def test_a_contradiction_shares_the_variable_and_is_worth_nothing() -> None:
+    found = scored(TRUE[:1], ["If math is A, the label is rejected."])
+    assert (found.fdr, found.hdr, found.precision) == (0, 0, 0)
+    assert (found.released.fdr, found.released.rc, found.released.hdr) == (1, 0, 0)
+    assert found.paper.fdr == 1
+
+
+def test_a_sentence_that_is_no_rule_counts_in_precision_alone() -> None:
+    found = scored(TRUE[:1], [TRUE[0], "Students who write with warmth are admitted."])
+    assert found.hdr == 1 and found.not_exact == 1 and found.precision == 0.5
+
+
+def test_an_empty_bank_is_zero_and_has_no_precision() -> None:
+    found = scored(TRUE, [])
+    assert (found.fdr, found.rc, found.hdr, found.precision) == (0, 0, 0, None)
+    assert found.released.hdr == found.paper.hdr == 0
+    assert all(pair.found is None for pair in found.pairs)
+
+
+def test_true_sentences_that_are_no_rule_are_left_out_and_counted() -> None:
+    problem = students()
+    assert exact(["Warmth persuades."], [], Space(problem), problem.public) is None
+    assert scored([*TRUE, "Warmth persuades."], TRUE).unread == 1
+
+
+def test_the_true_sentences_of_published_logistic_sets_are_read() -> None:
+    problem = texts(["He champions gun rights.", "She supports it."], ["Left", "Right"])
+    told = 'If the "policy_stance" of the given tweet is "champions gun rights", then it is {} to be classified as "Right" and unlikely to be classified as "Left".'
+    likely = compile_truth(told.format("highly likely"), problem.public)
+    assert likely == rule(
+        'If the text mentions "champions gun rights", the label is Right.', problem
+    )
+    assert not isinstance(compile_truth(told.format("neutral"), problem.public), Rule)
+
+
+def test_a_list_of_words_is_as_many_cases() -> None:
+    problem = texts(["a red hat", "a blue hat", "no hat at all"], ["in", "out"])
+    listed = 'If the text mentions one of "red", "blue", the label is in.'
+    apart = [f'If the text mentions "{word}", the label is in.' for word in ("red", "blue")]
+    assert parts(rule(listed, problem)) == tuple(rule(one, problem) for one in apart)
+    for truths, bank in ((apart, [listed]), ([listed], apart)):
+        found = exact(truths, bank, Space(problem), problem.public)
+        assert found is not None and (found.hdr, found.precision, found.by) == (1, 1, "part")
+
+
+def test_a_later_clause_of_another_label_holds_where_the_earlier_does_not() -> None:
+    problem = students()
+    some = parts(rule("If math is A, admitted; if papers is at least 1, rejected.", problem))
+    assert some[1] == rule("If math is not A and papers is at least 1, rejected.", problem)
+
+
+# --- matching and identification -------------------------------------------------
+
+
+def test_the_matching_is_that_of_trying_all() -> None:
+    draw = random.Random(4)
+    for _ in range(60):
+        n, m = draw.randint(1, 5), draw.randint(1, 5)
+        gain = np.array([[draw.choice([0, 0, 0.25, 0.5, 1]) for _ in range(m)] for _ in range(n)])
+        pairs = matched(gain)
+        assert len({r for r, _ in pairs}) == len({c for _, c in pairs}) == len(pairs)
+        short, long = (gain, m) if n <= m else (gain.T, n)
+        best = max(
+            sum(short[row, column] for row, column in enumerate(some))
+            for some in itertools.permutations(range(long), len(short))
+        )
+        assert sum(gain[pair] for pair in pairs) == pytest.approx(best)
+
+
+def test_a_finding_is_identified_where_its_label_is_the_one_that_is_raised() -> None:
+    some = ["a red hat", "a red hat", "a blue hat", "a blue hat", "a blue hat"]
+    problem = texts(some, ["in", "out"])
+    for labels, known in (
+        (("in", "in", "out", "in", "out"), True),
+        (("out", "in", "in", "in", "out"), False),
+    ):
+        shown = [replace(row, output=one) for row, one in zip(problem.shown, labels, strict=True)]
+        true = rule('If the text mentions "red", the label is in.', problem)
+        assert identified([true], shown, Space(problem)) == [known]
+    green = rule('If the text mentions "green", the label is in.', problem)
+    assert identified([green], problem.shown, Space(problem)) == [False]
+
+
+def test_a_rule_is_identified_where_rows_refute_what_is_near_it() -> None:
+    def row(math: str, papers: int, label: str) -> tuple[dict[str, object], str]:
+        return {"math": math, "english": "D", "papers": papers, "donated": False}, label
+
+    rows = [row(m, p, "admitted" if m == "A" and p > 2 else "rejected") for m in "ABCDF" for p in range(5)]  # fmt: skip
+    for shown, known in ((rows, True), ([r for r in rows if r[0]["math"] == "A"], False),
+                         ([r for r in rows if r[0]["papers"] != 2], False), (rows[5:], False)):  # fmt: skip
+        problem = students(shown)
+        true = rule("If math is A and papers is more than 2, the label is admitted.", problem)
+        assert identified([true], problem.shown, Space(problem)) == [known]

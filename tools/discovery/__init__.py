@@ -1,0 +1,1 @@
+"""Whether a bank says what made the labels: three discovery scores, and the agreement of raters."""

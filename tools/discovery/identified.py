@@ -1,0 +1,121 @@
+"""Which true rules the shown rows identify.
+
+A rule is identified where no small change of it explains the shown rows as well: one of its conditions
+left out, a threshold moved by a value of its column, a choice taken away. With the rule changed, and all
+other true rules beside it, more shown rows get a wrong label than with the rule as it is. A choice
+added makes a longer rule, which has to explain them better to be the one to believe. And of all labels
+its own has to be the one that is raised most where it applies, beside its share among the shown rows.
+What no row would refute nobody can find from the rows, and a lower score for it says nothing of a method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...records import Observation
+from ..judge.conditions import AllOf, Compare, Condition, Is, Not
+from ..judge.prepared import Prepared
+from ..judge.quantities import Number
+from ..judge.rules import NOT_APPLICABLE, Codes, Rule, When
+from .overlap import overlap, whole
+from .parts import parts
+from .space import Space
+
+
+def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Space) -> list[bool]:
+    """Of each true part (`parts` of the rules, in their order, each once): whether the rows tell it
+    from its neighbours. A part that has none is identified where it applies to a row."""
+    rows = Prepared([one.input for one in shown], space.public)
+    gold = np.array([rows.label_index(str(one.output)) for one in shown], np.int64)
+    pieces = list(dict.fromkeys(part for rule in truths for part in parts(rule)))
+    if not len(rows):
+        return [False] * len(pieces)
+    rest = _otherwise(truths, rows.labels)
+    codes = [replace(one, otherwise=None).codes(rows) for one in pieces]
+    least = _errors(codes, gold, rest)
+    return [
+        _raised_most(codes[place], gold)
+        and all(
+            _errors([*codes[:place], other.codes(rows), *codes[place + 1 :]], gold, rest)
+            >= least + (not longer)
+            for other, longer in neighbours(replace(one, otherwise=None), space)
+        )
+        for place, one in enumerate(pieces)
+    ]
+
+
+def _raised_most(codes: Codes, gold: Codes) -> bool:
+    """Whether the one label that the codes give is, where they give it, more often right beside its share
+    than any other would be."""
+    there = codes != NOT_APPLICABLE
+    given = np.unique(codes[there])
+    if given.size != 1:
+        return bool(there.any())
+    count = int(max(gold.max(), given[0])) + 1
+    shares = np.bincount(gold, minlength=count) / len(gold)
+    raised = np.bincount(gold[there], minlength=count) / there.sum() / np.maximum(shares, 1e-12)
+    return bool((np.delete(raised, given[0]) < raised[given[0]]).all())
+
+
+def _otherwise(truths: Sequence[Rule], labels: Sequence[str]) -> int:
+    """The label of a row to which no part applies; -1 where none is told or follows."""
+    told = {whole(rule, labels).otherwise for rule in truths}
+    only = told.pop() if len(told) == 1 else None
+    return NOT_APPLICABLE if only is None else list(labels).index(only)
+
+
+def _errors(codes: Sequence[Codes], gold: Codes, rest: int) -> int:
+    said = np.full(len(gold), NOT_APPLICABLE, np.int64)
+    for one in codes:
+        said = np.where(said == NOT_APPLICABLE, one, said)
+    return int((np.where(said == NOT_APPLICABLE, rest, said) != gold).sum())
+
+
+def neighbours(rule: Rule, space: Space) -> Iterator[tuple[Rule, bool]]:
+    """Rules of one clause that differ from it by one step, and on some input; and whether each is
+    longer."""
+    clause = rule.clauses[0]
+    if len(rule.clauses) != 1 or not isinstance(clause, When):
+        return
+    conditions = clause.condition.parts if isinstance(clause.condition, AllOf) else (
+        clause.condition,
+    )  # fmt: skip
+    for place, condition in enumerate(conditions):
+        rest = (*conditions[:place], *conditions[place + 1 :])
+        changes: list[tuple[tuple[Condition, ...], bool]] = [(rest, False)] if rest else []
+        changes += [
+            ((*conditions[:place], one, *conditions[place + 1 :]), longer)
+            for one, longer in _steps(condition, space)
+        ]
+        for some, longer in changes:
+            other = replace(
+                rule, clauses=(When(AllOf(some) if len(some) > 1 else some[0], clause.label),)
+            )
+            if overlap(other, rule, space) < 1:
+                yield other, longer
+
+
+def _steps(condition: Condition, space: Space) -> Iterator[tuple[Condition, bool]]:
+    if isinstance(condition, Not):
+        yield from ((Not(one), longer) for one, longer in _steps(condition.part, space))
+    elif isinstance(condition, Compare) and isinstance(condition.quantity, Number):
+        known = space.domain(condition.quantity.column)
+        values = sorted(float(v) for v in known if isinstance(v, int | float))
+        lower = [value for value in values if value < condition.value]
+        higher = [value for value in values if value > condition.value]
+        for value in (*lower[-1:], *higher[:1]):
+            yield replace(condition, value=value), False
+    elif isinstance(condition, Is):
+        every = [value for value in space.domain(condition.column) if value is not None]
+        if len(every) <= 2:
+            return
+        for value in condition.values:
+            if len(condition.values) > 1:
+                left = tuple(one for one in condition.values if one != value)
+                yield Is(condition.column, left), False
+        for value in every:
+            if value not in condition.values and len(condition.values) + 1 < len(every):
+                yield Is(condition.column, (*condition.values, value)), True

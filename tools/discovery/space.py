@@ -1,0 +1,268 @@
+"""All inputs that a data set may hold, as far as two rules can tell them apart.
+
+A column of choices or truth values has the values that are told of it and those of the rows; a column
+of whole numbers all from the least to the greatest; other numbers and texts those of the rows; texts
+that were made by filling places, all fillings (slots.py). Inputs are the product of the columns, each
+value of a column as likely as another. For a pair of rules the columns that neither reads do not
+matter, and values of a column on which no condition differs are one, weighed by their number: so
+the product is small, and what is computed on it is exact. Where it is not, MOST inputs are drawn from
+it, and the result says so. Pairs of texts are the rows themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json, Problem, UsageError, canonical_json
+from ..judge.columns import text_columns
+from ..judge.conditions import AllOf, AnyOf, Condition, Not
+from ..judge.prepared import Prepared, missing
+from ..judge.rules import NOT_APPLICABLE, Codes, Prefer, Rule, When
+from .parts import columns_of, leaves
+from .slots import Slots, slots_of
+
+MOST = 50_000  # inputs that two rules are compared on
+WIDEST = 10_000  # of whole numbers between the least and the greatest
+
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cells(ABC):
+    """n inputs and their weights, which sum to 1. drawn: some of all that there are."""
+
+    labels: tuple[str, ...]
+    weights: Weights
+    drawn: bool
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @abstractmethod
+    def codes(self, rule: Rule) -> Codes:
+        """int64 (n,): indices of labels, -1 where the rule does not apply."""
+
+
+@dataclass(frozen=True)
+class RowCells(Cells):
+    rows: Prepared
+
+    def codes(self, rule: Rule) -> Codes:
+        return rule.codes(self.rows)
+
+
+@dataclass(frozen=True)
+class GridCells(Cells):
+    """held: of each condition without parts, whether it holds (n,)."""
+
+    held: Mapping[Condition, NDArray[np.bool_]]
+
+    def codes(self, rule: Rule) -> Codes:
+        codes = np.full(len(self), NOT_APPLICABLE, np.int64)
+        for clause in rule.clauses:
+            assert isinstance(clause, When)  # what compares two texts has rows
+            free = codes == NOT_APPLICABLE
+            codes[free & self.holds(clause.condition)] = self.labels.index(clause.label)
+        if rule.otherwise is not None:
+            codes[codes == NOT_APPLICABLE] = self.labels.index(rule.otherwise)
+        return codes
+
+    def holds(self, condition: Condition) -> NDArray[np.bool_]:
+        if isinstance(condition, Not):
+            return ~self.holds(condition.part)
+        if isinstance(condition, AllOf):
+            return np.asarray(np.all([self.holds(part) for part in condition.parts], axis=0))
+        if isinstance(condition, AnyOf):
+            return np.asarray(np.any([self.holds(part) for part in condition.parts], axis=0))
+        return self.held[condition]
+
+
+class Space:
+    """Of the problem's rows, those that are hidden too: nothing of it may reach a proposer. drawn:
+    whether some rules were compared on a part of their inputs alone."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.public = problem.public
+        rows = [*problem.shown, *problem.hidden]
+        self.rows: list[Mapping[str, Json]] = list(
+            {canonical_json(one.input): one.input for one in rows}.values()
+        )
+        self.texts = text_columns(self.public)
+        self.as_rows = self.public.get("shape") == "pair" or len(self.texts) > 1
+        self._domains: dict[str, tuple[Json, ...]] = {}
+        self._prepared: dict[str, Prepared] = {}
+        self._slots: dict[str, Slots | None] = {}
+        self._marks: dict[tuple[Condition, str], NDArray[np.bool_]] = {}
+        self._all: Cells | None = None
+        self.drawn = False
+
+    @property
+    def only_text(self) -> str:
+        return self.texts[0] if len(self.texts) == 1 else ""
+
+    def domain(self, column: str) -> tuple[Json, ...]:
+        """The values that the column may have, in order; None where some row has none there."""
+        if column not in self._domains:
+            told = self.public["columns"].get(column)
+            if told is None:
+                raise UsageError(f"no column {column!r}")
+            self._domains[column] = tuple(self._values(column, told))
+        return self._domains[column]
+
+    def _values(self, column: str, told: Mapping[str, Json]) -> list[Json]:
+        seen = [row.get(column) for row in self.rows]
+        there = [one for one in seen if not missing(one)]
+        gap: list[Json] = [None] if len(there) < len(seen) else []
+        kind = told.get("kind")
+        if kind == "text":
+            slots = self.slots(column)
+            return [*(slots.texts if slots else dict.fromkeys(map(str, there))), *gap]
+        if kind == "truth":
+            return [False, True, *gap]
+        numbers = [float(one) for one in there if isinstance(one, int | float)]
+        if kind == "number" and numbers and len(numbers) == len(there):
+            low, high = math.floor(min(numbers)), math.ceil(max(numbers))
+            if all(one.is_integer() for one in numbers) and high - low < WIDEST:
+                return [*range(low, high + 1), *gap]
+            return [*sorted(set(numbers)), *gap]
+        every = dict.fromkeys([*(told.get("values") or ()), *map(_hashable, there)])
+        return [*every, *gap]
+
+    def slots(self, column: str) -> Slots | None:
+        """The places of the texts of a column; None where they have none."""
+        if column not in self._slots:
+            self._slots[column] = slots_of([str(row.get(column) or "") for row in self.rows])
+        return self._slots[column]
+
+    def marks(self, leaf: Condition, column: str) -> NDArray[np.bool_]:
+        """Whether a condition that reads this column alone holds, for each value of it."""
+        if (leaf, column) not in self._marks:
+            if column not in self._prepared:
+                rows = [{column: value} for value in self.domain(column)]
+                self._prepared[column] = Prepared(rows, self.public)
+            self._marks[leaf, column] = leaf.holds(self._prepared[column])
+        return self._marks[leaf, column]
+
+    def cells(self, rules: Iterable[Rule]) -> Cells:
+        """Where the rules may differ. Raises UsageError for a column that the problem lacks."""
+        some = list(rules)
+        told = {leaf: sorted(columns_of(leaf, self.only_text)) for r in some for leaf in leaves(r)}
+        if (
+            self.as_rows
+            or any(isinstance(c, Prefer) for rule in some for c in rule.clauses)
+            or any(len(columns) > 1 for columns in told.values())
+        ):
+            return self._rows_of(sorted({c for columns in told.values() for c in columns}))
+        classes: list[tuple[NDArray[np.int64], Weights]] = []
+        place: dict[Condition, int] = {}
+        for name in sorted({column for (column,) in told.values()}):
+            own = [leaf for leaf in told if told[leaf] == [name]]
+            place |= dict.fromkeys(own, len(classes))
+            classes.append(self._classes(name, own))
+        at, weights, drawn = self._product([share for _, share in classes])
+        held = {
+            leaf: self.marks(leaf, told[leaf][0])[classes[n][0]][at[n]] for leaf, n in place.items()
+        }
+        return GridCells(tuple(self.public["labels"]), weights, drawn, held)
+
+    def _rows_of(self, names: Sequence[str]) -> Cells:
+        """The rows themselves where texts are compared with each other, else the product of columns
+        that are read together."""
+        labels = tuple(self.public["labels"])
+        if self.as_rows or not names:
+            if self._all is None:
+                even = np.full(len(self.rows), 1 / len(self.rows))
+                self._all = RowCells(labels, even, False, Prepared(self.rows, self.public))
+            return self._all
+        domains = [self.domain(name) for name in names]
+        at, weights, drawn = self._product([np.full(len(d), 1 / len(d)) for d in domains])
+        columns = [[d[n] for n in some] for d, some in zip(domains, at, strict=True)]
+        rows = [dict(zip(names, some, strict=True)) for some in zip(*columns, strict=True)]
+        return RowCells(labels, weights, drawn, Prepared(rows, self.public))
+
+    def _classes(
+        self, column: str, some: Sequence[Condition]
+    ) -> tuple[NDArray[np.int64], Weights]:  # fmt: skip
+        """A value of each class on which the conditions agree, by its place in the domain, and the
+        classes' shares."""
+        signs = np.packbits(np.stack([self.marks(leaf, column) for leaf in some]), axis=0)
+        _, first, counts = np.unique(
+            np.ascontiguousarray(signs.T).view(f"V{signs.shape[0]}").ravel(),
+            return_index=True, return_counts=True,
+        )  # fmt: skip
+        return first, counts / signs.shape[1]
+
+    def _product(
+        self, shares: Sequence[Weights]
+    ) -> tuple[list[NDArray[np.int64]], Weights, bool]:  # fmt: skip
+        """Of each input the place of its value in each column, the inputs' weights, and whether they
+        are drawn."""
+        sizes = [len(some) for some in shares]
+        if math.prod(sizes) <= MOST:
+            at = [one.ravel() for one in np.indices(sizes)]
+            weights = np.ones(1)
+            for some in shares:
+                weights = np.outer(weights, some).ravel()
+            return at, weights, False
+        self.drawn = True
+        draw = np.random.default_rng(0)
+        at = [draw.choice(size, MOST, p=some) for size, some in zip(sizes, shares, strict=True)]
+        return at, np.full(MOST, 1 / MOST), True
+
+    def variables(self, rule: Rule) -> frozenset[str]:
+        """What the rule is about: its columns; of a text the places that it depends on, where texts
+        have places, else the words and marks that it names."""
+        found: set[str] = set()
+        for leaf in leaves(rule):
+            for column in columns_of(leaf, self.only_text):
+                if column not in self.texts:
+                    found.add(column)
+                elif (slots := None if self.as_rows else self.slots(column)) is not None:
+                    marks = self.marks(leaf, column)[: len(slots.texts)]
+                    found |= {f"{column} {place}" for place in slots.matter(marks)}
+                else:
+                    found |= _named(leaf)
+        for clause in rule.clauses:
+            if isinstance(clause, Prefer):
+                found |= _named(clause.by)
+        return frozenset(found)
+
+    def described(self, variable: str) -> str:
+        """A variable in words, for who is asked about it: a column with what is told of it, a place of a
+        text by what may stand there."""
+        column, _, place = variable.rpartition(" ")
+        if column in self.texts and place.isdigit() and (slots := self.slots(column)) is not None:
+            return (
+                f"which of {', '.join(slots.fillings[int(place)])} stands at one place of {column}"
+            )
+        told = self.public["columns"].get(variable)
+        if told is None:
+            return f'the mention of "{variable}"'
+        about = str(told.get("about") or "").strip()
+        return f"{variable} ({about})" if about else variable
+
+
+def _named(told: object) -> set[str]:
+    """The words that a condition or quantity lists; where it lists none, what it measures."""
+    for name in ("part", "quantity"):
+        if (inner := getattr(told, name, None)) is not None:
+            return _named(inner)
+    several = getattr(told, "parts", None) or [
+        one for one in (getattr(told, "left", None), getattr(told, "right", None)) if one
+    ]
+    if several:
+        return set().union(*map(_named, several))
+    listed = getattr(told, "terms", None)
+    if listed:
+        return {one.text or one.kind for one in listed}
+    return {str(getattr(told, "unit", None) or getattr(told, "column", ""))}
+
+
+def _hashable(value: Json) -> Json:
+    return value if isinstance(value, str | int | float | bool) else str(value)

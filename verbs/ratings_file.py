@@ -1,0 +1,78 @@
+"""The ratings of a session: a file beside the store, a line a rating, written as they come.
+
+A rating that stands there is not asked for again, so a `rate` that was stopped goes on where it
+was. The store itself is not touched: what a session found does not change by who looks at it later.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+
+from ..records import DataError, Json
+from ..tasks.files import expanded, read_lines
+
+KINDS = ("feature", "relationship", "variable", "novelty", "plausibility", "clarity")
+KEY = ("problem", "by", "wording", "kind", "true", "hypothesis")
+
+Key = tuple[str, ...]
+
+
+def beside(store: Path, session: str) -> Path:
+    """Where the ratings of a session are where no other file is named."""
+    return store.with_name(f"{store.name}.ratings") / f"{session}.jsonl"
+
+
+def key_of(row: Mapping[str, Json]) -> Key:
+    """true: the true sentence or variable that a question is about, None of the qualities of a
+    hypothesis by itself. known: digest of the findings that were shown."""
+    return tuple(str(row.get(name)) for name in (*KEY, "known"))
+
+
+@dataclass
+class RatingsFile:
+    """rows: by key, in the order of the file."""
+
+    path: Path
+    rows: dict[Key, dict[str, Json]] = field(default_factory=dict)
+
+    def add(self, row: dict[str, Json]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(row) + "\n")
+        self.rows[key_of(row)] = row
+
+
+def read_ratings(
+    path: str | Path, *, needed: bool = False, mend: bool = False
+) -> RatingsFile:  # fmt: skip
+    """A last line that is not whole (being written, or cut off) is passed over; with `mend`, for who
+    goes on writing, it is taken away. Raises DataError for another line that is no rating, and where
+    the file is needed and not there."""
+    place = expanded(path)
+    found = RatingsFile(place)
+    if not place.exists():
+        if needed:
+            raise DataError(f"{place}: there are no ratings; `peirce rate` makes them")
+        return found
+    whole = place.read_bytes()
+    end = whole.rfind(b"\n") + 1
+    if mend and end < len(whole):
+        place.write_bytes(whole[:end])
+    for row in _rows(place, whole[:end].count(b"\n")):
+        found.rows[key_of(row)] = row
+    return found
+
+
+def _rows(place: Path, lines: int) -> Iterator[dict[str, Json]]:
+    for number, line in takewhile(lambda one: one[0] <= lines, read_lines(place)):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict) or row.get("kind") not in KINDS or "hypothesis" not in row:
+            raise DataError(f"{place}, line {number}: no rating: {line.strip():.60}")
+        yield row
