@@ -296,7 +296,7 @@ class _Part:
         values = measure.values(self.rows)
         up = sign > 0
         beyond = values[values > values.min()] if up else values[values < values.max()]
-        quantiles = np.quantile(beyond, np.arange(1, 20) / 20)
+        quantiles = np.quantile(beyond if len(beyond) else values, np.arange(1, 20) / 20)
         options = sorted({rounded(float(one)) for one in quantiles})
         right = [
             np.mean(((values >= at) if up else (values <= at)) == (self.y > 0)) for at in options
