@@ -23,6 +23,7 @@ from ....tools.judge.quantities import Number
 FEW_VALUES = 8  # of a number: it may be asked for exactly
 MOST_VALUES = 12  # of a choice: pairs of values are asked for
 MOST_BOUNDS = 30  # of a number: quantiles, where it has more values
+ROUND, UNEVEN = 0.4, 2.0  # bits for saying that a bound is round (three of four are), and that not
 DENIED = 1.0  # bits that "not" and "exactly" cost
 
 
@@ -91,9 +92,12 @@ def _values(
         return
     for size in (2, 3):
         if len(values) > size + 1:
-            price = float(size) + math.log2(math.comb(len(values), size))
-            for some in combinations(values, size):
-                yield Is(name, some), price
+            runs = len(values) - size + 1  # values that are listed side by side may belong together
+            apart = math.comb(len(values), size) - runs
+            for places in combinations(range(len(values)), size):
+                run = places[-1] - places[0] == size - 1
+                price = size + (math.log2(runs) if run else 1.0 + math.log2(apart))
+                yield Is(name, tuple(values[at] for at in places)), price
 
 
 def _bounds(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
@@ -109,12 +113,24 @@ def _bounds(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
     if len(gaps) > MOST_BOUNDS:
         ends = np.linspace(0, len(gaps) - 1, MOST_BOUNDS).round().astype(int)
         gaps = [gaps[at] for at in dict.fromkeys(ends.tolist())]
-    bits = 2.0 + math.log2(len(gaps))
     whole = bool(np.all(values == np.round(values)))
-    for low, high in gaps:
-        bound = roundest(low, high, whole)
+    bounds = [roundest(low, high, whole) for low, high in gaps]
+    rounder = grain(bounds)
+    even = [abs(bound / rounder - round(bound / rounder)) < 1e-9 for bound in bounds]
+    for bound, is_round in zip(bounds, even, strict=True):
+        alike = sum(one is is_round for one in even)
+        bits = 1.0 + math.log2(alike) + (0.0 if all(even) else ROUND if is_round else UNEVEN)
         yield Compare(quantity, "more than", bound), bits
         yield Compare(quantity, "at most", bound), bits
+
+
+def grain(bounds: Sequence[float]) -> float:
+    """What round bounds are multiples of: 1 for up to ten of them, and so on with their range."""
+    spread = max(bounds) - min(bounds)
+    if spread <= 0:
+        return 1.0
+    size = float(10.0 ** math.floor(math.log10(spread)))
+    return size / 2 if spread < 5 * size else size
 
 
 def roundest(low: float, high: float, whole: bool) -> float:

@@ -63,4 +63,5 @@ class Problem:
             return (), {}
         if len(set(self.labels)) < 2:
             raise NotSearched(ONE_LABEL)
-        return rules_over_fields(self.rows, self.labels, self.public, self.expansions)
+        found = rules_over_fields(self.rows, self.labels, self.public, self.expansions)
+        return found.rules, found.meta
