@@ -12,7 +12,8 @@ a product over its conditions, each of which is taken to be as frequent as besid
 that goes with it most often, among the rows of other labels. Since records are a mixture of both
 kinds of rows, v is never below q0, and never taken to be above the share of all shown rows: there the
 worth is what the rule tells of the labels, the plain code, so columns that hang together earn
-nothing by that alone.
+nothing by that alone. Where columns hang together in general the volume is that share
+always: records that nobody designed have no volumes that a product could tell.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 PSEUDO_ROWS = 10.0  # that a pair's frequency is drawn to the single one's with
 CONJUNCTION = 1.0  # bits that one more costs
 CLEARLY = 3.5  # standard errors, from which on two conditions go together
+DESIGNED = 2.0  # mean of z squared over pairs of columns, up to which volumes are believed (1 by chance)
 HANGING = 8.0  # mean of z squared over the conditions on two columns, from which on those hang together
 LOG2 = float(np.log(2.0))
 
@@ -46,7 +48,9 @@ class Evidence:
         pairs = outside @ outside.T  # (m, m)
         given = (pairs + PSEUDO_ROWS * self.share[:, None]) / (np.diag(pairs) + PSEUDO_ROWS)
         given = np.maximum(given, self.share[:, None])
-        self.given: Floats = np.where(_together(atoms, outside, pairs), 1.0, given)
+        together, hanging = _together(atoms, outside, pairs)
+        self.given: Floats = np.where(together, 1.0, given)
+        self.sized = hanging <= DESIGNED
         self.price: Floats = atoms.bits + np.log2(max(atoms.columns, 1))
         counts = holds @ holds.T
         same = atoms.column[:, None] == atoms.column[None, :]
@@ -94,15 +98,16 @@ class Evidence:
         low = (wrong + 0.5) / (self.others + 1.0)
         high = (inside + 0.5) / (self.ones + 1.0)
         share = (inside + wrong + 0.5) / (self.ones + self.others + 1.0)
-        at = np.clip(volume, low, np.maximum(share, low))
+        at = np.maximum(np.minimum(volume, share) if self.sized else share, low)
         gain = self.ones * divergence(q1, at) + self.others * divergence(q0, at)
         errors = self.parameter * ((wrong > 0) | (inside < self.ones))
         return np.where(high > low, gain - errors, -errors - 1.0)
 
 
-def _together(atoms: Atoms, outside: Any, pairs: Any) -> NDArray[np.bool_]:
+def _together(atoms: Atoms, outside: Any, pairs: Any) -> tuple[NDArray[np.bool_], float]:
     """(m, m): conditions that go together in rows of other labels, or that speak of columns which hang
-    together there, and do not exclude each other. Of them the second is taken to say nothing new."""
+    together there, and do not exclude each other. Of them the second is taken to say nothing new.
+    And how much columns hang together, the mean over their pairs."""
     n = max(outside.shape[1], 1)
     mean = outside.mean(1)
     apart = pairs / n - np.outer(mean, mean)
@@ -112,10 +117,11 @@ def _together(atoms: Atoms, outside: Any, pairs: Any) -> NDArray[np.bool_]:
     z[:, (spread < 1e-6)] = 0.0
     columns = (atoms.column[None, :] == np.arange(atoms.columns)[:, None]).astype(float)
     each = np.maximum(columns.sum(1), 1.0)
-    hang = (columns @ np.square(z) @ columns.T) / np.outer(each, each) > HANGING
-    column_pairs = hang[np.ix_(atoms.column, atoms.column)]
+    hanging = (columns @ np.square(z) @ columns.T) / np.outer(each, each)
+    column_pairs = (hanging > HANGING)[np.ix_(atoms.column, atoms.column)]
     together: NDArray[np.bool_] = (z > CLEARLY) | (column_pairs & (z >= 0.0))
-    return together
+    different = ~np.eye(len(hanging), dtype=bool)
+    return together, float(hanging[different].mean()) if different.any() else 0.0
 
 
 def divergence(q: Any, p: Any) -> Any:
