@@ -29,13 +29,15 @@ DENIED = 1.0  # bits that "not" and "exactly" cost
 
 class Atoms(NamedTuple):
     """m conditions on n rows. holds: (m, n); bits: (m,), the choice among the conditions on one column;
-    column: (m,), the number of each one's column; columns: how many there are."""
+    column: (m,), the number of each one's column; columns: how many there are; phrases: of those, how
+    many are phrases of a text."""
 
     conditions: Sequence[Condition]
     holds: NDArray[np.bool_]
     bits: NDArray[np.float64]
     column: NDArray[np.int64]
     columns: int
+    phrases: int = 0
 
 
 def atoms_of(rows: Prepared) -> Atoms:
@@ -57,6 +59,18 @@ def atoms_of(rows: Prepared) -> Atoms:
         np.array([one[2] for one in kept], np.float64),
         np.array([one[3] for one in kept], np.int64),
         len(names),
+    )
+
+
+def both(one: Atoms, other: Atoms) -> Atoms:
+    """The conditions of both, on their own columns."""
+    return Atoms(
+        [*one.conditions, *other.conditions],
+        np.concatenate([one.holds, other.holds]),
+        np.concatenate([one.bits, other.bits]),
+        np.concatenate([one.column, other.column + one.columns]),
+        one.columns + other.columns,
+        one.phrases + other.phrases,
     )
 
 

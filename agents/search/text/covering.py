@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....tools.judge.conditions import Compare, Condition
 from ..budget import Budget
 from .atoms import Atoms
 from .volume import CONJUNCTION, Evidence
@@ -26,6 +27,7 @@ BESIDE = 1e-6  # bits, below which nothing is better
 ROWS = 200  # on so many rows, 64 candidates are an expansion
 
 Conjunction = tuple[int, ...]
+Cover = tuple[list[Conjunction], float]
 Marks = NDArray[np.bool_]
 
 
@@ -43,18 +45,16 @@ class Covering:
         self.atoms, self.wanted, self.budget = atoms, wanted, budget
         self.evidence = Evidence(atoms, wanted)
         self.tried = 0
-        self.same = atoms.column[:, None] == atoms.column[None, :]
+        side = np.array([_side(one) for one in atoms.conditions])
+        bounds = np.outer(side, side) < 0
+        self.same = (atoms.column[:, None] == atoms.column[None, :]) & ~bounds
 
-    def best(self) -> tuple[list[Conjunction], float]:
-        """The conjunctions, and what they are worth less the bits that name them. No conjunction is
-        worth 0."""
-        found, worth = self._grown([], WIDTH)
-        found, worth = self._polished(found, worth)
-        return found, worth
+    def grown(self) -> Cover:
+        """Conjunctions, and what they are worth less the bits that name them; none are worth 0."""
+        return self._grown([], WIDTH)
 
     def of(self, conjunction: Conjunction) -> Marks:
-        marks: Marks = self.atoms.holds[list(conjunction)].all(0)
-        return marks
+        return np.asarray(self.atoms.holds[list(conjunction)].all(axis=0), np.bool_)
 
     def worth(self, some: Sequence[Conjunction]) -> float:
         if not some:
@@ -87,7 +87,7 @@ class Covering:
         """For each stem and each atom more, (stems, atoms): what all is then worth, and how far the new
         rows of the target lie together. -inf for an atom of a column that the stem speaks of, unless
         they are two bounds."""
-        evidence, atoms = self.evidence, self.atoms
+        evidence = self.evidence
         covers = np.array([self.of(stem) for stem in stems], np.bool_)
         volumes = np.array([evidence.volume(stem) for stem in stems])
         bits = np.array([evidence.bits(stem) if stem else CONJUNCTION for stem in stems])
@@ -128,7 +128,7 @@ class Covering:
             if not self.budget.left:
                 break
             worth, gathered = self._scored(stems, beside)
-            for at in np.argsort(-worth, axis=None, kind="stable")[: 4 * CHILDREN]:
+            for at in first(worth, 4 * CHILDREN):
                 row, atom = divmod(int(at), worth.shape[1])
                 if np.isfinite(worth[row, atom]):
                     found.append((-float(worth[row, atom]), tuple(sorted((*stems[row], atom)))))
@@ -152,13 +152,16 @@ class Covering:
         return taken
 
     def _kept(
-        self, stems: Sequence[Conjunction], worth: NDArray[np.float64], gathered: NDArray[np.float64]
+        self,
+        stems: Sequence[Conjunction],
+        worth: NDArray[np.float64],
+        gathered: NDArray[np.float64],
     ) -> Iterator[Conjunction]:
         seen: set[Conjunction] = set()
         covers: set[bytes] = set()
         for scores in (worth, gathered):
             taken = 0
-            for at in np.argsort(-scores, axis=None, kind="stable")[: 4 * BEAM]:
+            for at in first(scores, 4 * BEAM):
                 row, atom = divmod(int(at), scores.shape[1])
                 if taken >= BEAM // 2 or not np.isfinite(scores[row, atom]):
                     break
@@ -173,14 +176,12 @@ class Covering:
                 taken += 1
                 yield found
 
-    def _grown(
-        self, start: list[Conjunction], width: int, unlike: Marks | None = None
-    ) -> tuple[list[Conjunction], float]:
+    def _grown(self, start: list[Conjunction], width: int, unlike: Marks | None = None) -> Cover:
         """A beam of sets. unlike: rows that the first conjunction must not nearly be."""
         best = list(start), self.worth(start)
         sets = [best]
         while sets and len(sets[0][0]) < MOST and self.budget.left:
-            grown: dict[frozenset[Conjunction], tuple[list[Conjunction], float]] = {}
+            grown: dict[frozenset[Conjunction], Cover] = {}
             for found, worth in sets:
                 for more in self._grow(self._others(found), unlike):
                     then = [*found, more]
@@ -193,7 +194,7 @@ class Covering:
                 best = sets[0]
         return best
 
-    def _polished(self, found: list[Conjunction], worth: float) -> tuple[list[Conjunction], float]:
+    def polished(self, found: list[Conjunction], worth: float) -> Cover:
         """Until no step helps, or nothing is left to spend."""
         better = True
         while better and self.budget.left:
@@ -206,13 +207,13 @@ class Covering:
                     break
         return found, worth
 
-    def _dropped(self, found: list[Conjunction], worth: float) -> tuple[list[Conjunction], float] | None:
+    def _dropped(self, found: list[Conjunction], worth: float) -> Cover | None:
         tries = [found[:at] + found[at + 1 :] for at in range(len(found))]
         scored = [(self.worth(one), one) for one in tries]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return (best[1], best[0]) if best and best[0] > worth + BESIDE else None
 
-    def _changed(self, found: list[Conjunction], worth: float) -> tuple[list[Conjunction], float] | None:
+    def _changed(self, found: list[Conjunction], worth: float) -> Cover | None:
         """One condition dropped, replaced or added in one conjunction."""
         for at, one in enumerate(found):
             rest = found[:at] + found[at + 1 :]
@@ -230,7 +231,7 @@ class Covering:
                     return changed, then
         return None
 
-    def _regrown(self, found: list[Conjunction], worth: float) -> tuple[list[Conjunction], float] | None:
+    def _regrown(self, found: list[Conjunction], worth: float) -> Cover | None:
         """Without one conjunction, and grown again into something else."""
         for at in range(len(found)):
             rest = found[:at] + found[at + 1 :]
@@ -239,7 +240,7 @@ class Covering:
                 return then
         return None
 
-    def _split(self, found: list[Conjunction], worth: float) -> tuple[list[Conjunction], float] | None:
+    def _split(self, found: list[Conjunction], worth: float) -> Cover | None:
         """One conjunction made narrower, and another grown for what it leaves."""
         for at, one in enumerate(found):
             rest = found[:at] + found[at + 1 :]
@@ -263,3 +264,23 @@ class Covering:
                 if not (self.of(then) & ~marks).any():
                     found.append((-float(gathered[row, atom]), then))
         return self._unlike(sorted(found), marks)
+
+
+def _side(condition: Condition) -> int:
+    """1 for a bound from below, -1 for one from above, else 0."""
+    relation = condition.relation if isinstance(condition, Compare) else ""
+    return {"more than": 1, "at most": -1}.get(relation, 0)
+
+
+def first(scores: NDArray[np.float64], many: int) -> list[int]:
+    """The flat places of the largest scores, largest first, of equals the first; the same on any
+    machine, whatever its way of sorting."""
+    flat = scores.ravel()
+    if many < flat.size:
+        least = np.partition(flat, flat.size - many)[flat.size - many]
+        places = np.flatnonzero(flat >= least)
+    else:
+        places = np.arange(flat.size)
+    order = np.argsort(-flat[places], kind="stable")[:many]
+    found: list[int] = places[order].tolist()
+    return found

@@ -63,5 +63,7 @@ class Problem:
             return (), {}
         if len(set(self.labels)) < 2:
             raise NotSearched(ONE_LABEL)
+        if self.public.get("shape") == "pair":
+            return (), {}
         found = rules_over_fields(self.rows, self.labels, self.public, self.expansions)
         return found.rules, found.meta

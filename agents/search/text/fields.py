@@ -2,7 +2,7 @@
 
 For each label an OR of conjunctions is looked for that says when it is given (covering.py). Of two labels the
 one with the better rule is spoken of. One conjunction is one sentence; several are first one
-sentence with a clause each, and then a sentence each. Where no rule pays for the bits that name it, the
+sentence with a clause each, and then a sentence each (those alone, where they speak of all rows and labels). Where no rule pays for the bits that name it, the
 surest single condition is said, if it is no chance. What decides beside the rules (chance.py) is said in
 sentences of one condition after them.
 
@@ -23,9 +23,10 @@ from ....tools.judge.conditions import AllOf, Condition
 from ....tools.judge.prepared import Prepared
 from ....tools.judge.rules import Rule, When
 from ..budget import Budget
-from .atoms import Atoms, atoms_of
+from .atoms import Atoms, atoms_of, both
 from .chance import FALSE, beside, kept, surest
-from .covering import Conjunction, Covering
+from .covering import Conjunction, Cover, Covering
+from .phrases import phrase_atoms
 
 MOST = 20  # sentences
 READ = 4  # conditions of a conjunction; longer ones are hard to read
@@ -56,17 +57,21 @@ def rules_over_fields(
     public: Mapping[str, Json],
     expansions: float,
 ) -> Found:
-    """rows, labels: n labelled rows of a problem with `public`. Nothing is found where there is no
-    field but texts, or none that tells rows apart."""
+    """rows, labels: n labelled rows of a problem with `public`. Columns of text are looked at too, for
+    words and phrases. Nothing is found where nothing tells rows apart."""
     prepared = Prepared(rows, public)
-    atoms = atoms_of(prepared)
+    atoms = both(atoms_of(prepared), phrase_atoms(prepared, labels))
     if not len(atoms.conditions):
         return Found((), {"tried": 0})
     given = np.array(labels)
     present = [label for label in prepared.labels if label in set(labels)]
     each = expansions / len(present)
     searched = {label: Covering(atoms, given == label, Budget(each)) for label in present}
-    best = {label: covering.best() for label, covering in searched.items()}
+    best = {label: covering.grown() for label, covering in searched.items()}
+    most = max(worth for _, worth in best.values())
+    for label, covering in searched.items():
+        if len(present) > 2 or best[label][1] >= most - 2 * READABLE:
+            best[label] = covering.polished(*best[label])
     if len(present) == 2:
         spoken = [_better(present, best)]
     else:
@@ -86,9 +91,7 @@ def joined(conditions: Sequence[Condition]) -> Condition:
     return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
 
 
-def _better(
-    labels: Sequence[str], best: Mapping[str, tuple[list[Conjunction], float]]
-) -> str:
+def _better(labels: Sequence[str], best: Mapping[str, Cover]) -> str:
     """The label that the sentences speak of."""
     most = max(best[label][1] for label in labels)
     near = [label for label in labels if best[label][0] and best[label][1] >= most - READABLE]
@@ -146,7 +149,8 @@ def _sentences(
     spoken = {part.label for part in parts}
     others = [label for label in labels if label not in spoken] or list(labels)
     otherwise = max(others, key=lambda label: (int((rest == label).sum()), -labels.index(label)))
-    yield Rule(clauses[:MOST], otherwise)
+    if left.any() or len(spoken) < len(labels):
+        yield Rule(clauses[:MOST], otherwise)
     if len(clauses) > 1:
         yield from (Rule((clause,)) for clause in clauses)
 

@@ -30,8 +30,12 @@ Floats = NDArray[np.float64]
 PSEUDO_ROWS = 10.0  # that a pair's frequency is drawn to the single one's with
 CONJUNCTION = 1.0  # bits that one more costs
 CLEARLY = 3.5  # standard errors, from which on two conditions go together
-DESIGNED = 2.0  # mean of z squared over pairs of columns, up to which volumes are believed (1 by chance)
-HANGING = 8.0  # mean of z squared over the conditions on two columns, from which on those hang together
+DESIGNED = (
+    2.0  # mean of z squared over pairs of columns, up to which volumes are believed (1 by chance)
+)
+HANGING = (
+    8.0  # mean of z squared over the conditions on two columns, from which on those hang together
+)
 LOG2 = float(np.log(2.0))
 
 
@@ -50,7 +54,7 @@ class Evidence:
         given = np.maximum(given, self.share[:, None])
         together, hanging = _together(atoms, outside, pairs)
         self.given: Floats = np.where(together, 1.0, given)
-        self.sized = hanging <= DESIGNED
+        self.sized = hanging <= DESIGNED and not atoms.phrases
         self.price: Floats = atoms.bits + np.log2(max(atoms.columns, 1))
         counts = holds @ holds.T
         same = atoms.column[:, None] == atoms.column[None, :]
@@ -72,19 +76,20 @@ class Evidence:
         """(stems, m): of the records that a stem and one more atom hold on, the share that none of the
         standing conjunctions holds on; conditions on different columns taken to be independent."""
         left = np.ones((len(stems), len(self.share)))
+        if not self.sized:
+            return left  # volumes are not asked for
+        longest = max((len(stem) for stem in stems), default=0)
+        none = len(self.share)
+        padded = np.array([[*stem, *[none] * (longest - len(stem))] for stem in stems], np.int64)
         for one in standing:
             held = np.ones_like(left)
             for part in one:
                 ratios = self.ratio[part]
-                by_stem = np.array([self._by_stem(ratios, stem) for stem in stems])[:, None]
+                by_stem = np.append(ratios, 1.0)[padded].prod(1)[:, None]
                 joint = np.where(ratios == 1.0, by_stem, np.where(by_stem > 0, ratios, 0.0))
                 held *= np.minimum(1.0, self.share[part] * joint)
             left *= 1.0 - held
         return left
-
-    def _by_stem(self, ratios: Floats, stem: tuple[int, ...]) -> float:
-        found = [float(ratios[one]) for one in stem if ratios[one] != 1.0]
-        return min(found, default=1.0) and max(found, default=1.0)
 
     def bits(self, conjunction: tuple[int, ...]) -> float:
         """To name it; the order of its conditions says nothing."""
