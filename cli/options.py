@@ -142,8 +142,8 @@ Shots: TypeAlias = Annotated[
 ]
 Inference: TypeAlias = Annotated[
     str | None,
-    _option(TEXT, "How the bank is read: best, filter-weight, one-step, two-step, multi, or choose,"
-            " which tries them on validation rows (multi).", metavar="STRATEGY"),
+    _option(TEXT, "How the bank is read: best, filter-weight, one-step, two-step, multi, weighted, or"
+            " choose, which tries them on validation rows (multi).", metavar="STRATEGY"),
 ]  # fmt: skip
 ValidationRows: TypeAlias = Annotated[
     int | None,

@@ -170,9 +170,8 @@ class Counting:
     def _strategy(self, name: str, rows: int) -> Span:
         """A question about each row, and where it comes to that sentences by themselves."""
         times, bank = self.text.repeats, self._bank
-        least, most = _ROWS[name](
-            times, min(self.text.readers, bank.least), min(self.text.readers, bank.most)
-        )
+        readers = bank.most if name == "weighted" else self.text.readers
+        least, most = _ROWS[name](times, min(readers, bank.least), min(readers, bank.most))
         return Span(rows * least, rows * most)
 
     @property
@@ -201,6 +200,7 @@ _ROWS: Mapping[str, Callable[[int, int, int], tuple[int, int]]] = {
     "filter-weight": lambda times, least, most: (least, most * (1 + times) + times),
     "one-step": lambda times, least, most: (1, 1 + times),
     "two-step": lambda times, least, most: (times, 1 + 2 * times),
+    "weighted": lambda times, least, most: (times * least, times * most),
 }
 
 

@@ -6,8 +6,8 @@
     predicted.codes      # [0, 1, -2, ...]: index of a label, or why there is none
 
 Strategies (HypoGeniC; mended as each file says): `best`, `filter-weight`, `one-step`, `two-step`,
-`multi` (the default, as in HypoBench's published results). Each has a meaning without a model, by
-exact rules alone. All questions go side by side; none waits for another row's. A row that nothing
+`multi` (the default, as in HypoBench's published results), and `weighted` (ours: a regression over all
+sentences). Each has a meaning without a model, by exact rules alone. All questions go side by side; none waits for another row's. A row that nothing
 decides gets the majority label of the shown rows, in either order of two texts; every other
 decision follows the sentences, so that texts swapped swap it where judge and model do.
 

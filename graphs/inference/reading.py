@@ -132,7 +132,8 @@ class Reading:
     """A bank that is read. entries: in the bank's order, which decides ties. worth: one an entry,
     of validation rows where they are known (`weighed`), else of the bank. labels: L names; codes
     are their indices. ask: None where no model is there to be asked, then the exact rules alone
-    decide. Raises UsageError where worth and entries are not of one length."""
+    decide. validation: the rows that weighed it (`weighed`), none before. Raises UsageError where
+    worth and entries are not of one length."""
 
     entries: tuple[Entry, ...]
     view: View
@@ -141,6 +142,7 @@ class Reading:
     prompts: TextPrompts | None = None
     ask: Asking | None = None
     worth: tuple[Worth, ...] = ()
+    validation: tuple[Observation, ...] = ()
     settings: ReadingSettings = field(default_factory=ReadingSettings)
 
     def __post_init__(self) -> None:
@@ -180,10 +182,10 @@ class Reading:
 @dataclass(frozen=True)
 class Decision:
     """Of one row. code: the index of a label, `UNREADABLE` or `NEEDS_MODEL`. how: "hypothesis" (the
-    sentence `entry`), "vote" (`entry`: the first in rank that voted so), "model" (an answer to a
-    prompt with several sentences), "best" (nothing of what was read applied: the best entry did),
-    "majority" (nor did that), "no_pattern" (the model named none: the best of those selected),
-    "unreadable", "needs_model"."""
+    sentence `entry`), "vote" (`entry`: the first in rank that voted so), "weights" (a regression over
+    all of them), "model" (an answer to a prompt with several sentences), "best" (nothing of what was
+    read applied: the best entry did), "majority" (nor did that), "no_pattern" (the model named none:
+    the best of those selected), "unreadable", "needs_model"."""
 
     code: int
     how: str

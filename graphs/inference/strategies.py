@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...records import Json, UsageError
-from . import best, filter_weight, multi, one_step, two_step
+from . import best, filter_weight, multi, one_step, two_step, weighted
 from .reading import Predicted, Reading, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
@@ -14,6 +14,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "filter-weight": filter_weight.predict,
     "one-step": one_step.predict,
     "two-step": two_step.predict,
+    "weighted": weighted.predict,
 }
 
 

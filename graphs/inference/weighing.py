@@ -43,7 +43,7 @@ async def weighed(reading: Reading, rows: Sequence[Observation]) -> Reading:
     counts = (codes == true, judged & (codes != DOES_NOT_APPLY), judged)
     sums = np.stack([one.sum(axis=1) for one in counts], axis=1).tolist()
     worth = (Worth(*one) for one in sums)
-    return replace(reading, worth=tuple(worth))
+    return replace(reading, worth=tuple(worth), validation=tuple(rows))
 
 
 async def with_right(reading: Reading) -> Reading:

@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from text_model import RULES, TextModel, calls_of, pair_rows, write_own
 
-STRATEGIES = ("multi", "best", "filter-weight", "one-step", "two-step")
+STRATEGIES = ("multi", "best", "filter-weight", "one-step", "two-step", "weighted")
 METHODS = ("hypogenic", "io", "refine", "zero-shot-gen", "abduce", "direct")
 
 

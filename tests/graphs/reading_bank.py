@@ -15,6 +15,7 @@ LABELS = ("deny", "grant")
 TEXTS = ("r0", "r1", "r2", "r3", "r4", "r5")
 INPUTS: tuple[Json, ...] = tuple({"text": text} for text in TEXTS)
 GOLD = (1, 1, 1, 0, 0, 0)
+UNKNOWN = -1  # a row that no sentence applies to
 
 
 def view(shown: Sequence[str] = ("deny", "deny", "deny", "grant", "grant")) -> View:
@@ -32,10 +33,11 @@ class Table:
         self.asked: list[tuple[str, tuple[int, ...]]] = []
 
     async def __call__(self, text: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
-        rows = tuple(self.at[repr(one)] for one in inputs)
+        rows = tuple(self.at.get(repr(one), UNKNOWN) for one in inputs)
         self.asked.append((text, rows))
         await asyncio.sleep(0.001 * max(0, 5 - len(self.asked)))
-        return np.array([self.table[text][row] for row in rows], np.int64)
+        codes = self.table[text]
+        return np.array([-1 if row == UNKNOWN else codes[row] for row in rows], np.int64)
 
 
 class Prompts:

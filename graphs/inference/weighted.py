@@ -1,0 +1,204 @@
+"""`weighted`: a ridge logistic regression over what all sentences say of a row.
+
+A sentence counts by degrees where it is an exact rule with degrees (tools/judge/grading.py: how many
+more of A than of B); else by the label that it names. Validation rows fit the weights, and shown rows
+beside them as far as that helps: sentences that were mined from shown rows look too good there, so
+how much those count, and the penalty, are chosen by log loss on validation rows that were left out.
+A validation row is itself predicted by weights of the others, so a choice of strategies by validation
+rows is fair. Without validation rows the shown ones do it all; under a model judge, who is asked about
+each sentence and row, only where there are no others.
+
+Among more than two labels each has its own weights against the rest. Where the weights say nothing (no
+labelled rows that a sentence applies to, two texts alike) the votes of `multi` do; where no sentence
+says anything of a row, the best entry, then the majority.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json, Observation, canonical_json
+from ...tools.judge.columns import pair_labels
+from ...tools.judge.grading import graded
+from ...tools.judge.prepared import Prepared
+from ...tools.judge.rules import NotExact, Rule, compile_sentence
+from .asking import judged, mended, place_of
+from .logistic import Numbers, Scale, fitted, log_loss, logits
+from .reading import Decision, Predicted, Reading
+from .selection import log_odds, undecided, voted
+
+FOLDS = 5
+PENALTIES = (3.0, 10.0, 30.0, 100.0)
+SHOWN = (0.0, 0.3, 1.0)  # how much a shown row counts beside a validation row
+NOTHING = 1e-9  # a logit that says nothing
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """features: (n, m); codes: (entries, n), what the entries say; folds: (n,); degrees: whether an
+    entry has degrees, which say something of rows that it does not apply to."""
+
+    features: Numbers
+    codes: NDArray[np.int64]
+    folds: NDArray[np.int64]
+    degrees: bool
+
+
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+    """See `reading.Strategy`; asks nothing but the judge."""
+    if not reading.entries or not inputs:
+        return Predicted(await mended(reading, [None] * len(inputs), inputs))
+    rows = await _read(reading, inputs)
+    logit = await _weighed(reading, rows, inputs)
+    votes = log_odds(reading)
+    decided: list[Decision | None] = []
+    for row, said in zip(logit, rows.codes.T.tolist(), strict=True):
+        code = _most(row)
+        if max(said) < 0 and not rows.degrees:
+            decided.append(undecided(said))
+        elif code is None:
+            decided.append(voted(reading, said, votes, reading.ranked))
+        else:
+            decided.append(Decision(code, "weights"))
+    return Predicted(await mended(reading, decided, inputs))
+
+
+def _most(logit: Numbers) -> int | None:
+    """The label of the greatest logit; None where two are alike."""
+    order = np.argsort(-logit, kind="stable")
+    return int(order[0]) if logit[order[0]] - logit[order[1]] > NOTHING else None
+
+
+async def _weighed(reading: Reading, rows: _Rows, inputs: Sequence[Json]) -> Numbers:
+    """Logits (rows, labels); all 0 where there is nothing to fit."""
+    logit = np.zeros((len(inputs), len(reading.labels)))
+    main = _labelled(reading, reading.validation or reading.shown)
+    beside = _labelled(reading, reading.shown if reading.validation and not reading.ask else ())
+    if not main:
+        return logit
+    fit = _Fit(reading, await _read(reading, [one.input for one in main]), main)
+    if beside:
+        fit.add(await _read(reading, [one.input for one in beside]), beside)
+    fit.choose()
+    seen = {_row(reading, one.input) for one in main}
+    known = np.array([_row(reading, one) in seen for one in inputs])
+    logit[~known] = fit.logits(rows.features[~known])
+    for fold in range(FOLDS):
+        here = known & (rows.folds == fold)
+        if here.any():
+            logit[here] = fit.logits(rows.features[here], without=fold)
+    return logit
+
+
+def _labelled(reading: Reading, rows: Sequence[Observation]) -> list[Observation]:
+    return [one for one in rows if one.output in reading.labels]
+
+
+def _row(reading: Reading, input: Json) -> str:
+    """A row's digest; of two texts to choose from the same one in either order."""
+    if pair_labels(reading.labels) is None or not isinstance(input, Mapping):
+        return place_of(input)
+    return place_of(sorted(map(canonical_json, input.values())))
+
+
+async def _read(reading: Reading, inputs: Sequence[Json]) -> _Rows:
+    everything: Mapping[int, Sequence[int]] = {
+        entry: range(len(inputs)) for entry in range(len(reading.entries))
+    }
+    codes = await judged(reading, everything, inputs)
+    prepared = _prepared(reading, inputs)
+    columns: list[Numbers] = []
+    any_degrees = False
+    for entry, said in zip(reading.entries, codes, strict=True):
+        rule = _rule(reading, entry.text) if prepared is not None else None
+        degrees = graded(rule, prepared) if rule is not None and prepared is not None else None
+        any_degrees |= degrees is not None
+        columns += [degrees] if degrees is not None else list(_named(said, len(reading.labels)))
+    folds = np.array([int(_row(reading, one), 16) % FOLDS for one in inputs], np.int64)
+    return _Rows(np.stack(columns, axis=1), codes, folds, any_degrees)
+
+
+def _named(codes: NDArray[np.int64], labels: int) -> Iterator[Numbers]:
+    """A label that is named: of two labels one feature of -1, 0, 1; of more one feature a label."""
+    if labels == 2:
+        yield (codes == 1).astype(np.float64) - (codes == 0)
+    else:
+        yield from ((codes == label).astype(np.float64) for label in range(labels))
+
+
+def _prepared(reading: Reading, inputs: Sequence[Json]) -> Prepared | None:
+    public = reading.view.public
+    if not public.get("columns") or not all(isinstance(one, Mapping) for one in inputs):
+        return None
+    return Prepared(inputs, public)
+
+
+def _rule(reading: Reading, text: str) -> Rule | None:
+    rule = compile_sentence(text, reading.view.public)
+    return None if isinstance(rule, NotExact) else rule
+
+
+class _Fit:
+    """Weights from labelled rows, of all of them or without a fold."""
+
+    def __init__(self, reading: Reading, rows: _Rows, labelled: Sequence[Observation]) -> None:
+        self.labels = reading.labels
+        self.through_zero = pair_labels(reading.labels) is not None
+        self.features, self.folds = rows.features, rows.folds
+        self.codes = self._gold(labelled)
+        self.beside = np.zeros((0, rows.features.shape[1])), np.zeros(0, np.int64)
+        self.shown, self.penalty = 0.0, PENALTIES[-1]
+
+    def _gold(self, labelled: Sequence[Observation]) -> NDArray[np.int64]:
+        return np.array([self.labels.index(one.output) for one in labelled], np.int64)
+
+    def add(self, rows: _Rows, labelled: Sequence[Observation]) -> None:
+        self.beside = rows.features, self._gold(labelled)
+
+    def choose(self) -> None:
+        """How much shown rows count, and the penalty; ties: the heavier penalty, fewer shown rows."""
+        best = math.inf
+        for shown in SHOWN if len(self.beside[1]) else SHOWN[:1]:
+            for penalty in reversed(PENALTIES):
+                self.shown, self.penalty, before = shown, penalty, (self.shown, self.penalty)
+                loss = sum(self._loss(fold) for fold in range(FOLDS))
+                if loss < best - 1e-9:
+                    best = loss
+                else:
+                    self.shown, self.penalty = before
+
+    def _loss(self, fold: int) -> float:
+        out = self.folds == fold
+        if not out.any():
+            return 0.0
+        found = self.logits(self.features[out], without=fold)
+        marks = self.codes[out]
+        if len(self.labels) == 2:
+            return log_loss(found[:, 1] - found[:, 0], marks == 1)
+        return sum(log_loss(found[:, one], marks == one) for one in range(len(self.labels)))
+
+    def logits(self, features: Numbers, without: int | None = None) -> Numbers:
+        """(n, labels); `without`: by weights that know nothing of that fold."""
+        rest = self.folds != (-1 if without is None else without)
+        some, codes = self.features[rest], self.codes[rest]
+        counted = np.ones(len(codes))
+        if self.shown:
+            some, codes = np.vstack([some, self.beside[0]]), np.append(codes, self.beside[1])
+            counted = np.append(counted, np.full(len(self.beside[1]), self.shown))
+        found = np.zeros((len(features), len(self.labels)))
+        if not len(codes):
+            return found
+        scale = Scale.of(some, self.through_zero)
+        z = scale.measured(some)
+        wanted = [1] if len(self.labels) == 2 else list(range(len(self.labels)))
+        weights = [
+            fitted(z, codes == one, counted, self.penalty, self.through_zero) for one in wanted
+        ]
+        if max(float(np.abs(w[:-1]).max()) for w in weights) > NOTHING:
+            found[:, wanted] = logits(scale.measured(features), weights)
+        return found

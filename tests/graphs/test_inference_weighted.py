@@ -1,0 +1,152 @@
+"""`weighted`: what a regression over the sentences of a bank adds to their votes, and what it may read."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from peirce.graphs.inference import Entry, Predicted, Reading, predict, weighed
+from peirce.graphs.inference.logistic import Scale, chance, fitted
+from peirce.graphs.inference.scores import accuracy
+from peirce.graphs.inference.weighing import gold
+from peirce.records import InputSet, Json, Observation, View
+from peirce.tools.judge.prepared import Prepared
+from peirce.tools.judge.rules import Rule, compile_sentence
+
+PUBLIC = {"labels": ["cold", "warm"], "columns": {"text": {"kind": "text"}}, "shape": "text"}
+GOOD = [f"good{i}" for i in range(12)]
+BAD = [f"bad{i}" for i in range(12)]
+NOISE = [f"word{i}" for i in range(30)]
+
+
+def rows(count: int, seed: int) -> list[Observation]:
+    """Texts whose label is whether they hold more good words than bad ones."""
+    draw = random.Random(seed)
+    found: list[Observation] = []
+    while len(found) < count:
+        words = draw.sample(GOOD, draw.randrange(7)) + draw.sample(BAD, draw.randrange(7))
+        balance = sum(word in GOOD for word in words) * 2 - len(words)
+        if balance:
+            words += draw.sample(NOISE, 10)
+            draw.shuffle(words)
+            label = "warm" if balance > 0 else "cold"
+            found.append(Observation({"text": " ".join(words)}, label))
+    return found
+
+
+def listed(more: Sequence[str], less: Sequence[str]) -> str:
+    one, two = (", ".join(f'"{word}"' for word in some) for some in (more, less))
+    return f'If the text mentions more of {one} than of {two}, the label is "warm".'
+
+
+SENTENCES = [
+    *(listed(GOOD[i : i + 4], BAD[i : i + 4]) for i in (0, 4, 8)),
+    'If the text mentions "word1", the label is "warm".',
+]
+
+
+def reading(
+    sentences: Sequence[str], shown: Sequence[Observation], public: Json = PUBLIC
+) -> Reading:
+    async def judge(text: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
+        rule = compile_sentence(text, public)
+        assert isinstance(rule, Rule)
+        return rule.codes(Prepared(inputs, public))
+
+    view = View("made", "labels", "text", tuple(shown), public, InputSet("space", ()))
+    return Reading(tuple(Entry(one, 0.6, 10) for one in sentences), view, judge)
+
+
+def read(name: str, one: Reading, of: Sequence[Observation]) -> Predicted:
+    return asyncio.run(predict(name, one, [row.input for row in of]))
+
+
+def right(name: str, one: Reading, of: Sequence[Observation]) -> float:
+    return accuracy(read(name, one, of).codes, gold(one, [row.output for row in of]))
+
+
+def with_validation(one: Reading, validation: Sequence[Observation]) -> Reading:
+    return asyncio.run(weighed(one, validation))
+
+
+def test_how_many_more_tells_more_than_that_there_are_more() -> None:
+    one = with_validation(reading(SENTENCES, rows(60, 1)), rows(200, 2))
+    test = rows(300, 3)
+    assert right("weighted", one, test) > 0.97 > right("multi", one, test) + 0.05
+    assert read("weighted", one, test).counts == {"weights": 300}
+
+
+def test_without_validation_rows_the_shown_rows_weigh() -> None:
+    assert right("weighted", reading(SENTENCES, rows(200, 2)), rows(300, 3)) > 0.95
+
+
+def test_a_sentence_that_only_looked_good_on_shown_rows_weighs_little() -> None:
+    """Shown rows on which the fourth sentence is always right, validation rows on which it is not."""
+    planted = [
+        replace(row, input={"text": row.input["text"].replace("word1 ", "") + " word1"})
+        if row.output == "warm"
+        else replace(row, input={"text": row.input["text"].replace("word1", "word2")})
+        for row in rows(200, 4)
+    ]
+    one = with_validation(reading(SENTENCES, planted), rows(200, 2))
+    assert right("weighted", one, rows(300, 3)) > 0.95
+
+
+def test_labels_of_the_rows_that_are_predicted_tell_nothing() -> None:
+    one = with_validation(reading(SENTENCES, rows(60, 1)), rows(100, 2))
+    test = rows(50, 3)
+    turned = [replace(row, output="cold" if row.output == "warm" else "warm") for row in test]
+    assert read("weighted", one, test) == read("weighted", one, turned)
+
+
+def test_a_validation_row_is_not_predicted_by_its_own_label() -> None:
+    """A bank of chance: what is said of validation rows is no better than chance on them either."""
+    nothing = [f'If the text mentions "word{i}", the label is "warm".' for i in range(25)]
+    validation = rows(120, 2)
+    one = with_validation(reading(nothing, rows(60, 1)), validation)
+    assert right("weighted", one, validation) < 0.62
+
+
+def test_every_label_of_three_is_told() -> None:
+    public = {**PUBLIC, "labels": ["a", "b", "c"]}
+    draw = random.Random(7)
+    made = [
+        Observation({"text": f"{word} {' '.join(draw.sample(NOISE, 5))}"}, label)
+        for label, word in [("a", "ant"), ("b", "bee"), ("c", "cat")] * 30
+    ]
+    said = [
+        f'If the text mentions "{word}", the label is "{label}".'
+        for label, word in [("a", "ant"), ("b", "bee"), ("c", "cat")]
+    ]
+    one = with_validation(reading(said, made[:30], public), made[30:60])
+    assert right("weighted", one, made[60:]) == 1.0
+
+
+def test_the_weights_are_those_of_a_ridge_logistic_regression() -> None:
+    """The slope of the penalised loss is 0 there."""
+    draw = np.random.default_rng(3)
+    features = draw.normal(size=(80, 4)) * [1.0, 5.0, 0.1, 1.0]
+    marks = features[:, 0] + features[:, 1] / 5 + draw.normal(size=80) > 0
+    counted = draw.uniform(0.3, 1.0, 80)
+    scale = Scale.of(features, False)
+    z = scale.measured(features)
+    w = fitted(z, marks, counted, 10.0, False)
+    miss = counted * (chance(z @ w[:-1] + w[-1]) - marks)
+    assert z.T @ miss + 10.0 * w[:-1] == pytest.approx(np.zeros(4), abs=1e-6)
+    assert miss.sum() == pytest.approx(0, abs=1e-4)
+    assert scale.measured(features * 100).max() == 3.0
+
+
+def test_through_zero_a_row_turned_round_has_the_other_chance() -> None:
+    draw = np.random.default_rng(4)
+    features = draw.normal(size=(60, 3)) + 1.0
+    marks = features[:, 0] > features[:, 1]
+    scale = Scale.of(features, True)
+    w = fitted(scale.measured(features), marks, np.ones(60), 3.0, True)
+    assert w[-1] == pytest.approx(0.0)
+    assert scale.measured(-features) @ w[:-1] == pytest.approx(-(scale.measured(features) @ w[:-1]))
