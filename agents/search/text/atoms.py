@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ....records import Json
 from ....tools.judge.conditions import Compare, Condition, Is, Missing, Not
-from ....tools.judge.prepared import Prepared
+from ....tools.judge.prepared import Prepared, missing
 from ....tools.judge.quantities import Number
 
 FEW_VALUES = 8  # of a number: it may be asked for exactly
@@ -77,8 +77,7 @@ def both(one: Atoms, other: Atoms) -> Atoms:
 def _on(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
     """The conditions on a column, each with its bits."""
     told = rows.columns[name]
-    missing = rows.without(name)
-    if missing.any():
+    if rows.without(name).any():
         yield Missing(name), 2.0
         yield Not(Missing(name)), 3.0
     if told["kind"] == "number":
@@ -93,7 +92,7 @@ def _on(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
 def _values(
     rows: Prepared, name: str, told: Mapping[str, Json]
 ) -> Iterator[tuple[Condition, float]]:
-    seen = {row.get(name): None for row in rows.rows if row.get(name) is not None}
+    seen = {row[name]: None for row in rows.rows if not missing(row.get(name))}
     values = [value for value in told.get("values") or () if value in seen]
     values += [value for value in seen if value not in values]
     if len(values) < 2:

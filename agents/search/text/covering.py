@@ -135,13 +135,14 @@ class Covering:
             stems = list(self._kept(stems, worth, gathered))
             if not stems:
                 break
-        return self._unlike(sorted(found), unlike)
+        return self._unlike(sorted(found), *([] if unlike is None else [unlike]))
 
     def _unlike(
-        self, found: Sequence[tuple[float, Conjunction]], unlike: Marks | None
+        self, found: Sequence[tuple[float, Conjunction]], *others: Marks
     ) -> list[Conjunction]:
+        """The first `CHILDREN` whose rows are nearly those neither of the others nor of an earlier one."""
         taken: list[Conjunction] = []
-        rows = [] if unlike is None else [unlike]
+        rows = list(others)
         for _, one in found:
             marks = self.of(one)
             if all((marks & other).sum() < ALIKE * (marks | other).sum() for other in rows):

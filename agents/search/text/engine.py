@@ -1,7 +1,7 @@
 """Labelled rows in a worker: rows with labels in, an answer of up to 20 sentences out.
 
 Each sentence is an exact rule of tools/judge in its canonical words, mined from the shown rows and the
-public part of the problem alone. Records of fields: fields.py; texts: words.py, phrases.py.
+public part of the problem alone. Records of fields: fields.py; texts: texts.py.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 from ....records import Json
 from ....tools.judge.rules import Rule
-from ..following import Answer, NotSearched
+from ..following import Answer
 from .fields import rules_over_fields
+from .texts import rules_over_texts
 
 SENTENCES = 20
 FEWEST = 4  # shown rows, below which nothing is said
-ONE_LABEL = "search looks for what sets labels apart, and the shown rows have one label"
 
 
 def serves(shown: list[list[Any]]) -> bool:
@@ -59,11 +59,9 @@ class Problem:
         return Answer("\n".join(numbered), "", self._meta)
 
     def _mined(self) -> tuple[Sequence[Rule], dict[str, Json]]:
-        if len(self.rows) < FEWEST:
-            return (), {}
-        if len(set(self.labels)) < 2:
-            raise NotSearched(ONE_LABEL)
-        if self.public.get("shape") == "pair":
-            return (), {}
-        found = rules_over_fields(self.rows, self.labels, self.public, self.expansions)
+        if len(self.rows) < FEWEST or len(set(self.labels)) < 2:
+            return (), {}  # as where a prompt shows a few wrong rows
+        fields = self.public.get("shape", "fields") == "fields"
+        look = rules_over_fields if fields else rules_over_texts
+        found = look(self.rows, self.labels, self.public, self.expansions)
         return found.rules, found.meta

@@ -131,8 +131,8 @@ def _in_order(parts: Sequence[_Part]) -> list[_Part]:
     return sorted(parts, key=key)
 
 
-def _condition(part: _Part, atoms: Atoms) -> Condition:
-    order = sorted(part.conjunction, key=lambda at: (int(atoms.column[at]), at))
+def _condition(atoms: Atoms, conjunction: Conjunction) -> Condition:
+    order = sorted(conjunction, key=lambda at: (int(atoms.column[at]), at))
     return joined([atoms.conditions[at] for at in order])
 
 
@@ -141,7 +141,7 @@ def _sentences(
 ) -> Iterator[Rule]:
     if not parts:
         return
-    clauses = tuple(When(_condition(part, atoms), part.label) for part in parts)
+    clauses = tuple(When(_condition(atoms, part.conjunction), part.label) for part in parts)
     left = np.ones(len(given), np.bool_)
     for part in parts:
         left &= ~part.covering.of(part.conjunction)

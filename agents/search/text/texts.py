@@ -13,7 +13,9 @@ import numpy as np
 from ....records import Json
 from ....tools.judge.prepared import Prepared
 from ....tools.judge.rules import NOT_APPLICABLE, Rule
+from ..budget import Budget
 from .fields import Found, rules_over_fields
+from .words import mined
 
 EXPLAINED = 0.9  # share of the shown rows that the rules have to be right on
 
@@ -24,8 +26,19 @@ def rules_over_texts(
     public: Mapping[str, Json],
     expansions: float,
 ) -> Found:
-    """rows, labels: n labelled rows of a problem with `public` of the shape "text"."""
-    return rules_over_fields(rows, labels, public, expansions)
+    """rows, labels: n labelled rows of a problem with `public`, of one text or a pair of them."""
+    decided = Found((), {"tried": 0})
+    if public.get("shape") != "pair":
+        decided = rules_over_fields(rows, labels, public, expansions)
+        if explained(decided.rules, rows, labels, public) >= EXPLAINED:
+            return decided
+    found = mined(rows, labels, public, Budget(expansions))
+    counts: dict[str, Json] = {
+        "tried": decided.meta["tried"] + found.tried,
+        "judged_apart": found.judged,
+        "kept": found.kept,
+    }
+    return Found(found.rules, counts) if found.rules else decided
 
 
 def explained(
