@@ -36,7 +36,7 @@ def rules_over_texts(
     counts: dict[str, Json] = {
         "tried": decided.meta["tried"] + found.tried,
         "judged_apart": found.judged,
-        "kept": found.kept,
+        "sure": found.sure,
     }
     return Found(found.rules, counts) if found.rules else decided
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from peirce.agents.search import open_model
 from peirce.agents.search.engines import Engine
-from peirce.agents.search.text.atoms import atoms_of, grain, roundest
+from peirce.agents.search.text.atoms import grain, roundest
 from peirce.agents.search.text.chance import kept, surest
 from peirce.agents.search.text.fields import rules_over_fields
 from peirce.records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
@@ -190,7 +190,7 @@ def test_the_surest_of_many_conditions_pays_for_the_choice():
     random_ = np.random.default_rng(0)
     holds = random_.random((60, 100)) < 0.5
     wanted = random_.random(100) < 0.5
-    at, chance = surest(holds, wanted, [1.0] * 60)
+    _, chance = surest(holds, wanted, [1.0] * 60)
     assert chance > 0.05
     assert surest(np.array([wanted, holds[0]]), wanted, [1.0, 1.0])[0] == 0
 
