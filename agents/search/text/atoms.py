@@ -127,19 +127,27 @@ def _bounds(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
         ends = np.linspace(0, len(gaps) - 1, MOST_BOUNDS).round().astype(int)
         gaps = [gaps[at] for at in dict.fromkeys(ends.tolist())]
     whole = bool(np.all(values == np.round(values)))
-    bounds = [roundest(low, high, whole) for low, high in gaps]
-    rounder = grain(bounds)
-    even = [abs(bound / rounder - round(bound / rounder)) < 1e-9 for bound in bounds]
-    for bound, is_round in zip(bounds, even, strict=True):
+    rounder = grain(values[0], values[-1])
+    bounds = [(low, high, roundest(low, high, whole)) for low, high in gaps]
+    even = [_even(bound, rounder) or _even(high, rounder) for _, high, bound in bounds]
+    for (_, high, bound), is_round in zip(bounds, even, strict=True):
         alike = sum(one is is_round for one in even)
         bits = 1.0 + math.log2(alike) + (0.0 if all(even) else ROUND if is_round else UNEVEN)
-        yield Compare(quantity, "more than", bound), bits
-        yield Compare(quantity, "at most", bound), bits
+        if is_round and not _even(bound, rounder):
+            yield Compare(quantity, "at least", high), bits
+            yield Compare(quantity, "less than", high), bits
+        else:
+            yield Compare(quantity, "more than", bound), bits
+            yield Compare(quantity, "at most", bound), bits
 
 
-def grain(bounds: Sequence[float]) -> float:
-    """What round bounds are multiples of: 1 for up to ten of them, and so on with their range."""
-    spread = max(bounds) - min(bounds)
+def _even(bound: float, rounder: float) -> bool:
+    return abs(bound / rounder - round(bound / rounder)) < 1e-9
+
+
+def grain(low: float, high: float) -> float:
+    """What round bounds between two values are multiples of."""
+    spread = high - low
     if spread <= 0:
         return 1.0
     size = float(10.0 ** math.floor(math.log10(spread)))

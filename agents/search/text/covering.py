@@ -270,7 +270,7 @@ class Covering:
 def _side(condition: Condition) -> int:
     """1 for a bound from below, -1 for one from above, else 0."""
     relation = condition.relation if isinstance(condition, Compare) else ""
-    return {"more than": 1, "at most": -1}.get(relation, 0)
+    return {"more than": 1, "at least": 1, "at most": -1, "less than": -1}.get(relation, 0)
 
 
 def first(scores: NDArray[np.float64], many: int) -> list[int]:
