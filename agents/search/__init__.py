@@ -8,8 +8,8 @@ problems.
 
 Covered (`engines.py`): programs from lists of integers to a list of integers, an integer or a truth
 value (`lists/`); scenes of objects that are on or off (`acre/`); programs on grids of colours
-(`grids/`); rules about finite worlds (`logic/`), which it also mends. All else ends as exhausted, and
-`Reply.meta` says why. docs/search.md has what each can find.
+(`grids/`); rules about finite worlds (`logic/`), which it also mends; sentences about labelled text
+(`text/`), up to twenty an answer. All else ends as exhausted, and `Reply.meta` says why. docs/search.md has what each can find.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ PRESETS = {
     "tight": Preset(STANDARD, "tight"),
     "safe": Preset(STANDARD, "safe"),
 }
+TOLD = ("labels", "columns", "shape", "description")  # of labelled text
 SETTINGS = ("budget_expansions", "preset", "workers")
 
 
@@ -112,7 +113,8 @@ class SearchProposer:
                 {manner.argument: found["source"]},
             )
             return Reply(tool_calls=(call,), finish="tool_calls")
-        return Reply(text=manner.answer(found["description"], found["source"]))
+        said = manner.answer(found["description"], found["source"])
+        return Reply(text=said, meta=found["meta"])
 
     async def repair(self, view: View, text: str) -> Reply:
         """A better rule made of the one given, or one of its own where that is better."""
@@ -133,7 +135,11 @@ class SearchProposer:
 
     async def _ask(self, view: View, asked: dict[str, Any]) -> dict[str, Any]:
         shown = [[o.input, o.output] for o in view.shown]
-        told = {**view.public, "trade_off": self.trade_off} if view.family == "logic" else None
+        told: dict[str, Json] | None = None
+        if view.family == "logic":
+            told = {**view.public, "trade_off": self.trade_off}
+        elif view.family == "text":
+            told = {name: view.public[name] for name in TOLD if name in view.public}
         request = {
             "shown": shown,
             "told": told,

@@ -21,13 +21,13 @@ import json
 from collections import OrderedDict
 from typing import Any
 
-from . import acre, grids, lists, logic
+from . import acre, grids, lists, logic, text
 from .following import Answer, NotSearched
 
-ENGINES = (lists, acre, grids, logic)
+ENGINES = (lists, acre, grids, logic, text)
 NOTHING = (
     "search knows functions of a list of integers, of scenes of objects that are on or off (acre),"
-    " of grids of colours to grids, and rules about finite worlds (abd)"
+    " of grids of colours to grids, rules about finite worlds (abd), and records or texts with a label"
 )
 _KEPT_PROBLEMS = 12  # of 30 to 100 MB each
 
@@ -42,7 +42,7 @@ class Engine:
 
     def propose(self, request: dict[str, Any]) -> dict[str, Any]:
         """request: shown, told, space (a digest), inputs (of the space, where they may be new),
-        expansions; earlier and skip, or what to `mend`. The answer: source and description, or
+        expansions; earlier and skip, or what to `mend`. The answer: source, description and meta, or
         `exhausted`, or the `reason` why such problems are not searched, or `need` of the inputs."""
         shown, digest = request["shown"], request["space"]
         module = next((one for one in ENGINES if one.serves(shown)), None)

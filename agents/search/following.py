@@ -15,11 +15,13 @@ answer may be proposed again and be judged redundant.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ...records import Json
 
 BY_PRICE = 3  # answers that go by price alone
 DEARER = 3.0  # than the cheapest novel candidate, at most
@@ -33,8 +35,11 @@ Predictions = tuple[Codes, Defined]  # (inputs,) each: equal codes, equal predic
 
 
 class Answer(NamedTuple):
+    """meta: what the reply says beside its text."""
+
     source: str
     description: str
+    meta: Mapping[str, Json] = {}
 
 
 class NotSearched(Exception):

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 
 class Manner(NamedTuple):
-    """tool, argument: their names; answer: the text of an answer, from description and source; mends:
-    whether hypotheses of others can be mended."""
+    """tool, argument: their names, "" where no tool is called; answer: the text of an answer, from
+    description and source; mends: whether hypotheses of others can be mended."""
 
     tool: str
     argument: str
@@ -28,7 +28,13 @@ def rule_text(description: str, formula: str) -> str:
     return json.dumps({"formula": formula, "description": description}, ensure_ascii=False)
 
 
+def list_text(description: str, sentences: str) -> str:
+    """A numbered list, one sentence a line, as the engine wrote it."""
+    return sentences
+
+
 MANNERS: Mapping[str, Manner] = {
     "programs": Manner("execute", "code", answer_text),
     "logic": Manner("solve", "formula", rule_text, mends=True),
+    "text": Manner("", "", list_text),
 }

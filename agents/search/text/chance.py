@@ -1,0 +1,66 @@
+"""What chance explains: tests of single conditions, corrected for how many were tried.
+
+Benjamini and Hochberg 1995 for the share of false discoveries; Mantel and Haenszel 1959 for a
+condition beside a rule that already stands; Westfall and Young 1993 for one that stands alone, since
+conditions on one column hang together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+FALSE = 0.05  # share of what is kept that may stand by chance
+SHUFFLES = 999
+Marks = NDArray[np.bool_]
+
+
+def kept(chances: Sequence[float], false: float = FALSE) -> list[int]:
+    """The places of those that stand, the surest first."""
+    order = sorted(range(len(chances)), key=lambda at: (chances[at], at))
+    last = 0
+    for rank, at in enumerate(order, 1):
+        if chances[at] <= false * rank / len(order):
+            last = rank
+    return order[:last]
+
+
+def surest(holds: NDArray[np.bool_], wanted: Marks, prices: Sequence[float]) -> tuple[int, float]:
+    """The condition that tells the wanted rows from the others best, of equals the cheapest, and the
+    chance that any of all conditions does as well where labels are shuffled (Westfall and Young 1993;
+    1,000 orders, always the same). holds: (m, n), m at least 1, none of them all or nothing."""
+    n, k = len(wanted), float(wanted.sum())
+    sizes = holds.sum(1).astype(np.float64)
+    spread = np.sqrt(k * (n - k) * sizes * (n - sizes) / (n * n * (n - 1.0)))
+    table = holds.astype(np.float32).T
+
+    def scores(orders: NDArray[np.float32]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.abs(orders @ table - k * sizes / n) / spread
+        return found
+
+    here = scores(wanted[None, :].astype(np.float32))[0].round(9)
+    at = min(range(len(here)), key=lambda one: (-here[one], prices[one], one))
+    random = np.random.default_rng(0)
+    orders = random.permuted(np.tile(wanted, (SHUFFLES, 1)), axis=1).astype(np.float32)
+    above = int((scores(orders).max(1) >= here[at] - 1e-6).sum())
+    return at, (1 + above) / (1 + SHUFFLES)
+
+
+def beside(holds: Marks, wanted: Marks, strata: NDArray[np.int64]) -> tuple[float, float]:
+    """Of a condition within strata of rows: the chance of its association with what is wanted (two
+    sides), and by how many rows it has more of them than expected (below 0: fewer)."""
+    excess = variance = 0.0
+    for stratum in np.unique(strata):
+        here = strata == stratum
+        n, k, m = int(here.sum()), int((here & wanted).sum()), int((here & holds).sum())
+        if n < 2:
+            continue
+        excess += float((here & holds & wanted).sum()) - k * m / n
+        variance += k * (n - k) * m * (n - m) / (n * n * (n - 1.0))
+    if variance <= 0:
+        return 1.0, 0.0
+    z = max(0.0, abs(excess) - 0.5) / math.sqrt(variance)
+    return math.erfc(z / math.sqrt(2.0)), excess
