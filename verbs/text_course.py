@@ -55,7 +55,7 @@ def text_course(
     if "split" in given:
         told["splits"] = list(given["split"])
     arguments = model_args_of(given.get("method_arg", ()))
-    whole = {**chosen.text, **arguments, **told}
+    whole = {**chosen.text, **_of_model(model), **arguments, **told}
     if not _can_judge(model, options):
         if whole.get("judge") == "model" or "judge" in chosen.reads:
             raise UsageError(
@@ -79,6 +79,12 @@ def _prompt_hash(source: str, problem: Problem) -> Digest:
 
     prompts = ConfigPrompts.of(problem.public) if source == "config" else None
     return prompts.digest() if isinstance(prompts, ConfigPrompts) else text_prompt_hash()
+
+
+def _of_model(model: str | Proposer) -> dict[str, Json]:
+    """The embedded search reads every row of the sample at once and answers with a whole bank."""
+    searching = isinstance(model, str) and model.partition(":")[0] == "search"
+    return {"examples": None, "hypotheses": 20} if searching else {}
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
