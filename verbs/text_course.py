@@ -82,9 +82,10 @@ def _prompt_hash(source: str, problem: Problem) -> Digest:
 
 
 def _of_model(model: str | Proposer) -> dict[str, Json]:
-    """The embedded search reads every row of the sample at once and answers with a whole bank."""
+    """The embedded search reads every row of the sample at once and answers with a whole bank, whose
+    sentences are made to be weighed."""
     searching = isinstance(model, str) and model.partition(":")[0] == "search"
-    return {"examples": None, "hypotheses": 20} if searching else {}
+    return {"examples": None, "hypotheses": 20, "inference": "weighted"} if searching else {}
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
