@@ -280,6 +280,8 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
 def _has_rules(data: Mapping[str, Json]) -> bool:
     """Whether a script is one of rules, and not one of answers to a problem called "rules"."""
     rules = data.get("rules")
+    if rules == [] and isinstance(data.get("otherwise"), str):
+        return True  # answers to a problem are a list
     first = rules[0] if isinstance(rules, list) and rules else None
     return isinstance(first, dict) and not first.keys().isdisjoint(("when", "say"))
 

@@ -117,7 +117,7 @@ class Judging:
         return self._prepared[texts.digest]
 
     async def _executed(self, sentence: str, rule: Rule, texts: InputSet) -> NDArray[np.int64]:
-        path = f"texts/{texts.digest[:_NAMED]}/judge/{digest_of_text(sentence)[:_NAMED]}"
+        path = f"texts/{texts.digest[:_NAMED]}/rule/{digest_of_text(sentence)[:_NAMED]}"
         request = {"tool": "judge", "sentence": sentence, "inputs": texts.digest}
 
         async def make() -> Outcome:

@@ -113,17 +113,22 @@ def _of_session(case: Case) -> list[Candidate]:
         Candidate(Hypothesis(one.text), one.accuracy(chance) or 0.0, 0) for one in case.bank.top()
     ]
     return data + [
-        Candidate(one.hypothesis, _accuracy(one.shown), 1, None, one.shown)
+        Candidate(one.hypothesis, _accuracy(one.shown, chance), 1, None, one.shown)
         for one in case.aside
         if one.hypothesis is not None and one.shown is not None
     ]
 
 
-def _accuracy(shown: Agreement) -> float:
-    """On the rows that it was judged on; one it does not apply to is not right."""
-    asked_of = [got.get("undefined") != "not_asked" for got in shown.got]
-    right = sum(mark is True for mark in shown.marks)
-    return right / sum(asked_of) if any(asked_of) else 0.0
+def _accuracy(shown: Agreement, chance: float) -> float:
+    """On the rows that it was judged on, as the bank has it: one it does not apply to is a guess.
+    0 where nobody judges it."""
+    judged = [
+        mark
+        for mark, got in zip(shown.marks, shown.got, strict=True)
+        if got.get("undefined") != "not_asked"
+    ]
+    right = sum(chance if mark is None else mark for mark in judged)
+    return right / len(judged) if judged and shown.verdict == "ok" else 0.0
 
 
 async def _different(case: Case, state: State, candidates: Sequence[Candidate]) -> list[Candidate]:

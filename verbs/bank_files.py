@@ -101,7 +101,7 @@ def _of_file(place: Path) -> StoredBank:
             name, hypotheses = str(bank.get("problem") or ""), bank["hypotheses"]
             public[name] = _public(bank, place)
         if isinstance(hypotheses, dict):
-            hypotheses = [_of_reference(text, told) for text, told in hypotheses.items()]
+            hypotheses = [_of_reference(text, told, place) for text, told in hypotheses.items()]
         if not isinstance(hypotheses, list) or not hypotheses:
             raise DataError(
                 f"{place}: holds no hypotheses: a list of objects with a text is needed"
@@ -226,11 +226,17 @@ _FITS: Mapping[str, tuple[Callable[[Json], bool], str]] = {
 }
 
 
-def _of_reference(text: str, told: Json) -> Json:
+def _of_reference(text: str, told: Json, place: Path) -> Json:
     """As the released code saves it."""
     if not isinstance(told, dict):
-        return {"text": text}
-    right = [row[0] for row in told.get("correct_examples", ()) if isinstance(row, list) and row]
+        raise DataError(
+            f"{place}, key {text!r:.60}: {told!r:.60} is no object: a map from texts to their"
+            " statistics is needed"
+        )
+    rows = told.get("correct_examples") or []
+    if not isinstance(rows, list):
+        raise DataError(f"{place}, key {text!r:.60}: correct_examples is {rows!r:.60}: no list")
+    right = [row[0] for row in rows if isinstance(row, list) and row]
     return {
         "text": text,
         "accuracy": told.get("acc"),

@@ -1,7 +1,7 @@
 """The roles that models play, each with a model string and settings of its own.
 
-The proposer makes hypotheses and is the only role that a method asks so far; judge (labels texts),
-scorer and literature are checked and recorded for the methods to come.
+The proposer makes hypotheses, judge labels texts, literature reads papers; where these two are not named
+the proposer plays them. The scorer is checked and recorded, no method asks it yet.
 """
 
 from __future__ import annotations

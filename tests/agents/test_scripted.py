@@ -174,6 +174,15 @@ def test_a_problem_may_be_called_rules(tmp_path):
     assert say(opened(path), view("rules")).text == "one"
 
 
+def test_no_rule_and_what_is_said_otherwise_are_rules_too(tmp_path):
+    path = tmp_path / "judge.json"
+    path.write_text(json.dumps({"rules": [], "otherwise": "Final answer: yes"}))
+    assert ask(opened(path), "anything").text == "Final answer: yes"
+    path.write_text(json.dumps({"rules": [], "otherwise": ["two"]}))
+    assert say(opened(path), view("other")).finish == "exhausted"  # of a problem called otherwise
+    assert say(opened(path), view("otherwise")).text == "two"
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [

@@ -108,6 +108,10 @@ def _silent():
         ('[{"text": "a", "visits": "many"}]', "visits is 'many'"),
         ('{"hypotheses": [{"text": "a"}], "public": {"labels": ["x"], "columns": {}}}', "columns"),
         ("no json", "bank.json"),
+        ('{"a": 1}', r"bank\.json, key 'a': 1 is no object"),
+        ('{"a": {"acc": 1.0}, "b": ["c"]}', r"bank\.json, key 'b': \['c'\] is no object"),
+        ('{"hypotheses": {"a": null}}', r"bank\.json, key 'a': None is no object"),
+        ('{"a": {"correct_examples": 5}}', "key 'a': correct_examples is 5: no list"),
     ],
 )
 def test_a_bank_file_that_is_none_is_one_sentence(tmp_path, content, said):

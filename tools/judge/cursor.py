@@ -138,7 +138,19 @@ class Cursor:
             return at + 3
         return None
 
-    def column(self, at: int, noun: bool = True) -> Got[str]:
+    def numbers(self, at: int) -> Got[str]:
+        """A column that holds numbers."""
+        got = self.column(at)
+        return got if got and self.compares(at, got[0]) else None
+
+    def compares(self, at: int, column: str) -> bool:
+        """Whether what a column holds is more or less than something; the reason where it is not."""
+        if self.naming.numeric(column):
+            return True
+        self.fail(at, f"{column!r} holds no numbers that could be compared")
+        return False
+
+    def column(self, at: int) -> Got[str]:
         """A column by its name in backticks, or by the longest run of words that names one."""
         if self.kind(at) == "name":
             column = self.naming.named(self.pieces[at].text)
@@ -153,7 +165,7 @@ class Cursor:
         ):
             end += 1
         for stop in range(end, at, -1):
-            column = self.naming.column([self.pieces[n].text for n in range(at, stop)], noun)
+            column = self.naming.column([self.pieces[n].text for n in range(at, stop)])
             if column:
                 return column, stop
         return None

@@ -33,9 +33,10 @@ def compared(cursor: Cursor, at: int, column: str) -> Got[Condition]:
     bound = cursor.bound(at)
     relation = cursor.one_of(at, words.BOUNDS)
     if relation or (bound and (bound[0].relation != "exactly" or bound[0].high is not None)):
-        got = against(cursor, at, Number(column))
+        compares = cursor.naming.numeric(column)
+        got = against(cursor, at, Number(column)) if compares else None
         if got or not relation or relation[0] != "exactly":
-            return got
+            return got if compares or cursor.compares(at, column) else None
         at = relation[1]
     several = cursor.one_of(at, words.ANY_OF)
     if several and several[0] == "all":
@@ -144,7 +145,7 @@ def own(cursor: Cursor, at: int) -> Got[Condition]:
     """A column with its value: "a math grade of A", "applied to Science", "donated to the school",
     "a wealth index greater than 8"."""
     article = cursor.word(at) in ("a", "an", "the", "any")
-    column = cursor.column(at + article, noun=article)
+    column = cursor.column(at + article)
     if column is None:
         return None
     name, end = column

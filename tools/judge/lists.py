@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from . import phrases as words
 from .cursor import Cursor, Got
 from .subjects import subject
 from .terms import Term, tokens
 
+INNER_STAR = re.compile(r"\*\w")  # "*ing": there are no such stems
 LONGEST_ENTRY = 4  # words of an unquoted entry after a colon
 
 
@@ -84,6 +87,9 @@ def opens(cursor: Cursor, at: int) -> bool:
 def entry(cursor: Cursor, at: int, room: int) -> Got[Term]:
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
+        if INNER_STAR.search(text):
+            cursor.fail(at, f"a star stands at the end of a stem alone: {text[:40]!r}")
+            return None
         return (Term(text), at + 1) if tokens(text) else None
     if got := mark(cursor, at):
         return got

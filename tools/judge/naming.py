@@ -1,8 +1,9 @@
 """Which column or value a sentence means by some of its words.
 
 A column goes by its name, however its words are joined (`num_publications`, "publications"), by
-words of its name and description together, and by a noun that its name ends ("recommendation
-letters" for `num_letters`), each where that fits one column alone.
+words of its name and description together ("recommendation letters" for `num_letters`), each where
+that fits one column alone. Any other word beside its noun means something else: "strong letters" are
+not `num_letters`.
 """
 
 from __future__ import annotations
@@ -79,6 +80,13 @@ EMPTY = frozenset(
     ]
 )
 
+# What the published sentences of HypoBench's admission sets say of columns that those sets do not
+# describe: by noun. Where a column is described, its description alone says what may be said.
+UNDESCRIBED = {
+    "letter": frozenset(["recommendation"]),
+    "activity": frozenset(["strong", "extracurricular"]),
+}
+
 
 def root(word: str) -> str:
     """A word without its plural: activities and activity, letters and letter are one."""
@@ -103,13 +111,22 @@ class Naming:
             words = name_words(column)
             own = content(words) or frozenset(map(root, words))
             told = content(re.findall(r"[^\W_]+", str(about.get("about") or "").lower()))
+            if not told:
+                told = frozenset().union(*(UNDESCRIBED.get(word, ()) for word in own))
             self.by_words.setdefault(tuple(words), []).append(column)
             self.by_content.setdefault(own, []).append(column)
             self.about[column] = (own, own | told)
-        self.known: dict[tuple[tuple[str, ...], bool], str | None] = {}
+        self.known: dict[tuple[str, ...], str | None] = {}
 
     def kind(self, column: str) -> str:
         return str(self.columns[column].get("kind", "choice"))
+
+    def numeric(self, column: str) -> bool:
+        """Whether it holds numbers: a column of numbers, or of values that are numbers all."""
+        values = self.columns[column].get("values") or ()
+        coded = all(isinstance(plain_value(value), float) for value in values)
+        kind = self.kind(column)
+        return kind == "number" or (kind == "choice" and len(values) > 0 and coded)
 
     def named(self, name: str) -> str | None:
         """The column of exactly that name, else the only one that differs in case."""
@@ -118,15 +135,14 @@ class Naming:
         found = [column for column in self.columns if column.lower() == name.lower()]
         return found[0] if len(found) == 1 else None
 
-    def column(self, words: Sequence[str], noun: bool = True) -> str | None:
-        """The one column that the words (lower case) mean; None where there is none or several.
-        noun: the last of them may be its whole name."""
-        key = tuple(words), noun
+    def column(self, words: Sequence[str]) -> str | None:
+        """The one column that the words (lower case) mean; None where there is none or several."""
+        key = tuple(words)
         if key not in self.known:
-            self.known[key] = self.look_up(*key)
+            self.known[key] = self.look_up(key)
         return self.known[key]
 
-    def look_up(self, words: tuple[str, ...], noun: bool) -> str | None:
+    def look_up(self, words: tuple[str, ...]) -> str | None:
         if len(words) == 1 and (column := self.named(words[0])):
             return column
         words = tuple(part for word in words for part in re.findall(r"[^\W_]+", word))
@@ -138,10 +154,6 @@ class Naming:
         if found := self.by_content.get(meant, []):
             return found[0] if len(found) == 1 else None
         fits = [c for c, (own, told) in self.about.items() if meant & own and meant <= told]
-        if noun and not fits:  # its name is the noun that the other words tell more of
-            heads = [frozenset(map(root, words[n:])) for n in range(1, len(words))]
-            nouns = (c for c, (own, _) in self.about.items() if own in heads)
-            fits = [column for column in nouns if self.kind(column) != "truth"]
         return fits[0] if len(fits) == 1 else None
 
     def value(self, column: str, text: str) -> Json | None:

@@ -44,7 +44,7 @@ def against(cursor: Cursor, at: int, quantity: Quantity) -> Got[Condition]:
 def noun(cursor: Cursor, at: int) -> Got[Quantity]:
     after = cursor.starts(at, "the", "number", "of")
     if after is None:
-        column = cursor.column(cursor.determiner(at))
+        column = cursor.numbers(cursor.determiner(at))
         return column and (Number(column[0]), column[1])
     unit = cursor.one_of(after, words.UNITS)
     entries = cursor.starts(after, "entries", "of")
@@ -62,7 +62,7 @@ def noun(cursor: Cursor, at: int) -> Got[Quantity]:
     elif occurrences:
         terms = listed(cursor, occurrences[1], announced=True)
     if terms is None:
-        column = cursor.column(after)
+        column = cursor.numbers(after)
         return column and (Number(column[0]), column[1])
     share = cursor.share(terms[1])
     text = inside(cursor, share or terms[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from .columns import pair_labels, side
 from .lexing import Piece
@@ -28,6 +29,9 @@ BESIDE = TEXTS | ENTITIES | words(
     "considered judged deemed class category answer outcome final writing written content "
     "words language :"
 )  # fmt: skip
+# … but not beside "not": "not always deceptive" is no "truthful".
+DEGREES = words("always almost very much more most highly quite rather strongly certainly definitely "
+                "clearly mostly must")  # fmt: skip
 WINS = words("wins win won winner chosen preferred picked selected better best answer label")
 MORE = words("more most higher greater likely")  # … of what is asked for
 ASKED = words(
@@ -95,6 +99,8 @@ class Outcomes:
         if not self.beside.issuperset(rest):
             return None
         lost = (LOSES if self.sides else DENIES).intersection(rest)
+        if ("as", "likely") in pairwise(rest) or (lost and DEGREES.intersection(rest)):
+            return None
         if len(found) != 1 or len(lost) > 1 or (lost and len(self.labels) != 2):
             return None
         label = found.pop()

@@ -158,6 +158,8 @@ ENTITIES = words(
 )
 PRONOUNS = words("it they he she")
 DETERMINERS = words("the a an this its their his her every each that any these those")
+# Beside the name of a row these leave it as it is.
+NEUTRAL = words("given present current same said individual single particular whole")
 ENDS = words("and or then otherwise else per than if when unless but while whereas wins")
 VERBS = SPEAKS | HAS | IS | words(
     "starts start begins begin opens open ends end closes close starting beginning ending "

@@ -12,8 +12,8 @@ from .columns import text_columns
 from .conditions import Condition, Not
 from .cursor import Cursor, Got
 from .lexing import MOST_CHARACTERS, pieces
-from .naming import Naming
-from .outcomes import Outcomes
+from .naming import Naming, root
+from .outcomes import Outcomes, label_words
 from .quantities import Count, Length, Listed, Measure
 from .reading import Reader
 from .rules import Clause, NotExact, Prefer, Rule, When
@@ -35,6 +35,7 @@ class Sentence:
         self.pair = public.get("shape") == "pair" and len(texts) == 2
         told = f"{public.get('description', '')} {public.get('label_name', '')}"
         self.outcomes = Outcomes(tuple(public["labels"]), self.pair, told)
+        self.described_as = frozenset(map(root, label_words(told)))
         naming, labels = Naming(public["columns"]), frozenset(self.outcomes.spelt)
         self.cursor = Cursor(pieces(sentence), naming, texts, self.pair, labels)
         self.reader = Reader(self.cursor)
@@ -156,11 +157,23 @@ class Sentence:
 
     def described(self, at: int) -> Got[Clause]:
         """texts that CONDITION are LABEL"""
-        got = self.qualified(self.cursor.determiner(at) + 1)
+        noun = self.cursor.determiner(at)
+        got = self.qualified(noun + 1) if self.one_row(noun) else None
         if got is None or not self.goes_on(self.cursor.skip(got[1], ",")):
             return None
         label = self.label(self.cursor.skip(got[1], ","))
         return (When(got[0], label[0]), label[1]) if label else None
+
+    def one_row(self, at: int) -> bool:
+        """Whether a text, or a row, is called so: "reviews that", not "women with"."""
+        word, naming = self.cursor.word(at), self.cursor.naming
+        spoken = [own for name, (own, _) in naming.about.items() if naming.kind(name) == "text"]
+        if word in words.TEXTS | words.ENTITIES or any(root(word) in own for own in spoken):
+            return True
+        if not self.cursor.texts and root(word) in self.described_as:
+            return True
+        self.cursor.fail(at, f"which rows are called so? {self.cursor.near(at)}")
+        return False
 
     def goes_on(self, at: int) -> bool:
         """Whether an outcome goes on here ("are", "will be")."""
@@ -198,7 +211,7 @@ class Sentence:
         if longer:
             got = Length("words"), not longer[0], longer[1] + 1
         else:
-            got = self.preferred(start + 1)
+            got = self.preferred(start + 1) if self.one_row(start) else None
         if got is None:
             return None
         by, fewer, after = got

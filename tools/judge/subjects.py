@@ -41,12 +41,20 @@ def subject(cursor: Cursor, at: int) -> Got[Subject]:
         return None
     said = [cursor.pieces[n].text for n in range(at, end)]
     bare = said[1:] if said[0] in words.DETERMINERS and len(said) > 1 else said
-    if len(bare) > 1 and bare[0].endswith(("'s", "s'")):  # the student's math grade
-        bare = bare[1:]
-    found = named(cursor, bare)
+    found = owned(cursor, bare[0], bare[1:]) if len(bare) > 1 else None
+    found = found or named(cursor, bare)
     if found is None:
         cursor.fail(at, f"no text and no column is called {' '.join(bare)!r}")
     return found and (found, end)
+
+
+def owned(cursor: Cursor, owner: str, bare: Sequence[str]) -> Subject | None:
+    """ "the student's math grade": the owner is the row, or one that the column's description names."""
+    if not owner.endswith(("'s", "s'")):
+        return None
+    found, owner = named(cursor, bare), owner.removesuffix("s").removesuffix("'")
+    told = cursor.naming.about[found.column][1] if found and found.column else ()
+    return found if owner in words.ENTITIES | words.TEXTS or root(owner) in told else None
 
 
 def named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
@@ -63,10 +71,8 @@ def named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
     if column := cursor.naming.column(bare):
         return of_column(cursor, column)
     alone = len(cursor.naming.columns) == len(cursor.texts) == 1
-    if len(bare) <= 2 and bare[-1] in words.ENTITIES:
+    if bare[-1] in words.ENTITIES and all(word in words.NEUTRAL for word in bare[:-1]):
         return TEXT if alone else ROW
-    if alone and one and root(one) in cursor.naming.about[cursor.texts[0]][1]:
-        return TEXT
     return None
 
 

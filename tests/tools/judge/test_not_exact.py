@@ -21,6 +21,8 @@ STUDENTS: dict[str, Any] = {
     "columns": {
         "math": {"kind": "choice", "about": "Grade in Mathematics", "values": list("ABCDF")},
         "num_publications": {"kind": "number", "about": "Number of publications"},
+        "num_letters": {"kind": "number", "about": "Number of recommendation letters submitted"},
+        "num_activities": {"kind": "number", "about": "Number of extracurricular activities"},
         "criminal_record": {"kind": "truth", "about": ""},
         "english": {"kind": "choice", "about": "", "values": list("ABCDF")},
         "english_2": {"kind": "number", "about": ""},
@@ -85,6 +87,10 @@ TWEETS: dict[str, Any] = {
         'If the review mentions "luxury", it is non-deceptive.',
         'If the review mentions "luxury", deceptive is ruled out.',
         'Reviews that mention "luxury" are 20% deceptive.',
+        'Reviews that mention "luxury" are not always deceptive.',
+        'Reviews that mention "luxury" are not very deceptive.',
+        'If the review mentions "luxury", it is as likely deceptive.',
+        'If the review mentions "*ing", it is deceptive.',
         'The review is deceptive only if it mentions "luxury".',
         'The review is deceptive even if it mentions "luxury".',
         'If the review mentions "a" and "b" or "c", it is deceptive.',
@@ -98,6 +104,10 @@ TWEETS: dict[str, Any] = {
         'If `colour` is "red", it is deceptive.',
         'If the review mentions "luxury", it is splendid.',
         "If the text wins, the label wins.",
+        'Hotels that mention "luxury" are deceptive.',
+        'If the hotel mentions "luxury", it is deceptive.',
+        'The review is deceptive if the hotel has no "pool".',
+        'If angry users mention "luxury", it is deceptive.',
     ],
 )
 def test_meaning_is_left_to_a_model(sentence: str) -> None:
@@ -118,6 +128,16 @@ def test_meaning_is_left_to_a_model(sentence: str) -> None:
         "If english 3 is A, then admitted.",
         "If salary is at least 3, then admitted.",
         "Students with an A in Math will be admitted, otherwise promoted.",
+        "If they have at least 2 strong letters, then admitted.",
+        "Students with more than 2 forged recommendation letters will be admitted.",
+        "If they have 2 science publications, then admitted.",
+        "If strong letters are at least 2, then admitted.",
+        "If the number of strong letters is at least 2, then admitted.",
+        "If num_publications is more than weak letters, then admitted.",
+        "If the father's publications are at least 2, then admitted.",
+        "Students with at least 2 strong activities will be admitted.",
+        "If poor students have at least 2 publications, then admitted.",
+        "Women with an A in Math will be admitted.",
     ],
 )
 def test_fields_that_are_not_there_or_are_said_otherwise_are_refused(sentence: str) -> None:
@@ -138,11 +158,99 @@ def test_fields_that_are_not_there_or_are_said_otherwise_are_refused(sentence: s
         "The tweet with more words than the other in mind wins.",
         'If the first tweet mentions "rt", the first tweet is far from winning.',
         'If the first tweet mentions "rt", the first tweet is seen by nobody.',
+        "The politician that mentions a link wins.",
     ],
 )
 def test_of_a_pair_too(sentence: str) -> None:
     got = compile_sentence(sentence, TWEETS)
     assert isinstance(got, NotExact) and got.reason, got
+
+
+GRADES: dict[str, Any] = {
+    "labels": ["admitted", "rejected"],
+    "columns": {
+        **{name: {"kind": "choice", "about": "", "values": list("ABCDF")}
+           for name in ("math_grade", "english_grade")},
+        "stars": {"kind": "choice", "about": "", "values": ["1", 2, "3.5"]},
+        "city": {"kind": "choice", "about": ""},
+        "essay": {"kind": "text", "about": ""},
+        "poem": {"kind": "text", "about": ""},
+        "age": {"kind": "number", "about": ""},
+    },
+    "shape": "fields",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "math_grade is more than english_grade",
+        "math_grade is more than 3",
+        "math_grade > 3",
+        "math_grade is at least 2",
+        "math_grade is 2 or more",
+        "math_grade is between 1 and 3",
+        "the number of math_grade is at least 2",
+        "age is more than math_grade",
+        "age is less than the number of math_grade",
+        "math_grade is more than age",
+        "city is more than 3",
+        "age is more than essay",
+        "essay is more than poem",
+    ],
+)
+def test_what_holds_no_numbers_is_more_or_less_than_nothing(condition: str) -> None:
+    got = compile_sentence(f"If {condition}, then admitted.", GRADES)
+    assert isinstance(got, NotExact) and "holds no numbers" in got.reason, got
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["stars is more than 2", "age is more than stars", "math_grade is exactly A",
+     "city is equal to 3", "math_grade is not equal to B"],
+)  # fmt: skip
+def test_numbers_that_are_chosen_from_may_be_compared_and_equal_is_no_comparison(
+    condition: str,
+) -> None:
+    assert isinstance(compile_sentence(f"If {condition}, then admitted.", GRADES), Rule)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "column", "about"),
+    [
+        ("If they have 2 recommendation letters, then admitted.", "num_letters", "Number of "
+         "recommendation letters"),
+        ("If they have 2 recommendation letters, then admitted.", "num_letters", ""),
+        ("If they have 2 strong activities, then admitted.", "num_activities", ""),
+        ("If they have 2 strong letters, then admitted.", "num_letters", "Strong letters"),
+        ("If the student's total publications are over 2, then admitted.", "num_publications", ""),
+        ("If the family's gifts are 2, then admitted.", "gifts", "Gifts of the family"),
+        ("If the given student has 2 gifts, then admitted.", "gifts", ""),
+        ("Graduates with 2 gifts will be admitted.", "gifts", ""),
+    ],
+)  # fmt: skip
+def test_words_of_a_columns_name_and_description_and_neutral_ones_may_stand_there(
+    sentence: str, column: str, about: str
+) -> None:
+    public = {**STUDENTS, "columns": {column: {"kind": "number", "about": about}},
+              "description": "Predict whether a graduate will be admitted."}  # fmt: skip
+    got = compile_sentence(sentence, public)
+    assert isinstance(got, Rule), got
+    assert column in got.written()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "about"),
+    [
+        ("If they have 2 strong letters, then admitted.", ""),
+        ("If they have 2 recommendation letters, then admitted.", "Number of sealed letters"),
+    ],
+)
+def test_what_the_published_sentences_say_of_one_column_is_said_of_no_other(
+    sentence: str, about: str
+) -> None:
+    public = {**STUDENTS, "columns": {"num_letters": {"kind": "number", "about": about}}}
+    assert isinstance(compile_sentence(sentence, public), NotExact)
 
 
 words = st.sampled_from(

@@ -73,7 +73,7 @@ def conditions(texts: tuple[str, ...], columns: tuple[str, ...]) -> Any:
             st.text(letters, min_size=1, max_size=5).filter(str.strip), st.integers(-5, 5),
             st.floats(-5, 5).map(lambda x: round(x, 3)), st.booleans(),
         )  # fmt: skip
-        quantity = st.one_of(measure, st.builds(Number, column))
+        quantity = st.one_of(measure, st.builds(Number, st.sampled_from(ODD[1::2])))
         atoms += [
             st.builds(Missing, column),
             st.builds(Is, column, st.lists(value, min_size=1, max_size=3, unique=True).map(tuple)),
