@@ -40,15 +40,10 @@ from .words_terms import Table, table
 
 MOST = 20  # sentences
 LISTED = 10  # words of a sentence
-<<<<<<< HEAD
-FOLDS = 4
-FEWEST = 40  # rows, below which nothing is mined
-=======
 FOLDS = 4  # of many rows; of few rows 8, which leaves more to pick from
 MANY = 400
 FEWEST = 40  # rows, below which nothing is mined
 SLACK = 0.01  # of the least error: of banks within it the one that says most is taken
->>>>>>> t11words
 FALSE = 0.1  # share of the sentences that may stand by chance (Benjamini-Hochberg)
 SHAPES = (
     *((size, LISTED) for size in (20, 16, 14, 12, 10, 8, 6, 4, 3, 2)),
@@ -58,11 +53,7 @@ SHAPES = (
     (1, 4),
     (1, 2),
 )  # fmt: skip - lists, and words in each, that are tried: fewer and fewer words in all
-<<<<<<< HEAD
-STYLES = (16, 12, 10, 8, 6, 5, 4, 3, 2, 1, 0)  # numbers of measures that are tried, descending
-=======
 STYLES = (20, 18, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1, 0)  # measures that are tried
->>>>>>> t11words
 FLOPS = 200_000  # multiplications that count as an expansion
 
 Numbers = NDArray[np.float64]
@@ -169,13 +160,10 @@ class _Part:
         kept = tuple(rule for i in order if (rule := said[i]) is not None)
         return Mined(kept, tried, judged, int(sure.sum()))
 
-<<<<<<< HEAD
-=======
     @property
     def folds(self) -> int:
         return FOLDS if len(self.y) >= MANY else 2 * FOLDS
 
->>>>>>> t11words
     # --- what is counted -----------------------------------------------------------------
 
     def terms(self, expansions: float) -> Table:
@@ -185,11 +173,7 @@ class _Part:
         every = TextIndex([one for text in texts for one in self.rows.text(text).texts])
         found = table(every, least(n))
         count = len(found.terms)
-<<<<<<< HEAD
-        while count > LISTED and (FOLDS + 1) * work(n, count) / FLOPS > expansions:
-=======
         while count > LISTED and (self.folds + 1) * work(n, count) / FLOPS > expansions:
->>>>>>> t11words
             count = int(count * 0.8)
         kept = np.sort(np.argsort(-found.frequency, kind="stable")[:count])
         return Table(tuple(found.terms[i] for i in kept), found.frequency[kept])
@@ -220,13 +204,8 @@ class _Part:
         if not shapes:
             return found
         order = np.random.default_rng(self.seed).permutation(n)
-<<<<<<< HEAD
-        for fold in range(FOLDS):
-            out = np.sort(order[fold::FOLDS])
-=======
         for fold in range(self.folds):
             out = np.sort(order[fold :: self.folds])
->>>>>>> t11words
             rest = np.setdiff1d(order, out)
             budget.charge(work(len(rest), x.shape[1]) / FLOPS)
             path = eliminated(
@@ -257,13 +236,8 @@ class _Part:
 
     def choice(self, held: Mapping[Shape, Numbers], style: Numbers) -> tuple[Shape, list[int]]:
         """The shape of the lists, and the measures of style beside them, with the least squared error
-<<<<<<< HEAD
-        of rows left out."""
-        best: tuple[float, Shape, list[int]] = (math.inf, (0, 0), [])
-=======
         of rows left out, or nearly."""
         tried: list[tuple[float, Shape, list[int]]] = []
->>>>>>> t11words
         for shape, lists in [*held.items(), ((0, 0), np.zeros((len(self.y), 0)))]:
             size = shape[0]
             chosen = list(range(style.shape[1]))
@@ -277,10 +251,6 @@ class _Part:
                     fewer = max(count, int(len(chosen) * 0.7))
                     order = np.argsort(-np.abs(fit.w[size:]), kind="stable")[:fewer]
                     chosen = [chosen[i] for i in sorted(order.tolist())]
-<<<<<<< HEAD
-                if size + count <= self.most and fit.loss < best[0]:
-                    best = fit.loss, shape, chosen
-=======
                 if size + count <= self.most:
                     tried.append((fit.loss, shape, chosen))
         if not tried:
@@ -288,7 +258,6 @@ class _Part:
         enough = min(loss for loss, _, _ in tried) * (1 + SLACK)
         near = [one for one in tried if one[0] <= enough]
         best = max(near, key=lambda one: (one[1][0] + len(one[2]), -one[0]))
->>>>>>> t11words
         return best[1], best[2]
 
     # --- sentences -----------------------------------------------------------------------
@@ -327,11 +296,7 @@ class _Part:
         values = measure.values(self.rows)
         up = sign > 0
         beyond = values[values > values.min()] if up else values[values < values.max()]
-<<<<<<< HEAD
-        quantiles = np.quantile(beyond, np.arange(1, 20) / 20)
-=======
         quantiles = np.quantile(beyond if len(beyond) else values, np.arange(1, 20) / 20)
->>>>>>> t11words
         options = sorted({rounded(float(one)) for one in quantiles})
         right = [
             np.mean(((values >= at) if up else (values <= at)) == (self.y > 0)) for at in options

@@ -52,11 +52,7 @@ def eliminated(
 
 def work(rows: int, terms: int) -> float:
     """Multiplications of an elimination from `terms` down, about."""
-<<<<<<< HEAD
-    return 4.0 * rows * min(rows, terms) * terms + rows**3
-=======
     return 4.0 * rows * min(rows, terms) * terms + min(rows, terms) ** 3
->>>>>>> t11words
 
 
 class Fit:
