@@ -36,6 +36,7 @@ DESIGNED = (
 HANGING = (
     8.0  # mean of z squared over the conditions on two columns, from which on those hang together
 )
+TIE = 0.1  # bits for all records: of rules that the rows cannot tell apart the narrower one
 LOG2 = float(np.log(2.0))
 
 
@@ -106,7 +107,8 @@ class Evidence:
         at = np.maximum(np.minimum(volume, share) if self.sized else share, low)
         gain = self.ones * divergence(q1, at) + self.others * divergence(q0, at)
         errors = self.parameter * ((wrong > 0) | (inside < self.ones))
-        return np.where(high > low, gain - errors, -errors - 1.0)
+        found = np.where(high > low, gain - errors, -errors - 1.0)
+        return found - TIE * volume if self.sized else found
 
 
 def _together(atoms: Atoms, outside: Any, pairs: Any) -> tuple[NDArray[np.bool_], float]:
