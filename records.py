@@ -213,6 +213,9 @@ class Malformed:
     detail: str = ""
 
 
+UNASKED = "not_asked"  # the verdict of predictions that nobody was asked for
+
+
 @dataclass(frozen=True)
 class Predictions:
     """Of one hypothesis over an `InputSet` of n inputs.

@@ -108,10 +108,15 @@ Ood: TypeAlias = Annotated[
 ]  # fmt: skip
 Examples: TypeAlias = Annotated[
     str | None,
-    _option(TEXT, "Rows in the first prompt, or all of them (10).", metavar="N|all"),
+    _option(
+        TEXT,
+        "Rows in the first prompt, or all of them (10; with model search all).",
+        metavar="N|all",
+    ),
 ]
 Hypotheses: TypeAlias = Annotated[
-    int | None, _option(TEXT, "Hypotheses asked for in one prompt (10; io and refine 5).",
+    int | None, _option(TEXT, "Hypotheses asked for in one prompt (10; io and refine 5; with model search"
+            " 20).",
                         metavar="N"),
 ]  # fmt: skip
 Rounds: TypeAlias = Annotated[
@@ -143,7 +148,8 @@ Shots: TypeAlias = Annotated[
 Inference: TypeAlias = Annotated[
     str | None,
     _option(TEXT, "How the bank is read: best, filter-weight, one-step, two-step, multi, weighted, or"
-            " choose, which tries them on validation rows (multi).", metavar="STRATEGY"),
+            " choose, which tries them on validation rows (multi; with model"
+            " search weighted).", metavar="STRATEGY"),
 ]  # fmt: skip
 ValidationRows: TypeAlias = Annotated[
     int | None,

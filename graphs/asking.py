@@ -77,8 +77,7 @@ async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     except BudgetSpent:
         await asyncio.gather(*asked, return_exceptions=True)
         raise
-    except BaseException:
+    finally:
         for one in asked:
-            one.cancel()
+            one.cancel()  # nothing, where it has come to its end
         await asyncio.gather(*asked, return_exceptions=True)
-        raise

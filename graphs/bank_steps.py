@@ -30,14 +30,13 @@ from ..records import (
     Predictions,
     StepRecord,
     Summary,
-    Verdict,
     View,
 )
 from ..tasks.text import NEEDS_MODEL, NOT_ASKED, UNREADABLE, agreement_of, not_asked
-from ..tools.gear import is_redundant
 from .asking import PROPOSER, asked, side_by_side
 from .case import Case
 from .judge_calls import predictions_of
+from .judging import malformed, with_verdict
 from .papers_read import papers_of, read_sentences, sourced
 from .steps import State
 
@@ -111,35 +110,14 @@ async def judge_rows(
     case: Case, items: Sequence[Hypothesis | Malformed], rows: Sequence[int]
 ) -> list[Judged]:
     """One for each item, in their order. Calls of all of them go side by side."""
-    texts = [item.text for item in items if isinstance(item, Hypothesis)]
-    shown = await side_by_side([agreement_on(case, text, rows) for text in texts])
-    spaces = await side_by_side([over_space(case, text) for text in texts])
+    new = [item for item in items if isinstance(item, Hypothesis)]
+    shown = await side_by_side([agreement_on(case, one.text, rows) for one in new])
+    spaces = await side_by_side([over_space(case, one) for one in new])
     found = iter(zip(shown, spaces, strict=True))
     return [
-        _malformed(item) if isinstance(item, Malformed) else _verdict(case, item, *next(found))
+        malformed(item) if isinstance(item, Malformed) else with_verdict(case, item, *next(found))
         for item in items
     ]
-
-
-def _malformed(item: Malformed) -> Judged:
-    reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
-    return Judged(Verdict.MALFORMED, reason, bad=True)
-
-
-def _verdict(case: Case, item: Hypothesis, shown: Agreement, space: Predictions) -> Judged:
-    """As GEAR gives them, where S was judged; no verdict counts as bad here."""
-    coverage = None
-    if space.verdict == "ok":
-        coverage = case.covered.of(space)
-        case.covered.add(space)
-    verdict, reason = Verdict.ACCEPTED, ""
-    if not case.family.consistent(shown):
-        verdict, reason = Verdict.INCONSISTENT, shown.verdict
-        if reason == "ok":
-            reason = f"{shown.detail['right']} right of {shown.detail['covered']} that it covers"
-    elif coverage is not None and is_redundant(coverage):
-        verdict, reason = Verdict.REDUNDANT, f"{coverage:.1%} of its predictions were made before"
-    return Judged(verdict, reason, item, coverage, shown, None, space)
 
 
 async def agreement_on(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
@@ -151,12 +129,10 @@ async def agreement_on(case: Case, sentence: str, rows: Sequence[int]) -> Agreem
     return agreement_of(found, shown, case.problem.public["labels"])
 
 
-async def over_space(case: Case, sentence: str) -> Predictions:
-    """Over S, where that takes no model or is wanted all the same."""
-    exact = case.judging.rule(sentence) is not None
-    if not exact and not case.text.judge_space:
+async def over_space(case: Case, hypothesis: Hypothesis) -> Predictions:
+    if not case.judges_space(hypothesis):
         return not_asked(len(case.space))
-    return predictions_of(await case.judging.codes(sentence, case.space))
+    return predictions_of(await case.judging.codes(hypothesis.text, case.space))
 
 
 def enter(

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ..records import Json, Observation, StepRecord
@@ -23,7 +21,7 @@ from .asking import JUDGE, asked, side_by_side
 from .case import Case
 from .judge_calls import bare_view
 from .reading_bank import ROWS
-from .steps import STEPS_WITHOUT_END, State
+from .steps import State, in_line
 
 
 async def label_rows(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -76,20 +74,11 @@ def in_turn(rows: Sequence[Observation], count: int) -> list[Observation]:
     return turns[:count]
 
 
-def build() -> Any:
-    """label_rows, and no more."""
-    graph = StateGraph(State, context_schema=Case)
-    graph.add_node(label_rows)
-    graph.add_edge(START, "label_rows")
-    graph.add_edge("label_rows", END)
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
-
-
 METHOD = Method(
     "direct",
     "a model labels the rows itself, zero- or few-shot; no hypotheses",
     ("text",),
-    build(),
+    in_line(label_rows),
     takes=frozenset(),
     text={"inference": None},
     reads=frozenset({"judge"}),

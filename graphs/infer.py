@@ -6,9 +6,6 @@ session it was stands in its record. Several banks are read as one, each text on
 
 from __future__ import annotations
 
-from typing import Any
-
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ..records import BankEvent, Hypothesis, Json, Malformed
@@ -16,7 +13,7 @@ from . import Method
 from .bank_steps import log, record_bank
 from .case import Case
 from .inference import Entry
-from .steps import STEPS_WITHOUT_END, State
+from .steps import State, in_line
 
 
 async def open_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -48,22 +45,11 @@ def entry_of(text: str, row: Json, shown: int) -> Entry:
     )  # fmt: skip
 
 
-def build() -> Any:
-    """open_bank -> record_bank."""
-    graph = StateGraph(State, context_schema=Case)
-    graph.add_node(open_bank)
-    graph.add_node(record_bank)
-    graph.add_edge(START, "open_bank")
-    graph.add_edge("open_bank", "record_bank")
-    graph.add_edge("record_bank", END)
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
-
-
 METHOD = Method(
     "infer",
     "apply a stored bank; no new hypotheses",
     ("text",),
-    build(),
+    in_line(open_bank, record_bank),
     takes=frozenset(),
     reads=frozenset({"bank"}),
 )

@@ -11,6 +11,8 @@ from langgraph.runtime import Runtime
 
 from ..agents import prompts
 from ..records import (
+    UNASKED,
+    Agreement,
     Answered,
     Digest,
     Earlier,
@@ -20,6 +22,7 @@ from ..records import (
     Malformed,
     Measuring,
     Outcome,
+    Predictions,
     Reply,
     Unavailable,
     Verdict,
@@ -110,8 +113,7 @@ async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[J
     judged = []
     for ordinal, item in enumerate(_parse(case, view, reply)):
         if isinstance(item, Malformed):
-            reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
-            judged.append(Judged(Verdict.MALFORMED, reason, bad=True))
+            judged.append(malformed(item))
         else:
             path = f"step/{step}/judge/{number}/{ordinal}"
             judged.append(await _examine(case, view, item, path))
@@ -167,11 +169,8 @@ async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) ->
     opens = family.opens_hidden and bool(hidden)
     if not case.judges_space(hypothesis):  # a call a text of S, which the method has no use for
         shown = await family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown"))
-        verdict = Verdict.ACCEPTED if family.consistent(shown) else Verdict.INCONSISTENT
-        reason = "" if verdict.consistent else _why_inconsistent(shown.verdict, shown.marks)
-        space = not_asked(len(case.space))
-        bad = not verdict.consistent
-        return Judged(verdict, reason, hypothesis, None, shown, None, space, bad)
+        judged = with_verdict(case, hypothesis, shown, not_asked(len(case.space)))
+        return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
     shown, unseen, predicted = await asyncio.gather(
         family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown")),
         family.agree(hypothesis, hidden, view, case.oracles(f"{path}/hidden"))
@@ -179,17 +178,35 @@ async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) ->
         else _nothing(),
         family.predict([hypothesis], case.space, view, case.oracles(f"{path}/space")),
     )
-    space = predicted[0]
-    coverage = case.covered.of(space)
-    case.covered.add(space)
-    if not family.consistent(shown):
+    judged = with_verdict(case, hypothesis, shown, predicted[0], unseen)
+    return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
+
+
+def with_verdict(
+    case: Case,
+    hypothesis: Hypothesis,
+    shown: Agreement,
+    space: Predictions,
+    hidden: Agreement | None = None,
+) -> Judged:
+    """The verdict by GEAR's rule (section 4.1), and what it predicts over S counted as covered from
+    here on; where S was asked of nobody there is no coverage, and nothing is redundant. Whether it is bad is for the
+    method to say."""
+    coverage = None
+    if space.verdict != UNASKED:
+        coverage = case.covered.of(space)
+        case.covered.add(space)
+    verdict, reason = Verdict.ACCEPTED, ""
+    if not case.family.consistent(shown):
         verdict, reason = Verdict.INCONSISTENT, _why_inconsistent(shown.verdict, shown.marks)
-    elif is_redundant(coverage):
+    elif coverage is not None and is_redundant(coverage):
         verdict, reason = Verdict.REDUNDANT, f"{coverage:.1%} of its predictions were made before"
-    else:
-        verdict, reason = Verdict.ACCEPTED, ""
-    bad = verdict is not Verdict.ACCEPTED
-    return Judged(verdict, reason, hypothesis, coverage, shown, unseen, space, bad)
+    return Judged(verdict, reason, hypothesis, coverage, shown, hidden, space)
+
+
+def malformed(item: Malformed) -> Judged:
+    reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
+    return Judged(Verdict.MALFORMED, reason, bad=True)
 
 
 async def _nothing() -> None:

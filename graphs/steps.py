@@ -15,11 +15,13 @@ Edges are coroutines too: LangGraph hands a plain function to a pool of threads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import Any, Literal, TypedDict
 
+from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ValidationError
 
@@ -226,3 +228,14 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
     for event in events:
         case.bank.apply(event)
     return tuple(events)
+
+
+def in_line(*nodes: Callable[..., Any]) -> Any:
+    """The graph whose nodes follow each other once, compiled."""
+    graph = StateGraph(State, context_schema=Case)
+    for node in nodes:
+        graph.add_node(node)
+    names = [START, *(node.__name__ for node in nodes), END]
+    for before, after in pairwise(names):
+        graph.add_edge(before, after)
+    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)

@@ -18,7 +18,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from ..records import Agreement, Answered, BankEvent, Hypothesis, Json
+from ..records import UNASKED, Agreement, Answered, BankEvent, Hypothesis, Json
 from ..tasks.label_answers import yes_no_in
 from . import Method
 from .asking import JUDGE, asked, side_by_side
@@ -125,7 +125,7 @@ def _accuracy(shown: Agreement, chance: float) -> float:
     judged = [
         mark
         for mark, got in zip(shown.marks, shown.got, strict=True)
-        if got.get("undefined") != "not_asked"
+        if got.get("undefined") != UNASKED
     ]
     right = sum(chance if mark is None else mark for mark in judged)
     return right / len(judged) if judged and shown.verdict == "ok" else 0.0

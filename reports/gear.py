@@ -18,14 +18,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..records import InputSet, Problem, StepRecord, Verdict
+from ..records import UNASKED, InputSet, Problem, StepRecord, Verdict
 from ..tools import gear as scores
 from . import passing
 from .evaluation import Evaluation, Metric
 from .statistics import Interval
 from .statistics import summary as summarise
 
-NOT_ASKED = "not_asked"  # S was left to no judge: there are no predictions
 METRICS = (
     Metric("consistency", "higher", "share of answers that agree with all shown observations"),
     Metric("generalizability", "higher", "share of S where a consistent hypothesis predicts"),
@@ -59,7 +58,7 @@ def problem_metrics(
     verdicts = [j.verdict for j in judged]
     counts = Counter(verdicts)
     consistent = [j for j in judged if j.verdict.consistent]
-    predictions = [j.space for j in consistent if j.space and j.space.verdict != NOT_ASKED]
+    predictions = [j.space for j in consistent if j.space and j.space.verdict != UNASKED]
     weights = None if space is None else space.weights
     share = gamma = None
     beta: float | None = 0.0

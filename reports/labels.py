@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import InputSet, Json, Problem, StepRecord
+from ..tools.label_scores import accuracy, macro_f1
 from . import discovered
 from .evaluation import Evaluation, Metric
 from .rated import QUALITIES
@@ -146,9 +147,10 @@ def _labelled(problem: Problem, split: str, given: Mapping[str, Json]) -> Labell
 
 def scores(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[float, float]:
     """(accuracy, macro F1 over the labels that stand in gold) of n > 0 rows; None is wrong."""
-    right = sum(one == other for one, other in zip(gold, labels, strict=True))
-    counts, places = _kinds(gold, labels)
-    return right / len(gold), float(counts.f1(np.bincount(places)[None, :].astype(np.float64))[0])
+    codes = {label: code for code, label in enumerate(dict.fromkeys((*gold, *labels)))}
+    said = [-1 if label is None else codes[label] for label in labels]
+    true = [codes[label] for label in gold]
+    return accuracy(said, true), macro_f1(said, true)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from ..records import Json
+from ..records import UNASKED, Json
 from ..tasks.grids import is_grid
 from .drawing import pair_lines
 from .text import (
@@ -26,7 +26,6 @@ from .text import (
 )
 
 MARKS = 60  # observations that are shown one by one
-NOT_ASKED = "not_asked"  # no reason of a prediction: there is none
 LISTED = 20  # differences of a replay, reasons of ends
 
 
@@ -105,7 +104,7 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         facts = [f"shown {_marks(row['observations'])}"]
         facts += [f"hidden {_marks(row['hidden'])}"] if row["hidden"] else []
         facts += [f"coverage {row['coverage']:.3f}"] if row["coverage"] is not None else []
-        undefined = {why: n for why, n in row["undefined"].items() if why != NOT_ASKED}
+        undefined = {why: n for why, n in row["undefined"].items() if why != UNASKED}
         facts += [f"undefined {counts(undefined)}"] if undefined else []
         facts += _sources(row.get("meta") or {})
         facts += [f"breaches {', '.join(map(visible, row['breaches']))}"] if row["breaches"] else []

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..records import (
+    UNASKED,
     Agreement,
     FamilyWords,
     Hypothesis,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 TAU = 0.7
 DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4  # codes that are no label
-REASONS = ("does_not_apply", "unreadable", "needs_model", "not_asked")  # of code -1, -2, …
+REASONS = ("does_not_apply", "unreadable", "needs_model", UNASKED)  # of code -1, -2, …
 MOST_CHARACTERS = 4_000  # of a sentence; the longest published hypotheses have some 600
 MOST_HYPOTHESES = 100  # of one answer
 
@@ -164,9 +165,7 @@ def of_split(problem: Problem, split: str) -> tuple[Observation, ...]:
 
 def not_asked(count: int) -> Predictions:
     """Of a hypothesis over `count` inputs that nobody was asked about."""
-    return Predictions(
-        np.zeros(count, np.int64), np.ones(count, np.uint8), ("not_asked",), "not_asked"
-    )
+    return Predictions(np.zeros(count, np.int64), np.ones(count, np.uint8), (UNASKED,), UNASKED)
 
 
 def _judge(oracles: Oracles) -> Any:

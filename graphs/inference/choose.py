@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...records import Json, UsageError
+from ...tools.label_scores import accuracy, macro_f1
 from .reading import Predicted, Reading, Strategy
-from .scores import accuracy, macro_f1
 from .strategies import STRATEGIES
 from .weighing import gold
 

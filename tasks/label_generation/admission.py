@@ -3,7 +3,7 @@
 From one base set (one column, one condition, no noise) each of four difficulties is raised alone:
 1, 5, 10, 15 findings; 1 to 4 conditions a finding; labels changed at 0, 10, 20, 30%; 0, 3, 6, 10
 columns that say nothing. Each split has 200 rows. `--problems` above 26 goes on with records of a
-planted rule that is drawn (label_generator.py).
+planted rule that is drawn (drawn.py).
 
 Otherwise than in the published sets
 - the rows of each split are balanced by the clean rule, then the labels are changed at the exact
@@ -17,8 +17,8 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from .. import label_generator
 from ..label_problems import Rows
+from . import drawn
 from .admission_rules import (
     DEPTH_2,
     DEPTH_3,
@@ -106,7 +106,7 @@ class AdmissionSets:
 
     def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
         if name not in SETS:
-            return label_generator.one(seed, int(name.rpartition("-")[2]))
+            return drawn.one(seed, int(name.rpartition("-")[2]))
         one = SETS[name]
         draw = random.Random(f"{name} {seed}")
         rule = whole(one.cases)

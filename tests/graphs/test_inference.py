@@ -21,8 +21,8 @@ from peirce.graphs.inference import (
     predict,
 )
 from peirce.graphs.inference.asking import place_of
-from peirce.graphs.inference.scores import accuracy, macro_f1
 from peirce.records import Json, Message, Unavailable, UsageError
+from peirce.tools.label_scores import accuracy, macro_f1
 
 ASKING = [name for name in STRATEGIES if name not in ("best", "weighted")]
 

@@ -20,7 +20,6 @@ from peirce.graphs.inference import (
     ReadingSettings,
     Worth,
 )
-from peirce.graphs.inference.scores import accuracy, macro_f1
 from peirce.graphs.inference.selection import (
     examples,
     heaviest,
@@ -32,6 +31,7 @@ from peirce.graphs.inference.selection import (
 )
 from peirce.records import BankEvent, UsageError
 from peirce.store.bank import Bank
+from peirce.tools.label_scores import accuracy, macro_f1
 
 
 def test_a_vote_is_won_by_weight_not_by_heads() -> None:

@@ -12,11 +12,11 @@ import pytest
 from numpy.typing import NDArray
 from peirce.graphs.inference import Entry, Predicted, Reading, predict, weighed
 from peirce.graphs.inference.logistic import Scale, chance, fitted
-from peirce.graphs.inference.scores import accuracy
 from peirce.graphs.inference.weighing import gold
 from peirce.records import InputSet, Json, Observation, View
 from peirce.tools.judge.prepared import Prepared
 from peirce.tools.judge.rules import Rule, compile_sentence
+from peirce.tools.label_scores import accuracy
 
 PUBLIC = {"labels": ["cold", "warm"], "columns": {"text": {"kind": "text"}}, "shape": "text"}
 GOOD = [f"good{i}" for i in range(12)]

@@ -1,4 +1,4 @@
-"""Data sets of applications to a university, made from a seed: `labels:admission`.
+"""Applicants with a drawn rule: the sets of `labels:admission` beyond those of the paper's grid.
 
 An applicant is a record of grades, counts, a major and a truth value. A planted rule, a disjunction
 of one to three conjunctions of one or two conditions, says who is admitted; everyone else is
@@ -14,9 +14,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records import Json, Observation
-from .label_columns import Columns
-from .label_problems import LABEL, Rows
+from ...records import Json, Observation
+from ..label_columns import Columns
+from ..label_problems import LABEL, Rows
 
 ROWS = 200  # of each split
 LABELS = ("admitted", "rejected")
@@ -63,12 +63,8 @@ class Condition:
 Rule = Sequence[Sequence[Condition]]  # any of these, each of which is all of its conditions
 
 
-def made(count: int, seed: int) -> list[Rows]:
-    """`count` data sets, named `admission-SEED-NUMBER`."""
-    return [one(seed, number) for number in range(count)]
-
-
 def one(seed: int, number: int) -> Rows:
+    """`admission-SEED-NUMBER`."""
     draw = random.Random(f"admission {seed} {number}")
     while True:
         rule = _rule(draw)
