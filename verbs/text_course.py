@@ -55,8 +55,9 @@ def text_course(
     if "split" in given:
         told["splits"] = list(given["split"])
     arguments = model_args_of(given.get("method_arg", ()))
-    whole = {**chosen.text, **_of_model(model), **arguments, **told}
-    if not _can_judge(model, options):
+    judged = _can_judge(model, options)
+    whole = {**chosen.text, **_of_model(model, judged, chosen.text), **arguments, **told}
+    if not judged:
         if whole.get("judge") == "model" or "judge" in chosen.reads:
             raise UsageError(
                 f"method {method} asks a model about texts, and model {model} answers no such"
@@ -81,11 +82,14 @@ def _prompt_hash(source: str, problem: Problem) -> Digest:
     return prompts.digest() if isinstance(prompts, ConfigPrompts) else text_prompt_hash()
 
 
-def _of_model(model: str | Proposer) -> dict[str, Json]:
+def _of_model(model: str | Proposer, judged: bool, own: Mapping[str, Json]) -> dict[str, Json]:
     """The embedded search reads every row of the sample at once and answers with a whole bank, whose
-    sentences are made to be weighed."""
-    searching = isinstance(model, str) and model.partition(":")[0] == "search"
-    return {"examples": None, "hypotheses": 20, "inference": "weighted"} if searching else {}
+    sentences are made to be weighed: not where a model judges, for that is a call a sentence and row,
+    nor against what the method itself says. judged: whether one can."""
+    if not isinstance(model, str) or model.partition(":")[0] != "search":
+        return {}
+    reading = {} if judged or "inference" in own else {"inference": "weighted"}
+    return {"examples": None, "hypotheses": 20, **reading}
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
