@@ -17,6 +17,7 @@ from ..reports import (
     find_evaluation,
     gear_files,
     gear_tables,
+    hypobench_files,
     plotting,
     study_figures,
     study_tables,
@@ -32,7 +33,7 @@ from ..reports.results import Options, Spaces
 from ..store import Store
 from ..tasks.files import expanded
 from ..tasks.sentences import warn
-from .rated_sessions import qualities, ratings_of
+from .rated_sessions import qualities, rating_rows, ratings_of
 from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 from .settings import shown_model
 
@@ -170,6 +171,13 @@ def evaluate_sessions(
         if study is not None and not _is_file(target):
             of_study, without = gear_files.files(study, target, _left_out(scored, options))
             files |= of_study
+            result["notes"] = [without] if without else []
+        if chosen == OF_TEXTS and not _is_file(target):
+            of_texts, without = hypobench_files.files(
+                target, recorded, scored, [[row.problem for row in store.problems(s)] for s in sessions],
+                result["cross_model"], [row for s in sessions for row in rating_rows(store, s)],
+            )  # fmt: skip
+            files |= of_texts
             result["notes"] = [without] if without else []
         result["files"] = writing.write(files)
     return result

@@ -36,6 +36,11 @@ def ratings_of(store: Store, session: str) -> list[dict[str, Json]]:
     return found
 
 
+def rating_rows(store: Store, session: str) -> list[dict[str, Json]]:
+    """The ratings as they stand in the file. Raises DataError as `ratings_of` does."""
+    return list(read_ratings(beside(Path(store.path), session)).rows.values())
+
+
 def qualities(rated: list[dict[str, Json]]) -> Mapping[str, Mapping[str, float | None]]:
     """By problem the mean novelty, plausibility and clarity, of the rater who came last."""
     return {

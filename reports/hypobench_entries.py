@@ -1,0 +1,226 @@
+"""What the tables and figures of HypoBench are made of: one problem of one session, placed.
+
+A data set is synthetic where its true sentences are known (`secret["truths"]`) or its name is one of
+the published synthetic folders, real elsewhere. A synthetic set's difficulty is read from its name, as the published folders have it and `peirce tasks
+generate` writes it (`admission/level_2/depth_2`, `election/level5_nosubtlety`, `shoe_two_level/hard`).
+
+One rule for every average: of a data set the mean over its problems, in whichever sessions; over data
+sets the mean of their means, those without a value left out. An average knows its sets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from ..records import Json, Problem
+from .cross_model import EXACT, judge_of
+from .evaluation import WITHOUT_BANK
+
+PAPER_METHODS = (
+    "zero-shot inference", "few-shot inference", "zero-shot generation", "literature only",
+    "IO prompting", "iterative refinement", "HypoGeniC", "literature + data",
+)  # fmt: skip
+BASELINE = "baseline: "
+MARK = "†"  # a score that no model made
+BY_RULES = f"{EXACT} {MARK}"
+_METHODS = {
+    "zero-shot-gen": "zero-shot generation",
+    "literature": "literature only",
+    "io": "IO prompting",
+    "refine": "iterative refinement",
+    "hypogenic": "HypoGeniC",
+    "hyporefine": "literature + data (hyporefine)",
+    "union": "literature + data (union)",
+}
+READERS = ("infer",)  # methods that read what others found: in cross-model tables alone
+_ROOTS = {
+    "admission": "admission", "admission_adv": "admission", "shoe": "shoe", "shoe_two_level": "shoe",
+    "election": "election", "election_controlled": "election", "preference": "personality",
+    "personality": "personality", "preference_controlled": "personality",
+    "personality_controlled": "personality",
+}  # fmt: skip
+_GRID = re.compile(r"(base|depth_(?P<depth>\d+)|size_(?P<size>\d+)|noise_(?P<noise>\d+)"
+                   r"|distractor_(?P<distractor>\d+))$")  # fmt: skip
+_LEVEL = re.compile(r"level(?P<level>\d)(?P<plain>_nosubtlety)?$")
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """task: admission, shoe, election, personality or "". control: size, depth, noise or distractor,
+    "base" where none is raised, "" where the set is no part of that grid; value: how far. level: of
+    the logistic sets."""
+
+    task: str = ""
+    control: str = ""
+    value: int = 0
+    turned: bool = False  # a counterintuitive twin
+    level: int | None = None
+    subtle: bool | None = None
+    base: bool = False  # the easiest set of its task
+    hardest: bool = False
+
+
+def difficulty(name: str) -> Difficulty:
+    """Of a data set, from its name: the folders of its path, the last ones being enough."""
+    parts = name.split("/")
+    task = next((_ROOTS[part] for part in parts if part in _ROOTS), "")
+    turned = "admission_adv" in parts
+    own = parts[-1]
+    if (found := _GRID.match(own)) and task in ("", "admission"):
+        for control, value in found.groupdict().items():
+            if value is not None:
+                hardest = "level_4" in parts
+                return Difficulty("admission", control, int(value), turned, hardest=hardest)
+        if task or "level_1" in parts:  # else any folder may be called that
+            return Difficulty("admission", "base", 0, turned, base=True)
+    if task == "shoe":
+        return Difficulty(task, base=own == "shoe", hardest=own == "hard")
+    if (told := _LEVEL.match(own)) and task:
+        level, subtle = int(told["level"]), told["plain"] is None
+        return Difficulty(
+            task, "", 0, turned, level, subtle, level == 0 and not subtle, level == 5 and subtle
+        )
+    return Difficulty(task, turned=turned)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One problem of one session. method: as the paper calls it, else our own name. rated: by rater,
+    {name: scores} as `rated.summed` gives them."""
+
+    session: str
+    data_set: str
+    method: str
+    model: str
+    judge: str
+    real: bool
+    metrics: Mapping[str, float | None]
+    difficulty: Difficulty
+    has_bank: bool = True
+    rated: tuple[tuple[str, Mapping[str, Json]], ...] = ()
+
+    @property
+    def read_by(self) -> str:
+        """The model, and who labelled where that was somebody else."""
+        if self.judge == EXACT:
+            return f"{self.model} · {BY_RULES}"
+        return self.model if self.judge == self.model else f"{self.model} · {self.judge}"
+
+
+@dataclass(frozen=True)
+class Average:
+    """sets: those in the mean; values: how many problems of sessions are behind it."""
+
+    mean: float
+    sets: tuple[str, ...]
+    values: int
+
+
+def average(some: Iterable[Entry], of: Callable[[Entry], float | None]) -> Average | None:
+    """None where no entry has a value."""
+    by_set: dict[str, list[float]] = {}
+    for one in some:
+        value = of(one)
+        if value is not None:
+            by_set.setdefault(one.data_set, []).append(value)
+    if not by_set:
+        return None
+    means = [fsum(values) / len(values) for values in by_set.values()]
+    count = sum(map(len, by_set.values()))
+    return Average(fsum(means) / len(means), tuple(sorted(by_set)), count)
+
+
+def metric(name: str) -> Callable[[Entry], float | None]:
+    return lambda one: one.metrics.get(name)
+
+
+def entries(
+    recorded: Sequence[Mapping[str, Json]],
+    scored: Sequence[Mapping[str, Json]],
+    problems: Sequence[Sequence[Problem]],
+) -> list[Entry]:
+    """recorded: sessions as the store has them; scored: the same as `eval hypobench` has them, with
+    "baselines" and "rated"; problems: of each session, those that are scored among them. A baseline
+    stands as a method of the session's model."""
+    generated = [_generated(one["settings"]) for one in recorded]
+    origins: dict[str, set[bool]] = {}
+    for made, some in zip(generated, problems, strict=True):
+        for problem in some:
+            origins.setdefault(set_name(problem.id), set()).add(made)
+    found: list[Entry] = []
+    for record, score, some, made in zip(recorded, scored, problems, generated, strict=True):
+        by_id = {problem.id: problem for problem in some}
+        settings, model = record["settings"], str(score["model"])
+        judge = judge_of(settings, model)
+        rated = _by_problem(score.get("rated", ()))
+        for row in score["by_problem"]:
+            problem = by_id[str(row["problem"])]
+            name = set_name(problem.id)
+            shown = f"{name} (generated)" if made and len(origins[name]) > 1 else name
+            level = difficulty(name)
+            real = not problem.secret.get("truths") and not level.task
+            has_bank = settings.get("method") not in WITHOUT_BANK
+            own = {key: value for key, value in row.items() if key != "problem"}
+            found.append(
+                Entry(str(record["session"]), shown, method_of(settings), model, judge, real, own,
+                      level, has_bank, tuple(rated.get(problem.id, ())))
+            )  # fmt: skip
+            for baseline, values in _baselines(score.get("baselines", ()), problem.id).items():
+                found.append(
+                    Entry(str(record["session"]), shown, BASELINE + baseline, model, judge, real,
+                          values, level, False)
+                )  # fmt: skip
+    return found
+
+
+def method_of(settings: Mapping[str, Json]) -> str:
+    method = str(settings.get("method"))
+    if method == "direct":
+        shots = (settings.get("text") or {}).get("shots")
+        return "few-shot inference" if shots else "zero-shot inference"
+    return _METHODS.get(method, method)
+
+
+def set_name(problem: str) -> str:
+    """A problem's data set: its id without the number of the sample."""
+    return re.sub(r"#\d+$", "", problem)
+
+
+def methods(some: Iterable[Entry]) -> list[str]:
+    """Those of the paper, each with what stands for it, then others, then baselines."""
+    there = Counter(one.method for one in some if one.method not in READERS)
+    own = [name for paper in PAPER_METHODS for name in _standing(paper, there)]
+    others = sorted(name for name in there if name not in own)
+    return [*own, *sorted(others, key=lambda name: name.startswith(BASELINE))]
+
+
+def _standing(paper: str, there: Iterable[str]) -> list[str]:
+    return [paper, *sorted(name for name in there if name.startswith(f"{paper} ("))]
+
+
+def _generated(settings: Mapping[str, Json]) -> bool:
+    operational = settings.get("operational") or {}
+    return (operational.get("data") or operational.get("task_file")) is None
+
+
+def _by_problem(rated: Iterable[Mapping[str, Json]]) -> dict[str, list[tuple[str, Json]]]:
+    found: dict[str, list[tuple[str, Json]]] = {}
+    for one in rated:
+        found.setdefault(str(one["problem"]), []).append((str(one["by"]), one["scores"]))
+    return found
+
+
+def _baselines(found: Iterable[Mapping[str, Json]], problem: str) -> dict[str, dict[str, float]]:
+    """By name {"accuracy", "f1", "accuracy_ind", …}; the test rows come first."""
+    told: dict[str, dict[str, float]] = {}
+    for one in found:
+        for row in one["baselines"] if one["problem"] == problem else ():
+            of_name = told.setdefault(str(row["name"]), {})
+            for key in ("accuracy", "f1"):
+                of_name.setdefault(key, row[key])
+                of_name[f"{key}_{row['split']}"] = row[key]
+    return told
