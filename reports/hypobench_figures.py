@@ -78,7 +78,7 @@ def draw(found: Sequence[Point]) -> dict[str, bytes]:
         "figure5": partial(_lines, found, "5", F1),
         "figure6": partial(_bars, found, "6", F1),
     }
-    files = {}
+    files: dict[str, bytes] = {}
     for name, one in drawn.items():
         if any(point.figure == name[-1] for point in found):
             files |= {name + form: data for form, data in (rendered(one) or {}).items()}
@@ -271,7 +271,7 @@ def _published(control: str) -> dict[tuple[str, str], float]:
     """(x, model) -> HDR in a panel of figure 2."""
     if control not in CONTROLS:
         return {}
-    found = {}
+    found: dict[tuple[str, str], float] = {}
     for (name, value), told in published.FIGURE_2.items():
         if name in ("base", control):
             x = str(CONTROLS[control][1] if name == "base" else value)

