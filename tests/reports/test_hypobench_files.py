@@ -145,11 +145,7 @@ def test_a_difficulty_is_read_from_the_name(
     assert (one.base, one.hardest) == (base, hardest)
 
 
-def test_published_tables_are_shares_and_hdr_is_near_fdr_times_rc() -> None:
+def test_published_percentages_are_shares() -> None:
     assert published.TABLE_5["literature + data", "Qwen", "accuracy"] == 0.78
-    for row, column, name in published.TABLE_14:
-        if name == "HDR":
-            fdr, rc = (published.TABLE_14[row, column, one] for one in ("FDR", "RC"))
-            assert published.TABLE_14[row, column, name] == pytest.approx(
-                fdr * rc, abs=0.04
-            )  # means of products
+    tables = (published.TABLE_5, published.TABLE_12, published.TABLE_14, published.TABLE_16)
+    assert all(0 <= value <= 1 for table in tables for value in table.values())
