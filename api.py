@@ -12,6 +12,7 @@ declared here as `records.UsageError`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from .records import Json, StoreError, UsageError
@@ -83,16 +84,18 @@ def evaluate(
     workers: int | None = None,
     store: str | Path | None = None,
     out: str | Path | None = None,
+    ratings: Sequence[str | Path] = (),
 ) -> dict[str, Json]:
     """{"sessions": [{session, task, method, model, problems, metrics}]} from the store alone; by
     `gear` also "settings", a row for each data set, n and model, and "table3"; by `abd` also
     "evaluator", "bootstrap" and "tables" (docs/abd.md).
 
-    name: abd, gear or t3; without it the one that fits the task of the first session. all_pairs:
+    name: abd, gear, hypobench or t3; without it the one that fits the task of the first session. all_pairs:
     hidden pairs by which no hypothesis can be judged count too. without_memorising: as if hypotheses
     that memorise what they were shown had not been proposed. evaluator, solver, workers: of `abd`,
     which judges the stored answers again, holdouts too. out: a folder or file for the tables, a
-    folder for the figures too (docs/gear.md).
+    folder for the figures too (docs/gear.md). ratings: of `hypobench`, sheets that people filled
+    (`agree`), for its table 8.
     """
     from .reports.results import Options
     from .verbs.listing import evaluate_sessions
@@ -106,7 +109,7 @@ def evaluate(
         found = [opened.find(session) for session in sessions or ("last",)]
         options = Options(all_pairs, without_memorising)
         result = evaluate_sessions(
-            opened, list(dict.fromkeys(found)), name, options, out, judged_by
+            opened, list(dict.fromkeys(found)), name, options, out, judged_by, ratings
         )
     if not by_problem:
         for one in result["sessions"]:

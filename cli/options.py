@@ -309,6 +309,11 @@ StoreFile: TypeAlias = Annotated[
     _option(OUTPUT, "The DuckDB file ($PEIRCE_STORE, else peirce.duckdb here).", "--store",
             metavar="FILE"),
 ]  # fmt: skip
+FilledSheets: TypeAlias = Annotated[
+    list[str] | None,
+    _option(DATA, "A sheet of `agree` that somebody filled, CSV or JSONL, a rater each; repeatable.",
+            "--ratings", metavar="FILE"),
+]  # fmt: skip
 DryRun: TypeAlias = Annotated[
     bool, _option(OUTPUT, "Say how many calls it would take; ask nothing, make no store.",
                   "--dry-run"),

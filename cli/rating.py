@@ -67,11 +67,7 @@ def rate(
 )
 def agree(
     session: o.SessionName = "last",
-    ratings: Annotated[
-        list[str] | None,
-        typer.Option(help="A filled sheet, CSV or JSONL, a rater each; repeatable.",
-                     metavar="FILE", rich_help_panel=o.DATA),
-    ] = None,
+    ratings: o.FilledSheets = None,
     sheet: Annotated[
         str | None,
         typer.Option(help="Write a sheet for raters, without scores.", metavar="FILE",

@@ -28,8 +28,8 @@ def evaluate(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Sessions (default: last), after the name of an evaluation (abd, gear, t3) if"
-            " wanted.",
+            help="Sessions (default: last), after the name of an evaluation (abd, gear, hypobench,"
+            " t3) if wanted.",
             metavar="[NAME] SESSION...",
         ),
     ] = None,
@@ -49,6 +49,7 @@ def evaluate(
         typer.Option(help="Tables: a .csv or .md file, or a folder, which gets the figures too.",
                      metavar="DIR|FILE"),
     ] = None,
+    ratings: o.FilledSheets = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
@@ -69,6 +70,7 @@ def evaluate(
         workers=workers,
         store=store,
         out=out,
+        ratings=ratings or (),
     )
     if as_json:
         emit([result])

@@ -4,6 +4,8 @@ A data set is synthetic where its true sentences are known (`secret["truths"]`) 
 the published synthetic folders, real elsewhere. A synthetic set's difficulty is read from its name, as the published folders have it and `peirce tasks
 generate` writes it (`admission/level_2/depth_2`, `election/level5_nosubtlety`, `shoe_two_level/hard`).
 
+A data set of which sessions were shown different numbers of rows stands as several.
+
 One rule for every average: of a data set the mean over its problems, in whichever sessions; over data
 sets the mean of their means, those without a value left out. An average knows its sets.
 """
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -27,6 +29,8 @@ PAPER_METHODS = (
 BASELINE = "baseline: "
 MARK = "†"  # a score that no model made
 BY_RULES = f"{EXACT} {MARK}"
+BY_A_MODEL = frozenset({"judge", "label", "infer"})  # calls in which a model labels texts
+RULE = "rule"  # and those in which a rule does
 _METHODS = {
     "zero-shot-gen": "zero-shot generation",
     "literature": "literature only",
@@ -89,26 +93,32 @@ def difficulty(name: str) -> Difficulty:
 
 @dataclass(frozen=True)
 class Entry:
-    """One problem of one session. method: as the paper calls it, else our own name. rated: by rater,
-    {name: scores} as `rated.summed` gives them."""
+    """One problem of one session. method: as the paper calls it, else our own name. reader: who labelled
+    the rows, `BY_RULES` where no model did. numeric: its labels are numbers. rated: by rater, {name:
+    scores} as `rated.summed` gives them."""
 
     session: str
     data_set: str
     method: str
     model: str
-    judge: str
+    reader: str
     real: bool
     metrics: Mapping[str, float | None]
     difficulty: Difficulty
     has_bank: bool = True
+    numeric: bool = False
     rated: tuple[tuple[str, Mapping[str, Json]], ...] = ()
 
     @property
     def read_by(self) -> str:
         """The model, and who labelled where that was somebody else."""
-        if self.judge == EXACT:
-            return f"{self.model} · {BY_RULES}"
-        return self.model if self.judge == self.model else f"{self.model} · {self.judge}"
+        alone = self.reader in (self.model, _some_by_rules(self.model))
+        return self.reader if alone else f"{self.model} · {self.reader}"
+
+    @property
+    def compared(self) -> str:
+        """The model, and that exact rules compared its sentences with the true ones."""
+        return f"{self.model} · {BY_RULES}"
 
 
 @dataclass(frozen=True)
@@ -142,39 +152,73 @@ def entries(
     recorded: Sequence[Mapping[str, Json]],
     scored: Sequence[Mapping[str, Json]],
     problems: Sequence[Sequence[Problem]],
+    roles: Sequence[Collection[str]],
 ) -> list[Entry]:
     """recorded: sessions as the store has them; scored: the same as `eval hypobench` has them, with
-    "baselines" and "rated"; problems: of each session, those that are scored among them. A baseline
-    stands as a method of the session's model."""
+    "baselines" and "rated"; problems: of each session, those that are scored among them; roles: of its
+    calls (`Store.usage`). A baseline stands as a method of the session's model."""
     generated = [_generated(one["settings"]) for one in recorded]
-    origins: dict[str, set[bool]] = {}
-    for made, some in zip(generated, problems, strict=True):
-        for problem in some:
-            origins.setdefault(set_name(problem.id), set()).add(made)
+    names = _Names(generated, problems)
     found: list[Entry] = []
-    for record, score, some, made in zip(recorded, scored, problems, generated, strict=True):
+    for record, score, some, made, played in zip(
+        recorded, scored, problems, generated, roles, strict=True
+    ):
         by_id = {problem.id: problem for problem in some}
         settings, model = record["settings"], str(score["model"])
-        judge = judge_of(settings, model)
+        reader = reader_of(settings, model, played)
         rated = _by_problem(score.get("rated", ()))
         for row in score["by_problem"]:
             problem = by_id[str(row["problem"])]
-            name = set_name(problem.id)
-            shown = f"{name} (generated)" if made and len(origins[name]) > 1 else name
-            level = difficulty(name)
+            shown = names.of(problem, made)
+            level = difficulty(set_name(problem.id))
             real = not problem.secret.get("truths") and not level.task
+            numeric = bool(problem.secret.get("made", {}).get("numeric"))
             has_bank = settings.get("method") not in WITHOUT_BANK
             own = {key: value for key, value in row.items() if key != "problem"}
             found.append(
-                Entry(str(record["session"]), shown, method_of(settings), model, judge, real, own,
-                      level, has_bank, tuple(rated.get(problem.id, ())))
+                Entry(str(record["session"]), shown, method_of(settings), model, reader, real, own,
+                      level, has_bank, numeric, tuple(rated.get(problem.id, ())))
             )  # fmt: skip
             for baseline, values in _baselines(score.get("baselines", ()), problem.id).items():
                 found.append(
-                    Entry(str(record["session"]), shown, BASELINE + baseline, model, judge, real,
-                          values, level, False)
+                    Entry(str(record["session"]), shown, f"{BASELINE}{baseline} {MARK}", model, reader,
+                          real, values, level, False, numeric)
                 )  # fmt: skip
     return found
+
+
+class _Names:
+    """What data sets are called: by what tells those of one name apart."""
+
+    def __init__(self, generated: Sequence[bool], problems: Sequence[Sequence[Problem]]) -> None:
+        self._origins: dict[str, set[bool]] = {}
+        self._rows: dict[str, set[int]] = {}
+        for made, some in zip(generated, problems, strict=True):
+            for problem in some:
+                name = set_name(problem.id)
+                self._origins.setdefault(name, set()).add(made)
+                self._rows.setdefault(name, set()).add(len(problem.shown))
+
+    def of(self, problem: Problem, made: bool) -> str:
+        name = set_name(problem.id)
+        told = []
+        if made and len(self._origins[name]) > 1:
+            told.append("generated")
+        if len(self._rows[name]) > 1:
+            told.append(f"{len(problem.shown)} rows")
+        return f"{name} ({', '.join(told)})" if told else name
+
+
+def reader_of(settings: Mapping[str, Json], model: str, roles: Collection[str]) -> str:
+    """Who labelled texts in a session whose proposer is called `model`; roles: of its calls."""
+    if BY_A_MODEL.isdisjoint(roles):
+        return BY_RULES
+    judge = judge_of(settings, model)
+    return _some_by_rules(judge) if RULE in roles else judge
+
+
+def _some_by_rules(judge: str) -> str:
+    return f"{judge}, some by {BY_RULES}"
 
 
 def method_of(settings: Mapping[str, Json]) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import hypobench_published as published
-from .hypobench_entries import BY_RULES, Average, Difficulty, Entry, average, metric
+from .hypobench_entries import Average, Difficulty, Entry, average, metric
 from .plotting import blank, legend_below, rendered
 from .tables import Cell, Table
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 HYPOGENIC, ZERO_SHOT = "HypoGeniC", "zero-shot generation"
 CONTROLS = {
-    "size": ("rules", 1),
-    "depth": ("conditions a rule", 1),
-    "noise": ("labels changed, %", 0),
-    "distractor": ("columns that say nothing", 0),
-}  # with the value of the base set
+    "size": ("rules", (1, 5, 10, 15)),
+    "depth": ("conditions a rule", (1, 2, 3, 4)),
+    "noise": ("labels changed, %", (0, 10, 20, 30)),
+    "distractor": ("columns that say nothing", (0, 3, 6, 10)),
+}  # with the paper's values, the first that of the base set
 TASKS = ("election", "personality", "admission", "shoe")
-SUBTLETY = "subtlety"
+SUBTLETY, SUBTLE = "subtlety", ("plain", "subtle")
 HDR, F1 = "HDR", "macro F1"
 
 
@@ -45,7 +45,7 @@ class Point:
 
 def points(some: Sequence[Entry]) -> list[Point]:
     """Of all five figures, from the synthetic entries among `some`."""
-    made = [one for one in some if not one.real and one.metrics.get("mse") is None]
+    made = [one for one in some if not one.real and not one.numeric]
     found: list[Point] = []
     for figure, series in (("2", _hdr), ("5", _f1)):
         found += _by_difficulty(figure, [o for o in made if not o.difficulty.turned], series)
@@ -95,7 +95,7 @@ def _hdr(one: Entry) -> dict[str, float]:
     found = {}
     exact = one.metrics.get("hdr")
     if exact is not None:
-        found[f"{one.model} · {BY_RULES}"] = exact
+        found[one.compared] = exact
     for by, told in one.rated:
         if "released" in told:
             found[f"{one.model} · rated by {by}"] = float(told["released"]["hdr"])
@@ -130,7 +130,7 @@ def _by_difficulty(figure: str, made: Sequence[Entry], series: Series) -> list[P
     base = [one for one in own if one.difficulty.base]
     raised = [one for one in own if one.difficulty.control not in ("", "base")]
     found = _grid_points(figure, "", [*base, *raised], series)
-    for subtle, name in ((False, "plain"), (True, "subtle")):
+    for subtle, name in zip((False, True), SUBTLE, strict=True):
         some = [one for one in own if one.difficulty.subtle is subtle]
         found += _placed(figure, SUBTLETY, name, some, series)
     return found
@@ -141,7 +141,7 @@ def _grid_points(figure: str, row: str, made: Sequence[Entry], series: Series) -
     own = [one for one in made if one.method == HYPOGENIC]
     if row:
         own = [one for one in own if one.difficulty.task == "admission"]
-    for control, (_, least) in CONTROLS.items():
+    for control, (_, (least, *_)) in CONTROLS.items():
         panel = f"{control} {row}".rstrip()
         found += _placed(figure, panel, str(least), [o for o in own if o.difficulty.base], series)
         values = sorted({o.difficulty.value for o in own if o.difficulty.control == control})
@@ -195,7 +195,7 @@ def _started(found: Sequence[Point], figure: str, what: str) -> tuple[Figure, li
     axes = list(np.ravel(drawn.subplots(rows, columns, squeeze=False, sharey=True)))
     for place, (axis, name) in enumerate(zip(axes, names, strict=True)):
         axis.set_title(f"({'abcdefgh'[place]}) {name}", fontsize=9)
-        axis.set_ylim(-0.03, 1.03)
+        axis.set_ylim(-0.03, 1.09)  # room above 1 for a mark
         axis.grid(alpha=0.25)
         if place % columns == 0:
             axis.set_ylabel(what)
@@ -210,8 +210,7 @@ def _lines(found: Sequence[Point], figure: str, what: str) -> Figure:
         own = [one for one in found if (one.figure, one.panel) == (figure, panel)]
         control = panel.split()[0]
         said = _published(control) if figure == "2" else {}
-        ticks = list(dict.fromkeys([*(one.x for one in own), *(x for x, _ in said)]))
-        ticks.sort(key=lambda x: int(x) if x.isdigit() else 0)
+        ticks = _ticks(control, own)
         place = {x: number for number, x in enumerate(ticks)}
         for series in order:
             some = [one for one in own if one.series == series]
@@ -220,12 +219,20 @@ def _lines(found: Sequence[Point], figure: str, what: str) -> Figure:
                 axis.plot(x, y, marker="o", ms=4, lw=1.2, label=series, color=colours[series])
         _hollow(axis, {(place[x], model): value for (x, model), value in said.items()})
         axis.set_xticks(range(len(ticks)), ticks)
-        axis.set_xlim(-0.5, max(1, len(ticks)) - 0.5)
+        axis.set_xlim(-0.5, len(ticks) - 0.5)
         if control in CONTROLS:
             axis.set_xlabel(CONTROLS[control][0])
     drawn.suptitle(f"Figure {figure} of the paper: {what} of HypoGeniC by difficulty", fontsize=10)
     legend_below(drawn, axes, [*order, *_MARKED])
     return drawn
+
+
+def _ticks(control: str, own: Sequence[Point]) -> list[str]:
+    """Those of the paper, and what sessions have beside."""
+    if control not in CONTROLS:
+        return list(SUBTLE)
+    values = {*CONTROLS[control][1], *(int(one.x) for one in own)}
+    return [str(value) for value in sorted(values)]
 
 
 def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
@@ -239,7 +246,8 @@ def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
             x = [int(o.x == "hardest") + (number - (len(order) - 1) / 2) * width for o in own]
             if own:
                 heights = [o.value.mean for o in own]
-                axis.bar(x, heights, 0.9 * width, label=series, color=colours[series])
+                bars = axis.bar(x, heights, 0.9 * width, label=series, color=colours[series])
+                axis.bar_label(bars, fmt="%.2f", fontsize=7)  # a bar of 0 is none to see
         if figure == "3" and method == HYPOGENIC:
             said = {
                 (int(hard), model): value
@@ -274,7 +282,7 @@ def _published(control: str) -> dict[tuple[str, str], float]:
     found: dict[tuple[str, str], float] = {}
     for (name, value), told in published.FIGURE_2.items():
         if name in ("base", control):
-            x = str(CONTROLS[control][1] if name == "base" else value)
+            x = str(CONTROLS[control][1][0] if name == "base" else value)
             found |= {(x, model): share for model, share in told.items()}
     return found
 

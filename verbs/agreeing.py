@@ -17,6 +17,7 @@ from math import fsum
 from pathlib import Path
 
 from ..records import DataError, Json, UsageError, digest_of
+from ..tasks.rating_answers import QUARTERS
 from .arguments import checked
 from .outcome import reading, store_path
 from .ratings_file import beside, read_ratings
@@ -24,7 +25,7 @@ from .ratings_file import beside, read_ratings
 ITEMS = 100
 COLUMNS = ("item", "problem", "true", "hypothesis", "feature", "relationship")
 CONSENSUS = "consensus"
-YES_NO = (0.0, 1.0)
+SCALES = {"feature": (0.0, 1.0), "relationship": QUARTERS}
 _WORDS = {"yes": 1.0, "y": 1.0, "true": 1.0, "1": 1.0, "no": 0.0, "n": 0.0, "false": 0.0, "0": 0.0}
 
 Rated = dict[str, dict[str, float | None]]  # question -> item -> rating
@@ -42,9 +43,9 @@ def agree(
     store: str | Path | None = None,
 ) -> list[dict[str, Json]]:
     """With `sheet`: writes it (CSV) and says {"sheet", "items", "strata": {problem: {score: items}}}.
-    Else one object a question and two raters: {"question", "one", "other", "n", "agreement",
-    "within_one", "kappa", "weighted_kappa", "weighted_kappa_linear"}, of people, and of each model with
-    each of them and with their consensus.
+    Else one object a question and two raters: {"question", "one", "other", "n", "data_sets",
+    "agreement", "within_one", "kappa", "weighted_kappa", "weighted_kappa_linear"}, of people, and of each
+    model with each of them and with their consensus.
 
     ratings: filled sheets, CSV or JSONL, a rater each (named by the file, or by a column `rater`).
     scores: where the model's ratings are, else beside the store. within_one: share at most one point
@@ -66,8 +67,24 @@ def agree(
         )
     if sheet is not None:
         return [_write(sheet, pairs, _models(rows), items, seed)]
-    people = _people(ratings, set(pairs))
-    return _compared(people, _models(rows))
+    return compared(rows, ratings)
+
+
+def compared(
+    rows: Sequence[Mapping[str, Json]], sheets: Sequence[str | Path]
+) -> list[dict[str, Json]]:
+    """What `agree` gives, from ratings of one session or more (`ratings_file`) and filled sheets; without
+    a sheet, of each two models. Raises DataError for a sheet that cannot be read, or has other pairs."""
+    pairs, models = _pairs(rows), _models(rows)
+    people = _people(sheets, set(pairs))
+    both = [*combinations(people.items(), 2)]
+    others = list(people.items())
+    if len(people) > 1:
+        others.append((CONSENSUS, _consensus(list(people.values()))))
+    both += [(model, other) for model in models.items() for other in others]
+    if not people:
+        both += combinations(models.items(), 2)
+    return [_agreed(question, one, other, pairs) for question in SCALES for one, other in both]
 
 
 def item_of(row: Mapping[str, Json]) -> str:
@@ -169,8 +186,6 @@ def _yes_no(cell: Json, where: str) -> float | None:
 
 
 def _quarter(cell: Json, where: str) -> float | None:
-    from ..tasks.rating_answers import QUARTERS
-
     said = str("" if cell is None else cell).strip()
     if not said:
         return None
@@ -186,32 +201,21 @@ def _quarter(cell: Json, where: str) -> float | None:
 # --- agreement ------------------------------------------------------------------------
 
 
-def _compared(people: Mapping[str, Rated], models: Mapping[str, Rated]) -> list[dict[str, Json]]:
-    from ..tasks.rating_answers import QUARTERS
-
-    both = [*combinations(people.items(), 2)]
-    others = list(people.items())
-    if len(people) > 1:
-        others.append((CONSENSUS, _consensus(list(people.values()))))
-    both += [(model, other) for model in models.items() for other in others]
-    return [
-        _agreed(question, scale, one, other)
-        for question, scale in (("feature", YES_NO), ("relationship", QUARTERS))
-        for one, other in both
-    ]
-
-
 def _agreed(
-    question: str, scale: Sequence[float], one: tuple[str, Rated], other: tuple[str, Rated]
+    question: str,
+    one: tuple[str, Rated],
+    other: tuple[str, Rated],
+    pairs: Mapping[str, Mapping[str, Json]],
 ) -> dict[str, Json]:
     from ..tools.discovery.agreement import agreement
 
-    left, right = one[1][question], other[1][question]
-    items = sorted(left.keys() & right.keys())
+    left, right, scale = one[1][question], other[1][question], SCALES[question]
+    items = sorted(i for i in left.keys() & right.keys() if None not in (left[i], right[i]))
     found = agreement([left[item] for item in items], [right[item] for item in items], scale)
     many = len(scale) > 2
     return {
         "question": question, "one": one[0], "other": other[0], "n": found.n,
+        "data_sets": sorted({str(pairs[item]["problem"]).partition("#")[0] for item in items}),
         "agreement": found.same, "within_one": found.near if many else None, "kappa": found.kappa,
         "weighted_kappa": found.weighted if many else None,
         "weighted_kappa_linear": found.weighted_linear if many else None,
@@ -219,8 +223,6 @@ def _agreed(
 
 
 def _consensus(people: Sequence[Rated]) -> Rated:
-    from ..tasks.rating_answers import QUARTERS
-
     found: Rated = {"feature": {}, "relationship": {}}
     for question, of_items in found.items():
         for item in sorted({item for one in people for item in one[question]}):

@@ -33,6 +33,7 @@ from ..reports.results import Options, Spaces
 from ..store import Store
 from ..tasks.files import expanded
 from ..tasks.sentences import warn
+from .agreeing import compared
 from .rated_sessions import qualities, rating_rows, ratings_of
 from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 from .settings import shown_model
@@ -126,15 +127,21 @@ def evaluate_sessions(
     options: Options,
     out: str | Path | None,
     judged_by: JudgedBy = EXACTLY,
+    sheets: Sequence[str | Path] = (),
 ) -> dict[str, Json]:
     """{"sessions": […]} of whole ids, where it is GEAR's evaluation "settings" and "table3", where
     it is that of rules what `evaluate_rules` says; with out "files", and "notes" on what could not
-    be written. judged_by: of rules."""
+    be written. judged_by: of rules. sheets: of labelled text, what people rated (`agreeing.compared`),
+    for its table 8."""
     target = None if out is None else expanded(out)
     if target is not None:
         writing.check([target]) if _is_file(target) else writing.check_target(target)
     recorded = [store.session(session) for session in sessions]
     chosen = name or default_evaluation(recorded[0]["settings"]["family"])
+    if sheets and (chosen != OF_TEXTS or target is None or _is_file(target)):
+        raise UsageError(
+            f"filled sheets are for the tables of {OF_TEXTS}: name a folder (--out DIR)"
+        )
     if chosen == OF_RULES:
         return evaluate_rules(store, sessions, judged_by, target)
     if judged_by.evaluator != EXACT:
@@ -175,7 +182,8 @@ def evaluate_sessions(
         if chosen == OF_TEXTS and not _is_file(target):
             of_texts, without = hypobench_files.files(
                 target, recorded, scored, [[row.problem for row in store.problems(s)] for s in sessions],
-                result["cross_model"], [row for s in sessions for row in rating_rows(store, s)],
+                [store.usage(s)["by_role"].keys() for s in sessions], result["cross_model"],
+                compared([row for s in sessions for row in rating_rows(store, s)], sheets),
             )  # fmt: skip
             files |= of_texts
             result["notes"] = [without] if without else []

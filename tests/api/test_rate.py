@@ -228,6 +228,21 @@ def test_raters_and_model_agree_as_worked_by_hand(made, tmp_path: Path) -> None:
     together = found["feature", "scripted", "consensus"]
     assert (together["n"], together["kappa"]) == (5, 1.0)  # the pair they differ on has none
 
+    peirce.evaluate(session, store=store, out=tmp_path / "tables", ratings=files)
+    with (tmp_path / "tables/table8.csv").open() as lines:
+        of_table = {(r["row"], r["column"].partition(" ")[0], r["column"].split()[-1]): r
+                    for r in csv.DictReader(lines) if r["source"] == "here"}  # fmt: skip
+    row = of_table["FDR: Cohen's kappa", "ann", "bob"]
+    assert (float(row["value"]), row["n"]) == (of_people["kappa"], "6")
+    assert row["data_sets"] == "school"
+    assert float(of_table["RC: within one point", "scripted", "consensus"]["value"]) == 1.0
+
+
+def test_sheets_without_a_folder_for_tables_are_refused(made, tmp_path: Path) -> None:
+    session, store = made(truths=TRUE)
+    with pytest.raises(UsageError, match="name a folder"):
+        peirce.evaluate(session, store=store, ratings=[tmp_path / "ann.csv"])
+
 
 def test_a_sheet_of_few_takes_from_every_score(made, tmp_path: Path) -> None:
     session, store = made(truths=TRUE)

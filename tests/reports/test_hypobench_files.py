@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import peirce
@@ -10,8 +12,8 @@ import pytest
 from peirce.agents.scripted import Answering
 from peirce.reports import hypobench_published as published
 from peirce.reports import plotting
-from peirce.reports.hypobench_entries import Entry, average, difficulty, metric
-from peirce.reports.hypobench_files import agreements
+from peirce.reports.hypobench_entries import Entry, average, difficulty, entries, metric, reader_of
+from peirce.reports.hypobench_layout import Grid
 from peirce.reports.hypobench_tables import grids
 from peirce.tasks import load_problems
 
@@ -53,6 +55,7 @@ def test_every_table_is_there_and_what_no_session_did_is_empty(out: Path) -> Non
     }
     text = (out / "table15.txt").read_text()
     assert next(o for o in text.splitlines() if o.startswith("IO prompting")).split()[2] == "–"
+    assert "baseline: tree †" in text
     here = [row for row in lines(out / "table5.csv") if row["source"] == "here"]
     assert not [row for row in here if row["value"]]
 
@@ -62,16 +65,18 @@ def test_an_average_names_its_sets_and_scores_without_a_model_are_marked(out: Pa
         row for row in lines(out / "table14.csv")
         if (row["source"], row["row"], row["metric"]) == ("here", "HypoGeniC", "HDR")
     ]  # fmt: skip
-    assert [(row["value"], row["data_sets"]) for row in found] == [("1.0", f"{BASE}, {DEEP}")]
-    assert found[0]["column"] == "Answering · exact rules †"
+    assert [(row["value"], row["data_sets"]) for row in found] == [("1.0", f"{BASE}, {DEEP}")] * 2
+    names = ["Answering · exact rules †", "Answering · exact rules † counted as published"]
+    assert [row["column"] for row in found] == names
     text = (out / "table14.txt").read_text()
     assert f"A: 1 data set: {BASE}." in text and f"B: 2 data sets: {BASE}, {DEEP}." in text
-    assert "no model made these scores" in text and "1.000 B" in text
+    assert "no model made these scores" in text and "1.000 / 1.000 / 1.000 B" in text
 
 
 def test_published_values_stand_beside(out: Path) -> None:
     text = (out / "table14.txt").read_text()
-    assert "GPT: HDR (paper)" in text.splitlines()[2] and "0.460" in text
+    assert "GPT (paper)" in text.splitlines()[2] and "0.95 / 0.48 / 0.46" in text
+    assert "A cell: FDR / RC / HDR." in text
     paper = [row for row in lines(out / "table16.csv") if row["source"] == "paper"]
     assert {(r["row"], r["metric"]): r["value"] for r in paper}["average", "HDR"] == "0.52"
 
@@ -89,8 +94,12 @@ def test_the_points_of_the_figures_are_a_table_and_the_figures_files(out: Path) 
         assert drawn <= {one.name for one in out.iterdir()}
 
 
-def entry(data_set: str, session: str = "s", model: str = "m", **metrics: float) -> Entry:
-    return Entry(session, data_set, "HypoGeniC", model, model, True, metrics, difficulty(data_set))
+def entry(data_set: str, session: str = "s", reader: str = "m", **metrics: float) -> Entry:
+    return Entry(session, data_set, "HypoGeniC", "m", reader, True, metrics, difficulty(data_set))
+
+
+def named(name: str, tables: Iterable[Grid]) -> Grid:
+    return next(one for one in tables if one.name == name)
 
 
 def test_an_average_over_sets_is_the_mean_of_their_means() -> None:
@@ -102,26 +111,64 @@ def test_an_average_over_sets_is_the_mean_of_their_means() -> None:
 
 
 def test_a_cross_model_table_has_who_proposed_by_who_labelled() -> None:
-    some = [entry("a", "one", accuracy_ood=0.5), entry("a", "two", accuracy_ood=0.75)]
-    table = next(one for one in grids(some, {"one": ("x", "x"), "two": ("x", "y")})
-                 if one.name == "table6")  # fmt: skip
+    some = [entry("a", "one", "x", accuracy_ood=0.5), entry("a", "two", "y", accuracy_ood=0.75)]
+    table = named("table6", grids(some, {"one": "x", "two": "x"}))
     assert {key: one.mean for key, one in table.values.items()} == {
         ("x", "x", "accuracy"): 0.5, ("x", "y", "accuracy"): 0.75
     }  # fmt: skip
     assert table.published["GPT", "Qwen", "accuracy"] == 0.69
+    assert table.note.startswith("Banks here: HypoGeniC;")
 
 
-def test_two_raters_of_the_same_pairs_have_an_agreement() -> None:
-    def rows(by: str, scores: str) -> list[dict[str, object]]:
-        return [
-            {"problem": "a#0", "by": by, "kind": "feature", "true": "t", "hypothesis": str(n), "score": float(one)}
-            for n, one in enumerate(scores)
-        ]  # fmt: skip
+def test_who_labelled_is_told_by_the_calls_and_marked_where_no_model_did() -> None:
+    assert reader_of({}, "m", {"propose", "rule"}) == "exact rules †"
+    assert reader_of({}, "m", {"propose", "judge"}) == "m"
+    assert reader_of({}, "m", {"label"}) == "m"
+    other = {"operational": {"players": {"judge": ["j", {}]}}}
+    assert reader_of(other, "m", {"propose", "judge", "rule"}) == "j, some by exact rules †"
+    names = [entry("a", reader=one).read_by for one in ("m", "m, some by exact rules †", "j")]
+    assert names == ["m", "m, some by exact rules †", "m · j"]
 
-    found = agreements([*rows("p", "1100"), *rows("q", "1000")])
-    assert found["FDR: agreement", "p and q", ""].mean == 0.75
-    assert found["FDR: Cohen's kappa", "p and q", ""].mean == pytest.approx(0.5)
-    assert found["FDR: agreement", "p and q", ""].sets == ("a",)
+
+def test_a_column_without_a_value_of_its_own_is_left_out() -> None:
+    baseline = replace(entry("a", accuracy_ood=0.5), method="baseline: tree †", model="other")
+    table = named("table5", grids([baseline, entry("a", accuracy_ood=0.6)], {}))
+    assert table.columns == ["m"] and ("baseline: tree †", "m", "accuracy") not in table.values
+
+
+def test_a_cell_has_a_letter_for_each_of_its_values_where_these_are_over_different_sets() -> None:
+    some = [entry("a", accuracy_ood=0.5, f1_ood=0.25), entry("b", accuracy_ood=1.0)]
+    row = next(r for r in named("table5", grids(some, {})).table().rows if r[0] == "HypoGeniC")
+    assert row[1] == "0.750 A / 0.250 B"
+    assert row[2] == "0.712 / 0.703"
+
+
+def test_a_set_of_which_sessions_were_shown_different_numbers_of_rows_stands_as_several() -> None:
+    loaded = [load_problems("labels:admission", ids=[BASE], observations=str(rows))[0][0]
+              for rows in (50, 100, 50)]  # fmt: skip
+    recorded = [{"session": str(n), "settings": {"method": "hypogenic"}} for n in range(3)]
+    scored = [{"model": "m", "by_problem": [{"problem": one.id, "f1": 1.0}]} for one in loaded]
+    found = entries(recorded, scored, [[one] for one in loaded], [()] * 3)
+    names = [f"{BASE} ({rows} rows)" for rows in (50, 100, 50)]
+    assert [one.data_set for one in found] == names
+    assert {one.data_set for one in entries(recorded[:1], scored[:1], [loaded[:1]], [()])} == {BASE}
+
+
+def test_discovery_of_numbers_stands_in_table_11_whether_or_not_anything_was_predicted() -> None:
+    one = replace(entry("marine", fdr=1.0, rc=0.5, hdr=0.5), real=False, numeric=True)
+    tables = grids([one], {})
+    assert named("table11", tables).values["HypoGeniC", "m · exact rules †", "HDR"].mean == 0.5
+    assert not named("table14", tables).values and not named("table16", tables).values
+
+
+def test_what_raters_say_stands_beside_what_exact_rules_do() -> None:
+    told = {"released": {"fdr": 1.0, "rc": 0.75, "hdr": 0.75}}
+    one = replace(entry(BASE, fdr=1.0, rc=0.5, hdr=0.5), real=False, rated=(("r", told),))
+    tables = grids([one], {})
+    of_methods, of_sets = (named(name, tables).values for name in ("table14", "table16"))
+    assert of_methods["HypoGeniC", "m · rated by r", "HDR"].mean == 0.75
+    assert of_sets[BASE, "HypoGeniC · m · rated by r", "HDR"].mean == 0.75
+    assert of_sets[BASE, "HypoGeniC · m · exact rules †", "HDR"].mean == 0.5
 
 
 @pytest.mark.parametrize(
