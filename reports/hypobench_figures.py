@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import hypobench_published as published
-from .hypobench_entries import Average, Difficulty, Entry, average, metric
+from .hypobench_entries import MARK, Average, Difficulty, Entry, average, metric
 from .plotting import blank, legend_below, rendered
 from .tables import Cell, Table
 
@@ -28,6 +28,8 @@ CONTROLS = {
     "distractor": ("columns that say nothing", (0, 3, 6, 10)),
 }  # with the paper's values, the first that of the base set
 TASKS = ("election", "personality", "admission", "shoe")
+TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
+ASIDE = 0.07  # between the points of two series, of the distance of two ticks
 SUBTLETY, SUBTLE = "subtlety", ("plain", "subtle")
 HDR, F1 = "HDR", "macro F1"
 
@@ -195,7 +197,8 @@ def _started(found: Sequence[Point], figure: str, what: str) -> tuple[Figure, li
     axes = list(np.ravel(drawn.subplots(rows, columns, squeeze=False, sharey=True)))
     for place, (axis, name) in enumerate(zip(axes, names, strict=True)):
         axis.set_title(f"({'abcdefgh'[place]}) {name}", fontsize=9)
-        axis.set_ylim(-0.03, 1.09)  # room above 1 for a mark
+        axis.set_ylim(-0.03, 1.15)
+        axis.set_yticks(TICKS)
         axis.grid(alpha=0.25)
         if place % columns == 0:
             axis.set_ylabel(what)
@@ -212,9 +215,10 @@ def _lines(found: Sequence[Point], figure: str, what: str) -> Figure:
         said = _published(control) if figure == "2" else {}
         ticks = _ticks(control, own)
         place = {x: number for number, x in enumerate(ticks)}
-        for series in order:
+        for number, series in enumerate(order):
             some = [one for one in own if one.series == series]
-            x, y = [place[o.x] for o in some], [o.value.mean for o in some]
+            aside = (number - (len(order) - 1) / 2) * ASIDE  # equal values would hide each other
+            x, y = [place[o.x] + aside for o in some], [o.value.mean for o in some]
             if some:
                 axis.plot(x, y, marker="o", ms=4, lw=1.2, label=series, color=colours[series])
         _hollow(axis, {(place[x], model): value for (x, model), value in said.items()})
@@ -222,7 +226,7 @@ def _lines(found: Sequence[Point], figure: str, what: str) -> Figure:
         axis.set_xlim(-0.5, len(ticks) - 0.5)
         if control in CONTROLS:
             axis.set_xlabel(CONTROLS[control][0])
-    drawn.suptitle(f"Figure {figure} of the paper: {what} of HypoGeniC by difficulty", fontsize=10)
+    _title(drawn, f"Figure {figure} of the paper: {what} of HypoGeniC by difficulty", figure, order)
     legend_below(drawn, axes, [*order, *_MARKED])
     return drawn
 
@@ -247,7 +251,7 @@ def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
             if own:
                 heights = [o.value.mean for o in own]
                 bars = axis.bar(x, heights, 0.9 * width, label=series, color=colours[series])
-                axis.bar_label(bars, fmt="%.2f", fontsize=7)  # a bar of 0 is none to see
+                axis.bar_label(bars, fmt="%.2f", fontsize=7, padding=4)  # a bar of 0 is none to see
         if figure == "3" and method == HYPOGENIC:
             said = {
                 (int(hard), model): value
@@ -257,9 +261,16 @@ def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
             _hollow(axis, said)
         axis.set_xticks((0, 1), ("base", "hardest"))
         axis.set_xlim(-0.6, 1.6)
-    drawn.suptitle(f"Figure {figure} of the paper: {what} on four tasks", fontsize=10)
+    _title(drawn, f"Figure {figure} of the paper: {what} on four tasks", figure, order)
     legend_below(drawn, axes, [*order, *_MARKED])
     return drawn
+
+
+def _title(drawn: Figure, about: str, figure: str, order: Sequence[str]) -> None:
+    said = [f"{MARK} no model made these"] if any(MARK in one for one in order) else []
+    if figure in "23":
+        said.append("hollow: what the paper's text says, as GPT-4o rated")
+    drawn.suptitle("\n".join([about, *(["; ".join(said)] if said else [])]), fontsize=10)
 
 
 _SHAPES = dict(zip(published.MODELS, "s^vD", strict=True))
