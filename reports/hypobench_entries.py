@@ -69,18 +69,17 @@ class Difficulty:
 
 
 def difficulty(name: str) -> Difficulty:
-    """Of a data set, from its name: the folders of its path, the last ones being enough."""
+    """Of a data set, from its path, in which the folder of its task has to stand (`admission_adv`: a twin):
+    what is called `level_2/depth_2` alone may be either."""
     parts = name.split("/")
     task = next((_ROOTS[part] for part in parts if part in _ROOTS), "")
     turned = "admission_adv" in parts
     own = parts[-1]
-    if (found := _GRID.match(own)) and task in ("", "admission"):
+    if (found := _GRID.match(own)) and task == "admission":
         for control, value in found.groupdict().items():
             if value is not None:
-                hardest = "level_4" in parts
-                return Difficulty("admission", control, int(value), turned, hardest=hardest)
-        if task or "level_1" in parts:  # else any folder may be called that
-            return Difficulty("admission", "base", 0, turned, base=True)
+                return Difficulty(task, control, int(value), turned, hardest="level_4" in parts)
+        return Difficulty(task, "base", 0, turned, base=True)
     if task == "shoe":
         return Difficulty(task, base=own == "shoe", hardest=own == "hard")
     if (told := _LEVEL.match(own)) and task:
@@ -167,10 +166,11 @@ def entries(
         settings, model = record["settings"], str(score["model"])
         reader = reader_of(settings, model, played)
         rated = _by_problem(score.get("rated", ()))
+        folder = str(((settings.get("operational") or {}).get("data") or {}).get("name", ""))
         for row in score["by_problem"]:
             problem = by_id[str(row["problem"])]
             shown = names.of(problem, made)
-            level = difficulty(set_name(problem.id))
+            level = difficulty(f"{folder}/{set_name(problem.id)}")
             real = not problem.secret.get("truths") and not level.task
             numeric = bool(problem.secret.get("made", {}).get("numeric"))
             has_bank = settings.get("method") not in WITHOUT_BANK

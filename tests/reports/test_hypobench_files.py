@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import peirce
 import pytest
@@ -146,12 +147,24 @@ def test_a_cell_has_a_letter_for_each_of_its_values_where_these_are_over_differe
 def test_a_set_of_which_sessions_were_shown_different_numbers_of_rows_stands_as_several() -> None:
     loaded = [load_problems("labels:admission", ids=[BASE], observations=str(rows))[0][0]
               for rows in (50, 100, 50)]  # fmt: skip
-    recorded = [{"session": str(n), "settings": {"method": "hypogenic"}} for n in range(3)]
+    recorded: list[dict[str, Any]] = [
+        {"session": str(n), "settings": {"method": "hypogenic"}} for n in range(3)
+    ]
     scored = [{"model": "m", "by_problem": [{"problem": one.id, "f1": 1.0}]} for one in loaded]
     found = entries(recorded, scored, [[one] for one in loaded], [()] * 3)
     names = [f"{BASE} ({rows} rows)" for rows in (50, 100, 50)]
     assert [one.data_set for one in found] == names
     assert {one.data_set for one in entries(recorded[:1], scored[:1], [loaded[:1]], [()])} == {BASE}
+
+
+def test_a_set_of_the_folder_that_was_named_has_that_folders_difficulty() -> None:
+    ((problem, _),) = load_problems("labels:admission", ids=[DEEP])
+    alone = replace(problem, id="level_2/depth_2#0")
+    for folder, turned in (("admission", False), ("admission_adv", True)):
+        settings = {"method": "hypogenic", "operational": {"data": {"name": folder}}}
+        scored = [{"model": "m", "by_problem": [{"problem": alone.id, "f1": 1.0}]}]
+        (one,) = entries([{"session": "s", "settings": settings}], scored, [[alone]], [()])
+        assert (one.difficulty.control, one.difficulty.turned) == ("depth", turned)
 
 
 def test_discovery_of_numbers_stands_in_table_11_whether_or_not_anything_was_predicted() -> None:
@@ -175,7 +188,8 @@ def test_what_raters_say_stands_beside_what_exact_rules_do() -> None:
     ("name", "task", "control", "value", "base", "hardest"),
     [
         ("admission_adv/level_4/noise_30", "admission", "noise", 30, False, True),
-        ("level_2/depth_2", "admission", "depth", 2, False, False),
+        ("data/admission/level_2/depth_2", "admission", "depth", 2, False, False),
+        ("level_2/depth_2", "", "", 0, False, False),
         ("shoe", "shoe", "", 0, True, False),
         ("shoe_two_level/hard", "shoe", "", 0, False, True),
         ("election/level0_nosubtlety", "election", "", 0, True, False),
