@@ -1,0 +1,66 @@
+"""The bench that prints banks of published sets, on a generated one in their layout."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SET = "admission/level_1/base"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("banks")
+    generate = [
+        "tasks",
+        "generate",
+        "labels:admission",
+        "--level",
+        "base",
+        "--out",
+        str(place / "data"),
+    ]
+    subprocess.run([sys.executable, "-m", "peirce", *generate], check=True, capture_output=True)
+    return place
+
+
+def bench(made: Path) -> str:
+    script = [
+        str(ROOT / "bench/hypobench_banks.py"),
+        str(made / "data"),
+        "--out",
+        str(made / "out"),
+    ]
+    more = ["--only", SET, "--write", str(made / "page.md")]
+    subprocess.run([sys.executable, *script, *more], check=True, capture_output=True)
+    return (made / "page.md").read_text()
+
+
+def test_the_page_has_accuracies_beside_baselines_and_the_bank_and_is_made_once(made: Path) -> None:
+    page = bench(made)
+    (row,) = map(json.loads, (made / "out/hypobench-banks.jsonl").read_text().splitlines())
+    assert row["splits"]["ind"]["right"] == row["splits"]["ind"]["n"] == 200
+    assert (row["hdr"], row["rules"][0]["overlap"]) == (1.0, 1.0)
+    assert f"| {SET} | 200 | 1 | 0 | 200 | 1.000 [" in page
+    assert row["bank"][0] in page and "True rules that it does not say" not in page
+    before = (made / "out/hypobench-banks.jsonl").read_bytes()
+    assert bench(made) == page and (made / "out/hypobench-banks.jsonl").read_bytes() == before
+
+
+def test_rows_of_the_training_file_are_counted_apart(made: Path) -> None:
+    bench(made)
+    (row,) = map(json.loads, (made / "out/hypobench-banks.jsonl").read_text().splitlines())
+    train, test = (
+        json.loads((made / "data" / SET / f"{split}.json").read_text())
+        for split in ("train", "test")
+    )
+    label = list(train)[-1]
+    columns = [name for name in train if name != label]
+    seen = {tuple(train[name][n] for name in columns) for n in range(len(train[label]))}
+    among = sum(tuple(test[name][n] for name in columns) in seen for n in range(len(test[label])))
+    assert row["splits"]["ind"]["seen"]["n"] == among
