@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from .records import Json, StoreError, UsageError
+from .records import Json, StoreError
 from .store import Store
 from .verbs.agreeing import agree
 from .verbs.arguments import checked
@@ -24,7 +24,7 @@ from .verbs.checking import check
 from .verbs.diagnosis import doctor as diagnose
 from .verbs.driving import complete
 from .verbs.generating import tasks_generate
-from .verbs.outcome import Session, Trace, reading, store_path
+from .verbs.outcome import Session, Trace, problem_in, reading, store_path
 from .verbs.predicting import predict
 from .verbs.problems import tasks_list, tasks_show, tasks_space
 from .verbs.rating import rate
@@ -210,7 +210,7 @@ def show(
     with reading(store) as opened:
         found = opened.find(session)
         if problem is not None:
-            _known_problem(opened, found, problem)
+            problem = problem_in(opened, found, problem)
         if calls:
             return show_calls(opened, found, problem)
         if problem is None:
@@ -239,20 +239,12 @@ def bank(
     with reading(store) as opened:
         found = opened.find(session)
         if problem is not None:
-            _known_problem(opened, found, problem)
+            problem = problem_in(opened, found, problem)
         if out is not None:
             save_bank(opened, found, problem, alpha, out)
         if history:
             return opened.bank_growth(found, problem)
         return opened.bank(found, problem, alpha)
-
-
-def _known_problem(store: Store, session: str, problem: str) -> None:
-    from .tasks.sentences import nearest
-
-    ids = [row.problem.id for row in store.problems(session)]
-    if problem not in ids:
-        raise UsageError(f"no problem {problem!r} in session {session}{nearest(problem, ids)}")
 
 
 @checked

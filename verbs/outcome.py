@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from ..records import Json, Problem, StepRecord
+from ..records import Json, Problem, StepRecord, UsageError
 from ..store import Store
 from ..tasks.files import expanded
 from .settings import shown_model
@@ -94,6 +94,18 @@ class Trace:
 def reading(store: str | Path | None) -> Iterator[Store]:
     with closing(Store.open(store_path(store), write=False)) as opened:
         yield opened
+
+
+def problem_in(store: Store, session: str, name: str) -> str:
+    """The id of a session's problem. Of labelled text a data set's name alone means its first sample, as
+    everywhere. Raises UsageError where there is none."""
+    from ..tasks.sentences import nearest
+
+    ids = [row.problem.id for row in store.problems(session)]
+    for one in (name, f"{name}#0"):
+        if one in ids:
+            return one
+    raise UsageError(f"no problem {name!r} in session {session}{nearest(name, ids)}")
 
 
 def outcome(path: Path, session: str) -> Session:

@@ -30,7 +30,7 @@ from .arguments import checked
 from .checking import as_they_come
 from .intended import CONCURRENCY
 from .judges import Asked, rater_of
-from .outcome import reading, store_path
+from .outcome import problem_in, reading, store_path
 from .ratings_file import RatingsFile, beside, key_of, read_ratings
 
 DISCOVERY = "discovery"
@@ -66,15 +66,16 @@ def rate(
     path = store_path(store)
     with reading(store) as opened:
         name = opened.find(session)
+        one_alone = None if problem is None else problem_in(opened, name, problem)
         banks = [
             Banked(
                 one.problem, tuple(row["text"] for row in opened.bank(name, one.problem.id)), found
             )
             for one in opened.problems(name)
-            if problem in (None, one.problem.id)
+            if one_alone in (None, one.problem.id)
         ]
     if not banks:
-        raise UsageError(f"session {name} has no problem {problem!r}")
+        raise UsageError(f"session {name} has no problem")
     wanted = [(one, _wanted(one, scores)) for one in banks]
     kept = read_ratings(ratings or beside(path, name), mend=True)
     work = _Work(wanted, asked, kept, seed, asyncio.Semaphore(concurrency or CONCURRENCY))

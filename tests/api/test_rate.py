@@ -147,6 +147,20 @@ def test_what_cannot_be_rated_is_refused_in_one_sentence(made, tmp_path: Path) -
     assert told[-1]["scores"]["novelty"]["mean"] == 4.0
 
 
+def test_a_data_sets_name_alone_is_its_first_sample(made) -> None:
+    session, store = made(truths=TRUE)
+    assert peirce.bank(session, "school", store=store) == peirce.bank(
+        session, "school#0", store=store
+    )
+    assert peirce.show(session, "school", store=store) == peirce.show(
+        session, "school#0", store=store
+    )
+    rows = rated(session, store, Rater(), scores=["clarity"], problem="school")
+    assert {row["problem"] for row in rows} == {"school#0"}
+    with pytest.raises(UsageError, match="no problem 'scool'"):
+        rated(session, store, Rater(), problem="scool")
+
+
 def test_discovery_without_true_sentences_is_refused(made) -> None:
     session, store = made(findings=FINDINGS)
     with pytest.raises(UsageError, match="nobody knows what made its labels"):
