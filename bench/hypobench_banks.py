@@ -286,7 +286,7 @@ HEAD = """# What the search finds on published data, and the sentences
 Made by `python bench/hypobench_banks.py DATA --out DIR --write docs/hypobench-banks.md`: of each set one
 session, `peirce run labels --data DATA --problem SET --observations N --method hypogenic --model search`,
 seed 0, presets as they are. No model, no network. The bank is read by `weighted`: validation rows choose
-its weights, test rows nothing. Baselines ([labels.md](labels.md)) learn from the same shown rows and are
+its weights, test rows nothing. Baselines ([hypogenic.md](hypogenic.md)) learn from the same shown rows and are
 tested on the same rows. In brackets Wilson's 95% interval over rows; p of an exact McNemar test,
 two-sided, against the best baseline. Words listed: of the sentence of a bank that lists most.
 

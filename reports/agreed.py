@@ -9,6 +9,7 @@ from rich.console import Console
 from ..records import Json
 from .text import one_line, table, visible
 
+BY_RULES = "fdr, rc, hdr, precision and their like: by exact rules; no model made them"
 _COLUMNS = ("n", "agreement", "within_one", "kappa", "weighted_kappa")
 
 
@@ -45,13 +46,15 @@ def print_agreement(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     out.print(shown)
 
 
+def compared_by_rules(scored: Mapping[str, Json]) -> bool:
+    """Whether a session has discovery scores by exact rules."""
+    return (scored["metrics"].get("hdr") or {}).get("mean") is not None
+
+
 def print_raters(out: Console, scored: Mapping[str, Json]) -> None:
     """Of an evaluated session on labelled text, who made its discovery scores; and those of raters."""
-    if (scored["metrics"].get("hdr") or {}).get("mean") is not None:
-        out.print(
-            "fdr, rc, hdr, precision and their like: by exact rules; no model made them",
-            soft_wrap=True,
-        )
+    if compared_by_rules(scored):
+        out.print(BY_RULES, soft_wrap=True)
     for one in scored.get("rated", ()):
         told = [
             f"{name} hdr {_number(scores['hdr'])} (fdr {_number(scores['fdr'])}, rc"

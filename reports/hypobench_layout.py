@@ -15,7 +15,7 @@ from .hypobench_published import Published
 from .tables import NO_VALUE, Cell, Table
 
 Key = tuple[str, str, str]  # row, column, metric
-BELOW = f"{MARK} no model made these scores: exact rules did, or a baseline (docs/labels.md)."
+BELOW = f"{MARK} no model made these scores: exact rules did, or a baseline (docs/hypogenic.md)."
 LONG = ("table", "source", "row", "column", "metric", "value", "n", "data_sets")
 
 

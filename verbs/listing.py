@@ -11,6 +11,7 @@ from typing import Literal
 from ..graphs.budget import Prices
 from ..records import Json, StepRecord, UsageError
 from ..reports import (
+    agreed,
     cross_model,
     default_evaluation,
     evaluate_session,
@@ -218,6 +219,8 @@ def _tables(scored: Sequence[Mapping[str, Json]], target: Path) -> dict[Path, st
     long = tables.as_csv(tables.long_table(scored, metrics))
     rows: Literal["metrics", "sessions"] = "metrics" if len(scored) <= SIDE_BY_SIDE else "sessions"
     side_by_side = tables.as_markdown(tables.summary_table(scored, metrics, rows=rows))
+    if any(map(agreed.compared_by_rules, scored)):
+        side_by_side += f"\n\n{agreed.BY_RULES}\n"
     if _is_file(target):
         return {target: long if target.suffix == ".csv" else side_by_side}
     of_problems: dict[Path, str | bytes] = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import peirce
 import pytest
 from peirce.agents.scripted import Answering
+from peirce.records import Message
 from peirce.reports import hypobench_published as published
 from peirce.reports import plotting
 from peirce.reports.hypobench_entries import Entry, average, difficulty, entries, metric, reader_of
@@ -71,6 +73,7 @@ def test_an_average_names_its_sets_and_scores_without_a_model_are_marked(out: Pa
     assert [row["column"] for row in found] == names
     text = (out / "table14.txt").read_text()
     assert f"A: 1 data set: {BASE}." in text and f"B: 2 data sets: {BASE}, {DEEP}." in text
+    assert "no model made them" in (out / "hypobench.md").read_text()
     assert "no model made these scores" in text and "1.000 / 1.000 / 1.000 B" in text
 
 
@@ -93,6 +96,52 @@ def test_the_points_of_the_figures_are_a_table_and_the_figures_files(out: Path) 
     if plotting.available():
         drawn = {f"figure{number}{form}" for number in "23456" for form in (".png", ".svg")}
         assert drawn <= {one.name for one in out.iterdir()}
+
+
+class Other(Answering):
+    """Another model, to the tables."""
+
+
+def test_one_bank_read_by_two_models_is_a_row_of_the_cross_model_tables(tmp_path: Path) -> None:
+    """Sessions on a real set with rows of another source; the one model always says in, the other out."""
+    data = tmp_path / "school"
+    data.mkdir()
+    for split, size in (("train", 20), ("val", 8), ("test", 8), ("ood", 4)):
+        texts = {"essay": [f"{split} essay number {n}" for n in range(size)]}
+        labels = ["in" if n % 4 else "out" for n in range(size)]
+        (data / f"{split}.json").write_text(json.dumps(texts | {"label": labels}))
+    paths = "".join(
+        f"{split}_data_path: ./{split}.json\n" for split in ("train", "val", "test", "ood")
+    )
+    (data / "config.yaml").write_text("task_name: school\n" + paths)
+    store, common = tmp_path / "s.duckdb", {"data": data, "inference": "best", "judge": "model"}
+
+    def says(label: str) -> Callable[[Sequence[Message]], str]:
+        return lambda messages: (
+            f"Final answer: {label}"
+            if "Final answer" in str(messages)
+            else "1. Keen essays are in."
+        )
+
+    one = Answering(says("in"), "one")
+    first = peirce.run("labels", method="zero-shot-gen", model=one, store=store, **common).session
+    second = peirce.run(
+        "labels", method="infer", bank=[first], model=Other(says("out"), "other"), store=store, **common
+    ).session  # fmt: skip
+    peirce.evaluate(first, second, name="hypobench", store=store, out=tmp_path / "out")
+    found = {
+        (r["row"], r["column"]): (r["value"], r["data_sets"])
+        for r in lines(tmp_path / "out/table6.csv") if r["source"] == "here" and r["value"]
+    }  # fmt: skip
+    assert found == {
+        ("Answering", "Answering"): ("0.75", "school"),
+        ("Answering", "Other"): ("0.25", "school"),
+    }
+    heads = (tmp_path / "out/table12.txt").read_text().splitlines()[2]
+    assert heads.split("GPT")[0].split() == [
+        "method",
+        "Answering",
+    ]  # who reads another's bank is no method
 
 
 def entry(data_set: str, session: str = "s", reader: str = "m", **metrics: float) -> Entry:
