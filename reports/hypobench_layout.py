@@ -40,13 +40,9 @@ class Grid:
         found: dict[tuple[str, ...], str] = {}
         for key in product(self.rows, self.columns, self.metrics):
             one = self.values.get(key)
-            if one is not None and one.sets and not self._is_row(one):
+            if one is not None and one.sets != key[:1]:  # else its row is called by its set
                 found.setdefault(one.sets, _letters(len(found)))
         return found
-
-    def _is_row(self, one: Average) -> bool:
-        """Its row is called by its set, so that no letter is needed."""
-        return len(one.sets) == 1 and one.sets[0] in self.rows
 
     @property
     def below(self) -> list[str]:
@@ -76,7 +72,7 @@ class Grid:
         known = [one for one in some if one is not None]
         if not known:
             return None
-        letters = {groups.get(one.sets, "") for one in known}
+        letters = {groups[one.sets] if one.sets != (row,) else "" for one in known}
         each = len(letters) > 1
         said = [_number(one, groups if each else {}) for one in some]
         return " / ".join(said) if each else " ".join([" / ".join(said), *letters]).rstrip()

@@ -231,6 +231,11 @@ def test_what_raters_say_stands_beside_what_exact_rules_do() -> None:
     assert of_methods["HypoGeniC", "m · rated by r", "HDR"].mean == 0.75
     assert of_sets[BASE, "HypoGeniC · m · rated by r", "HDR"].mean == 0.75
     assert of_sets[BASE, "HypoGeniC · m · exact rules †", "HDR"].mean == 0.5
+    rows = {row[0]: row[1] for row in named("table16", tables).table().rows}
+    assert (
+        rows[BASE] == "1.000 / 0.500 / 0.500"
+    )  # its row says of which set it is, the average a letter
+    assert rows["average"] == "1.000 / 0.500 / 0.500 A"
 
 
 @pytest.mark.parametrize(
