@@ -50,9 +50,9 @@ The classes:
 The type: {kind}
 {taken}
 Give {count} phrases of this type. They differ clearly from each other, and suggest different classes, each class at least once where there are enough of them.
-- Write each as it would follow "somebody who" or "something that", mostly a verb and what it is about, {phrase_words} words at most.
-- Put in square brackets the words that stay the same in whatever sentence the phrase stands, 1 to {core_words} of them; outside stand only words that grammar may change, such as the verb. As an example of another subject: cancels [the sailing trip]
-- The words in brackets stand in no other phrase.
+- Write each as it would follow "somebody who" or "something that", mostly a verb and what it is about, {phrase_words} words at most, without quotes and full stops.
+- Put in square brackets the words that stay the same in whatever sentence the phrase stands, 1 to {core_words} of them; outside stand only words that grammar may change, such as the verb, at most {loose_words}. As an example of another subject: cancels [the sailing trip]
+- The words in brackets stand in no other phrase, and have letters, digits, hyphens and apostrophes alone.
 - After a | stands the label of the class that the phrase suggests, one of: {names}
 
 Answer with a numbered list alone, a phrase a line:
@@ -88,11 +88,10 @@ The slot: [{kind}]
 With each phrase put in:
 {filled}
 
-Write each of these texts again, whole, on one line. Between the square brackets around the phrase you may change the form of its verb (ending, "to", "who", "those who") and add or drop small words. What you may not change:
+Write each of these texts again, whole, on one line. Between the square brackets around the phrase you may change the form of its verb (ending, "to", "who", "those who") and drop or add small words, at most {added}. What you may not change:
 - the text outside of these brackets, and the other slots, which stay in their own brackets;
-- these words of each phrase, which stay word for word:
-{kept}
-- what the phrase says: nothing is denied that it affirms.
+- of each phrase these words, which stay word for word: {kept};
+- what the phrase says: nothing is denied that it affirms, and it stays a part of one sentence.
 
 Answer with a numbered list alone, the whole text a line, the mended phrase in square brackets."""
 
@@ -119,15 +118,15 @@ def phrases(
     kind: str,
     others: Sequence[str],
     count: int,
-    most: tuple[int, int],
+    most: tuple[int, int, int],
 ) -> list[Message]:
     """`count` phrases of a type. names: the bare labels; others: phrases of other types; most: words
-    of a phrase, and of those in brackets."""
+    of a phrase, of those in brackets, and outside of them."""
     return _user(
         _PHRASES.format(
             about=_line(about), labels=_bullets(named), kind=_line(kind), count=count,
             taken=_taken("Phrases of other types, whose words are taken", others),
-            names=", ".join(names), phrase_words=most[0], core_words=most[1],
+            names=", ".join(names), phrase_words=most[0], core_words=most[1], loose_words=most[2],
         )
     )  # fmt: skip
 
@@ -146,14 +145,15 @@ def templates(
 
 
 def forms(
-    about: str, template: str, kind: str, filled: Sequence[str], kept: Sequence[str]
+    about: str, template: str, kind: str, filled: Sequence[str], kept: Sequence[str], added: int
 ) -> list[Message]:
-    """The texts with a phrase each in brackets, to be mended. kept: the words of each that stay."""
+    """The texts with a phrase each in brackets, to be mended. kept: the words of each that stay;
+    added: how many may be added."""
     numbered = "\n".join(f"{n}. {one}" for n, one in enumerate(filled, 1))
     return _user(
         _FORMS.format(
             about=_line(about), template=template, kind=kind, filled=numbered,
-            kept=_bullets([f'"{one}"' for one in kept]),
+            kept=", ".join(f'"{one}"' for one in kept), added=added,
         )
     )  # fmt: skip
 

@@ -60,13 +60,13 @@ def written(
     "calls_file"}. What can be refused without a call is refused first. Raises UsageError, DataError
     for a model that breaks the rules to the end, Unavailable, BudgetSpent; what was answered until
     then stands in the file."""
-    name, about = _subject(source.generator, writing.about)
+    name, about, with_twin = _subject(source.generator, writing.about)
     labels = _labels(writing.labels)
     given = {"description": "user" if source.generator == SUBJECT else "peirce"}
     given |= {"labels": "user"} if labels else {}
     draft = Draft(name, about, labels=labels)
     stub = Topic(name, about, (), (), ())
-    replace(source, written=Posts(stub, with_twin=True)).check(out, count, seed, kinds)
+    replace(source, written=Posts(stub, with_twin)).check(out, count, seed, kinds)
     asked = writer_of(writing.model, writing.model_arg)
     spending = spending_of(**(writing.spending or {}))
     calls = read_calls(writing.calls or beside(out))
@@ -75,10 +75,11 @@ def written(
         topic = draft.topic()
     except PeirceError as error:
         if calls.rows:
-            error.args = (f"{str(error).rstrip('.')} (its answers are in {calls.path})",)
+            more = "; another --seed asks anew" if isinstance(error, DataError) else ""
+            error.args = (f"{str(error).rstrip('.')} (its answers are in {calls.path}{more})",)
         raise
     metadata = written_metadata(draft, by, given, {**told["said"], "seed": seed})
-    maker = Posts(topic, with_twin=True, written=metadata)
+    maker = Posts(topic, with_twin, metadata)
     summed = {"model": told["model"], "calls": told["calls"], "calls_file": str(calls.path)}
     return replace(source, written=maker), summed
 
@@ -117,8 +118,8 @@ async def _write(
         }  # fmt: skip
 
 
-def _subject(generator: str, about: str | None) -> tuple[str, str]:
-    """The name of the sets, and the subject in words."""
+def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
+    """The name of the sets, the subject in words, and whether there is a pair of twins."""
     if generator not in WRITABLE:
         able = ", ".join(f"labels:{name}" for name in WRITABLE)
         raise UsageError(f"labels:{generator} is made without a model; one may write {able}")
@@ -130,7 +131,7 @@ def _subject(generator: str, about: str | None) -> tuple[str, str]:
             )
         shipped = GENERATORS[generator]
         assert isinstance(shipped, Posts)
-        return generator, shipped.topic.description
+        return generator, shipped.topic.description, shipped.with_twin
     if about is None:
         raise UsageError(f"labels:{SUBJECT} needs a subject: --about TEXT, or a file with it")
     name, text = SUBJECT, about
@@ -144,7 +145,7 @@ def _subject(generator: str, about: str | None) -> tuple[str, str]:
             f"--about {shorten(about, 40)!r}: a subject has {least} to {most:,} characters, and this"
             f" one {len(text):,}"
         )
-    return name, text
+    return name, text, True
 
 
 def _labels(names: Sequence[str]) -> list[Named]:

@@ -205,7 +205,7 @@ async def _phrases(writer: Writer, draft: Draft, kind: int) -> None:
         own.said,
         others,
         PHRASES,
-        (rules.PHRASE_WORDS, rules.CORE_WORDS),
+        (rules.PHRASE_WORDS, rules.CORE_WORDS, rules.LOOSE_WORDS),
     )
     await writer.gathered(
         f"phrases of {own.name}",
@@ -261,6 +261,7 @@ async def _forms(writer: Writer, draft: Draft, number: int, kind: int) -> None:
             name,
             [f"{before}[{one.said}]{after}" for one in some],
             [one.core for one in some],
+            rules.ADDED_WORDS,
         ),
         len(some),
         read,

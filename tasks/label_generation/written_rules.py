@@ -7,7 +7,7 @@ is wrong with it, as the model is told when it is asked again. Nothing here rais
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -33,6 +33,8 @@ _CORE = re.compile(r"[^\W_][\w '&%$-]*")
 _SLOT = re.compile(r"\[([^\[\]]*)\]")
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 _TERM = re.compile(r"\s*(?::|\s[-–—]\s|[–—])\s*")  # between a name and what it is about
+_MARK = re.compile(r"\s+[-–—:]+>?\s+|[:–—→]\s*|\s+(?=\()")  # between a phrase and its label
+_ALIKE = str.maketrans("–—‐‑", "----")  # dashes, which models write as they like
 _DENIALS = frozenset(("no", "not", "never", "without", "nor", "neither", "hardly"))
 _COLUMNS = Columns({"text": {"kind": "text", "about": ""}}, "text", ())
 
@@ -43,6 +45,11 @@ class Read(Generic[T]):
 
     good: tuple[T, ...]
     wrong: tuple[str, ...] = ()
+
+
+def _bare(item: str) -> str:
+    """An item on one line with straight quote marks, and brackets that Markdown does not escape."""
+    return " ".join(plain(item).replace("\\[", "[").replace("\\]", "]").split())
 
 
 def runs_in(part: Sequence[str], whole: Sequence[str]) -> bool:
@@ -136,9 +143,7 @@ def read_phrases(said: str, draft: Draft, kind: int, count: int) -> Read[Written
     labels = {normal_form(name): place for place, name in enumerate(draft.label_names)}
     unheard = set(range(len(labels))) - {one.leaning for one in draft.phrases[kind]}
     for item in items_in(said, count):
-        phrase, bar, label = plain(item.sentence).rpartition("|")
-        if not bar:
-            phrase, label = label, ""
+        phrase, label = _parted(_bare(item.sentence), labels)
         said_so = tidied(_BRACKETS.sub(r"\1", phrase)).strip(" .;")
         leaning = labels.get(normal_form(label))
         core = _core(phrase, said_so)
@@ -157,6 +162,17 @@ def read_phrases(said: str, draft: Draft, kind: int, count: int) -> Read[Written
     return Read(tuple(good), tuple(wrong))
 
 
+def _parted(item: str, labels: Collection[str]) -> tuple[str, str]:
+    """A phrase and its label, after a bar; another mark does where a label follows it."""
+    phrase, bar, label = item.rpartition("|")
+    if bar:
+        return phrase, label
+    *_, last = [None, *_MARK.finditer(item)]
+    if last is not None and normal_form(item[last.end() :]) in labels:
+        return item[: last.start()], item[last.end() :]
+    return item, ""
+
+
 def _core(phrase: str, bare: str) -> str:
     """The words in brackets; without brackets all but the first, which may be a verb."""
     if found := _BRACKETS.findall(phrase):
@@ -172,8 +188,8 @@ def _phrase_fault(said: str, core: str, others: Iterable[WrittenPhrase], draft: 
         return "it needs one pair of square brackets around the words that stay the same"
     if not _CORE.fullmatch(plain(core)):
         return "the words in brackets are letters, digits, blanks, hyphens and apostrophes alone"
-    if not all(c.isprintable() for c in said) or set(said) & set('{}[]|"\n'):
-        return "a phrase has no brackets or quotes within"
+    if not all(c.isprintable() for c in said) or set(said) & set('{}[]|".!?;\n'):
+        return "a phrase is a part of a sentence, without brackets, quotes and full stops"
     if words > PHRASE_WORDS or len(core.split()) > CORE_WORDS:
         return f"a phrase has at most {PHRASE_WORDS} words, {CORE_WORDS} of them in brackets"
     if words - len(core.split()) > LOOSE_WORDS:
@@ -199,7 +215,7 @@ def read_templates(said: str, draft: Draft, count: int) -> Read[Template]:
     wrong: list[str] = []
     taken = {_frame(one) for one in draft.templates}
     for item in items_in(said, count):
-        text = " ".join(plain(item.sentence).split())
+        text = _bare(item.sentence)
         one, why = _template(text, draft)
         if one is not None and _frame(one) in taken:
             one, why = None, "there is such a text already"
@@ -261,7 +277,7 @@ def read_forms(
     good: dict[int, str] = {}
     wrong: list[str] = []
     for item in items_in(said, count):
-        text = " ".join(plain(item.sentence).split())
+        text = _bare(item.sentence)
         form = _slot(text, before, after)
         if form is None:
             wrong.append(f'"{shorten(text, 160)}": the text around the slot is not as it was given')
@@ -283,7 +299,8 @@ def read_forms(
 
 def _slot(text: str, before: str, after: str) -> str | None:
     """What stands between, without the brackets; None where the text is another one."""
-    if not (text.startswith(before) and text.endswith(after)):
+    told = text.translate(_ALIKE)
+    if not (told.startswith(before.translate(_ALIKE)) and told.endswith(after.translate(_ALIKE))):
         return None
     inner = text[len(before) : len(text) - len(after)]
     if len(before) + len(after) > len(text) or not inner.strip():

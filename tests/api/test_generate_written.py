@@ -141,9 +141,15 @@ def test_a_model_that_breaks_the_rules_to_the_end_is_refused_in_one_sentence(
     assert str(refused.value) == (
         "scripted gave 0 of 4 templates that keep to the rules in 4 answers; the last one: "
         '"Nothing to fill in here, though it is long enough.": it lacks [complaint], [plan],'
-        f" [money], [tone] (its answers are in {tmp_path / 'calls.jsonl'})"
+        f" [money], [tone] (its answers are in {tmp_path / 'calls.jsonl'};"
+        " another --seed asks anew)"
     )
     assert writer.counts["templates"] == 4 and not (tmp_path / "made").exists()
+    silent = TopicWriter()
+    with pytest.raises(DataError, match="another --seed"):
+        make(silent)
+    assert silent.asked == []
+    make(TopicWriter(), seed=1)
 
 
 # --- calls ----------------------------------------------------------------------------

@@ -83,8 +83,27 @@ def test_words_that_stay_are_those_in_brackets_else_all_but_the_first() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "calls [the plumber] - moves out",
+        "calls [the plumber]: **Moves out**",
+        "calls [the plumber] → moves out",
+        "calls [the plumber] (moves out)",
+        r"calls \[the plumber\] | moves out",
+        "calls **the plumber** – moves out",
+    ],
+)
+def test_a_label_may_stand_after_other_marks_than_a_bar(line: str) -> None:
+    made = draft()
+    made.phrases[1] = []
+    (one,) = rules.read_phrases(f"1. {line}", made, 1, 2).good
+    assert (one.core, one.leaning) == ("the plumber", 1)
+
+
+@pytest.mark.parametrize(
     ("line", "why"),
     [
+        ("thinks of Dr. [the plumber] | stays", "a part of a sentence"),
         ("mends [a dripping tap] | stays", "share the words in brackets"),
         ("has [dripping] | moves out", "share the words in brackets"),
         ("fixes a dripping tap [quickly] | stays", "share the words in brackets"),
@@ -178,6 +197,13 @@ def test_a_form_is_what_stands_in_the_slot_whatever_the_order() -> None:
 )
 def test_a_form_that_breaks_a_rule_is_sent_back(line: str, why: str) -> None:
     assert why in faults(forms(line))
+
+
+def test_dashes_are_alike_in_the_text_around_a_slot() -> None:
+    made = draft()
+    made.templates = [Template(("Well – I ", " it is: ", " - as you know."), (0, 1))]
+    said = "1. Well - I [report a dripping tap] it is: [next_step] — as you know."
+    assert rules.read_forms(said, made, 0, 0, 1).good == ((0, "report a dripping tap"),)
 
 
 def test_a_form_at_the_beginning_of_a_sentence_has_a_capital() -> None:
