@@ -247,7 +247,8 @@ def _template(text: str, draft: Draft) -> tuple[Template | None, str]:
     if not all(tokens(piece) for piece in pieces[1:-1]):
         return None, "a word has to stand between two slots"
     frame = [tokens(piece) for piece in pieces]
-    if sum(map(len, frame)) < TEMPLATE_WORDS or len(text) > TEMPLATE_LETTERS:
+    words = [word for piece in frame for word in piece if any(c.isalnum() for c in word)]
+    if len(words) < TEMPLATE_WORDS or len(text) > TEMPLATE_LETTERS:
         return None, (
             f"a text has at least {TEMPLATE_WORDS} words beside the slots, and at most"
             f" {TEMPLATE_LETTERS:,} characters"

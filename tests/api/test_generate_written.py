@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import peirce
 import pytest
 from peirce.agents.scripted import Answering
 from peirce.api import tasks_generate
@@ -94,7 +95,16 @@ def test_a_written_set_runs_like_any_other(make: Make, tmp_path: Path) -> None:
     ((problem, _),) = load_problems("labels", str(tmp_path / "made/subject/level1"))
     assert problem.public["description"] == ABOUT
     assert "written" not in json.dumps(problem.public)
-    assert problem.secret["made"]["written"]["calls"] == 23
+    made = problem.secret["made"]
+    assert made["written"]["calls"] == 23
+    answer = "\n".join(f"{n}. {one}" for n, one in enumerate(made["optimal"], 1))
+    session = peirce.run(
+        "labels", data=tmp_path / "made/subject/level1", method="zero-shot-gen", judge="exact",
+        model=Answering(lambda _: answer, answer), hypotheses=20, store=tmp_path / "s.duckdb",
+        inference="filter-weight", method_arg={"readers": 20},
+    )  # fmt: skip
+    assert session.metrics["accuracy"]["mean"] == made["best_accuracy"]["test"] == 1.0
+    assert session.metrics["hdr"]["mean"] == 1.0
 
 
 # --- what breaks a rule ---------------------------------------------------------------
