@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from . import options as o
 from .printing import emit, written
+from .running import STANDING, source
 
 app = typer.Typer(
     help="The tasks: list, show, generate, audit, space.",
@@ -55,9 +57,11 @@ def tasks_show(
 @app.command(
     "generate",
     epilog="Example: peirce tasks generate list_functions --problems 20 --seed 7 --out mine.jsonl, or"
-    " peirce tasks generate labels:election --level 3 --out made/",
+    " peirce tasks generate labels:election --level 3 --out made/, or peirce tasks generate"
+    ' labels:subject --about "Notes to a landlord, and what they want" --model openai:NAME --out made/',
 )
 def tasks_generate(
+    context: typer.Context,
     task: o.Task,
     out: Annotated[
         str,
@@ -106,16 +110,72 @@ def tasks_generate(
         str | None,
         typer.Option(help="Of labels:citations: a local file of works.", metavar="FILE"),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Of labels:election, personality and subject: the model that writes labels, phrases"
+            " and templates anew. Read from the command line alone.",
+            metavar="MODEL", rich_help_panel=o.MODEL,
+        ),
+    ] = None,
+    model_arg: o.ModelArg = None,
+    about: Annotated[
+        str | None,
+        typer.Option(
+            help="Of labels:subject: what the texts are and what their labels say, or a file with it.",
+            metavar="TEXT|FILE", rich_help_panel=o.MODEL,
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Your own labels, commas between; else the model's.", metavar="A,B,…",
+                     rich_help_panel=o.MODEL),
+    ] = None,
+    calls: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the model's answers are kept, and not asked again (OUT.calls.jsonl).",
+            metavar="FILE", rich_help_panel=o.MODEL,
+        ),
+    ] = None,
+    budget_tokens: o.BudgetTokens = None,
+    budget_usd: o.BudgetUsd = None,
+    price_in: o.PriceIn = None,
+    price_out: o.PriceOut = None,
+    price_cached: o.PriceCached = None,
+    concurrency: o.Concurrency = None,
     as_json: o.AsJson = False,
-) -> None:
+) -> None:  # fmt: skip
     """New problems from a seed, as a file."""
     from .. import api
+    from ..verbs.roles import fitting
 
+    spending: dict[str, Any] = dict(
+        budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
+        price_out=price_out, price_cached=price_cached,
+    )  # fmt: skip
+    pairs: list[str] = []
+    if model is not None and source(context, "model") in STANDING:
+        model = None  # the proposer of other verbs
+    if model is None:
+        spending = {
+            name: None if source(context, name) in STANDING else one
+            for name, one in spending.items()
+        }
+    else:
+        _, pairs = fitting(model, {}, (), context.obj.model_args)
     made = api.tasks_generate(
         task, out, problems=problems, seed=seed, regime=regime, difficulty=difficulty, mined=mined,
-        level=level, noise=noise, format=format, data=data,
+        level=level, noise=noise, format=format, data=data, model=model,
+        model_arg=[*pairs, *(model_arg or ())], about=about, labels=(labels,) if labels else (),
+        calls=calls, concurrency=concurrency, on_event=None if as_json else _answered, **spending,
     )  # fmt: skip
     written(made, as_json)
+
+
+def _answered(event: Mapping[str, Any]) -> None:
+    again = f", answer {event['answer']}" if event["answer"] > 1 else ""
+    typer.echo(f"{event['part']}: {event['kept']} of {event['of']}{again}", err=True)
 
 
 @app.command("audit", epilog="Example: peirce tasks audit abd_instances_v1.yaml.gz")

@@ -18,8 +18,9 @@ from . import label_writing, problem_sample
 from .files import identity
 from .label_config import CONFIG
 from .label_drawing import drawn
-from .label_generation import GENERATORS, citations, named
+from .label_generation import GENERATORS, Generator, citations, named
 from .label_generation.planted import NOISES
+from .label_generation.written import SUBJECT, WRITABLE
 from .label_problems import NAME, SHOWN, TEXT, Rows
 from .label_sources import identity_of, source_of
 from .sentences import nearest
@@ -45,16 +46,18 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Labels:
-    """generator: what makes the rows where there is no data."""
+    """generator: what makes the rows where there is no data. written: what makes them instead,
+    of a topic that a model wrote."""
 
     generator: str = "admission"
+    written: Generator | None = None
 
     name = NAME
     family = TEXT
     about = "what makes a text get its label (HypoGeniC, HypoBench, or your own labelled rows)"
     files = (CONFIG,)
-    generators = (*GENERATORS, citations.NAME)
-    kinds = ("level", "noise", "format", "data")
+    generators = (*GENERATORS, citations.NAME, SUBJECT)
+    kinds = ("level", "noise", "format", "data", "model", "about", "labels")
     whole = True  # without a number, all sets are written
 
     def made_by(self, generator: str) -> Labels:
@@ -89,7 +92,7 @@ class Labels:
         if self.generator == citations.NAME:
             sets = {rows.name: rows for rows in citations.made(path, wanted.seed)}
             return _problems(list(sets), sets.__getitem__, wanted, shown)
-        maker = GENERATORS[self.generator]
+        maker = self._maker()
         names = named(maker, None if wanted.ids else wanted.problems or MADE, wanted.seed)
         if wanted.ids:
             names += islice(maker.more(wanted.seed), MORE)
@@ -103,8 +106,7 @@ class Labels:
     ) -> dict[str, Json]:
         """New data sets as folders in the published layout, or as Hugging Face folders; `--data`
         reads either back. count: None for all of the generator that `level` names."""
-        label_writing.target(out)  # said at once where nothing may be written
-        form = label_writing.form_of(kinds.get("format"))
+        form = self.check(out, count, seed, kinds)
         made = self._sets(count, seed, kinds)
         files = label_writing.save(made, out, form)
         return {
@@ -112,6 +114,33 @@ class Labels:
             "files": [str(path) for path in files],
             "sets": [label_writing.told(rows) for rows in made],
         }
+
+    def check(
+        self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
+    ) -> str:
+        """The layout. Raises UsageError, before anything is made, where nothing may be written to
+        `out`, and for a layout, noise or sets that are none."""
+        label_writing.target(out)
+        form = label_writing.form_of(kinds.get("format"))
+        noise = kinds.get("noise") or NOISES[0]
+        if noise not in NOISES:
+            raise UsageError(f"--noise {noise}{nearest(noise, NOISES)}")
+        if self.generator != citations.NAME:
+            named(self._maker(), count, seed, kinds.get("level"))
+        return form
+
+    def writable_by_model(self) -> bool:
+        return self.generator in WRITABLE
+
+    def _maker(self) -> Generator:
+        if self.written is not None:
+            return self.written
+        if self.generator == SUBJECT:
+            raise UsageError(
+                f"labels:{SUBJECT} is written by a model: peirce tasks generate labels:{SUBJECT} --about"
+                " TEXT --model MODEL --out DIR, then --data DIR"
+            )
+        return GENERATORS[self.generator]
 
     def _sets(self, count: int | None, seed: int, kinds: Mapping[str, Json]) -> list[Rows]:
         level, noise = kinds.get("level"), kinds.get("noise") or NOISES[0]
@@ -124,7 +153,7 @@ class Labels:
             raise UsageError(f"--data {kinds['data']}: labels:{self.generator} is made from a seed")
         if noise not in NOISES:
             raise UsageError(f"--noise {noise}{nearest(noise, NOISES)}")
-        maker = GENERATORS[self.generator]
+        maker = self._maker()
         return [maker.made(name, seed, noise) for name in named(maker, count, seed, level)]
 
     def space(self, problem: Problem, seed: int) -> InputSet:

@@ -1,4 +1,5 @@
-"""Who labels texts where there is no session, `predict` and `check`; who rates: `rate`."""
+"""Who labels texts where there is no session, `predict` and `check`; who rates: `rate`; who writes:
+`tasks generate`."""
 
 from __future__ import annotations
 
@@ -45,6 +46,18 @@ def judge_of(
     """`model` with its options `own` and `model_arg`; what `roles["judge"]` says goes before it.
     Raises UsageError for a model that labels no texts, and for options without a model."""
     return _asked("judge", model, own, model_arg, roles, "labels no texts")
+
+
+def writer_of(model: str | Proposer, model_arg: Sequence[str] | Mapping[str, Json] = ()) -> Asked:
+    """A model that writes texts, with its settings. Raises UsageError for one that writes none."""
+    arguments = model_args_of(model_arg)
+    if not isinstance(model, str):
+        if arguments:
+            raise UsageError(f"{', '.join(arguments)}: a model object brings its own settings")
+        return Asked(model)
+    if model.partition(":")[0] in WITHOUT_JUDGE:
+        raise UsageError(f"model {model} writes no texts: name a language model")
+    return Asked(model, model_options(model, arguments, {}))
 
 
 def rater_of(model: str | Proposer | None, roles: Mapping[str, Any] | None = None) -> Asked:

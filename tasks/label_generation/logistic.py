@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...records import DataError
 from ...tools.judge.conditions import AllOf, AnyOf, Condition
 from ...tools.judge.rules import Rule, When
-from .phrases import Phrase, Topic, has
+from .phrases import Topic, Worded, has
 from .planted import LONGEST
 
 WEIGHT, INTERCEPT = 5.0, 1.0
@@ -161,11 +161,18 @@ def worded(model: Logistic) -> list[str]:
     ):
         own = model.weights[:, place]
         if own.any():
-            found.append(likelihoods(kind, phrase, own, topic.labels))
+            found.append(likelihoods(kind, phrase, own, topic.labels, topic.item, topic.verdict))
     return found
 
 
-def likelihoods(kind: str, phrase: Phrase, weights: Weights, labels: Sequence[str]) -> str:
+def likelihoods(
+    kind: str,
+    phrase: Worded,
+    weights: Weights,
+    labels: Sequence[str],
+    item: str = Topic.item,
+    verdict: str = Topic.verdict,
+) -> str:
     """The sentence of one phrase. weights: (labels,)."""
     high, low = int(weights.argmax()), int(weights.argmin())
     most, least = (_likely(float(weights[one])) for one in (high, low))
@@ -174,8 +181,8 @@ def likelihoods(kind: str, phrase: Phrase, weights: Weights, labels: Sequence[st
     elif weights[high] < 0:
         most, least = "a bit unlikely", "highly unlikely"
     return (
-        f'If the {kind} of a post is "{phrase.form("third")}", it is {most} to be by a'
-        f" {labels[high]} author and {least} to be by a {labels[low]} author."
+        f'If the {kind} of a {item} is "{phrase.form("third")}", it is {most} to'
+        f" {verdict.format(labels[high])} and {least} to {verdict.format(labels[low])}."
     )
 
 

@@ -11,9 +11,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Protocol
 
 from ...tools.judge.conditions import Compare, mentions
 from ...tools.judge.terms import Term
+
+
+class Worded(Protocol):
+    """A phrase, whoever worded it: those below, or a model's (written.py)."""
+
+    @property
+    def core(self) -> str:
+        """The words that stand in every form of it, and nowhere else."""
+        ...
+
+    @property
+    def leaning(self) -> int:
+        """The place of the label that one would expect of it."""
+        ...
+
+    def form(self, name: str) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -36,16 +53,19 @@ class Phrase:
 @dataclass(frozen=True)
 class Topic:
     """labels: three. types: name -> its phrases, five of each of four. templates: texts with a slot
-    `{0.base}` a type, by its number."""
+    `{0.base}` a type, by its number. item: what one text is called; verdict: what a label says of
+    it."""
 
     name: str
     description: str
     labels: tuple[str, ...]
-    types: tuple[tuple[str, tuple[Phrase, ...]], ...]
+    types: tuple[tuple[str, tuple[Worded, ...]], ...]
     templates: tuple[str, ...]
+    item: str = "post"
+    verdict: str = "be by a {} author"
 
     @property
-    def phrases(self) -> tuple[Phrase, ...]:
+    def phrases(self) -> tuple[Worded, ...]:
         """Of all types, in order: 20."""
         return tuple(one for _, some in self.types for one in some)
 
@@ -76,13 +96,13 @@ class Topic:
 class _Forms:
     """`{0.third}` of a template."""
 
-    def __init__(self, phrase: Phrase) -> None:
+    def __init__(self, phrase: Worded) -> None:
         self._phrase = phrase
 
     def __getattr__(self, name: str) -> str:
         return self._phrase.form(name)
 
 
-def has(*phrases: Phrase) -> Compare:
+def has(*phrases: Worded) -> Compare:
     """The post has one of the phrases."""
     return mentions(tuple(Term(one.core) for one in phrases))

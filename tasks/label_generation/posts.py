@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -64,8 +64,11 @@ LEVELS: Mapping[int, Level] = {
 
 @dataclass(frozen=True)
 class Posts:
+    """written: what metadata.json says of the model that wrote the topic, where one did."""
+
     topic: Topic
     with_twin: bool
+    written: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -118,6 +121,7 @@ class Posts:
             "subtlety": not level.plain,
             "num_impactful_feature": level.count,
             "seed": seed,
+            **self.written,
         }
         if level.count == 1:
             codes, known, best = self._one_phrase(draw)
@@ -147,7 +151,7 @@ class Posts:
         ]
         splits = clean(parted(rows, random.Random(f"{base} {seed}")))
         splits = noisy(splits, level.noise, labels, noise, f"{base} {seed}")
-        columns = Columns({TEXT: {"kind": "text", "about": "the post"}}, "text", labels)
+        columns = Columns({TEXT: {"kind": "text", "about": f"the {topic.item}"}}, "text", labels)
         return planted(name, columns, labels, splits, topic.description, known, best, told)
 
     def _one_phrase(

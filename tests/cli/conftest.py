@@ -1,6 +1,7 @@
-"""Tests here share the labelled sessions of tests/api."""
+"""Tests here share the labelled sessions of tests/api and the server of tests/agents."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "api"))
+for room in ("api", "agents"):
+    sys.path.insert(0, str(Path(__file__).parents[1] / room))

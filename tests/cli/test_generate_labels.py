@@ -8,7 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from peirce import cli
+from chat_server import ChatServer, completion
+from peirce import api, cli
+from peirce.agents.scripted import Answering
+from topic_writer import ABOUT, TopicWriter
 
 
 @pytest.fixture
@@ -58,3 +61,73 @@ def test_what_fits_no_set_is_a_usage_error_of_one_sentence(peirce):
         code, out, err = peirce("generate", *arguments, "--out", "new")
         assert (code, out, len(err.splitlines())) == (2, "", 1) and said in err
         assert not Path("new").exists()
+
+
+# --- written by a model ---------------------------------------------------------------
+
+
+@pytest.fixture
+def script() -> str:
+    """The answers of a model as a file, by part; it answers badly once."""
+    folder = Path("recording")
+    writer = Answering(TopicWriter({("types", 0): "I would rather not."}), "writer")
+    api.tasks_generate("labels:subject", folder, model=writer, about=ABOUT, level="level0")
+    said: dict[str, list[str]] = {}
+    for line in Path("recording.calls.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        said.setdefault(row["path"].rpartition("/")[0], []).append(row["text"])
+    Path("answers.json").write_text(json.dumps(said))
+    return "scripted:answers.json"
+
+
+SUBJECT = ("generate", "labels:subject", "--about", ABOUT, "--level", "level0", "--model")
+
+
+def test_a_model_writes_a_subject_and_each_part_is_said_on_stderr(peirce, script):
+    code, out, err = peirce(*SUBJECT, script, "--out", "made")
+    assert code == 0
+    assert err.splitlines()[:3] == ["labels: 3 of 3", "types: 0 of 4", "types: 4 of 4, answer 2"]
+    assert len(err.splitlines()) == 24
+    assert "24 asked, 1 again" in out and "made.calls.jsonl" in out
+    (line,) = [one for one in out.splitlines() if one.startswith("subject/level0 ")]
+    assert line.split()[1:4] == ["2,500", "2", "1"]
+    code, out, err = peirce(*SUBJECT, script, "--out", "again", "--calls", "made.calls.jsonl", "--json")  # fmt: skip
+    assert (code, err, json.loads(out)["calls"]["recorded"]) == (0, "", 24)
+    assert Path("made/subject/level0/train.json").read_bytes() == (
+        Path("again/subject/level0/train.json").read_bytes()
+    )
+
+
+def test_what_a_model_breaks_is_one_sentence_and_nothing_is_written(peirce, script):
+    answers = json.loads(Path("answers.json").read_text())
+    answers["phrases of plan"] = ["1. packs [boxes]"]
+    Path("answers.json").write_text(json.dumps(answers))
+    code, out, err = peirce(*SUBJECT, script, "--out", "made", "--json")
+    assert (code, out, len(err.splitlines())) == (1, "", 1)
+    assert "scripted has nothing to say of phrases of plan" in err
+    answers["phrases of plan"] = ["1. packs [boxes]"] * 4
+    Path("answers.json").write_text(json.dumps(answers))
+    code, out, err = peirce(*SUBJECT, script, "--out", "made", "--json")
+    assert (code, out, len(err.splitlines())) == (1, "", 1)
+    assert "gave 0 of 5 phrases of plan that keep to the rules in 4 answers" in err
+    assert not Path("made").exists()
+
+
+def test_a_model_of_the_environment_writes_no_data(peirce, monkeypatch):
+    monkeypatch.setenv("PEIRCE_MODEL", "http://127.0.0.1:9/v1#none")
+    monkeypatch.setenv("PEIRCE_BUDGET_TOKENS", "5")
+    code, out, _ = peirce("generate", "labels:election", "--level", "level0", "--out", "made", "--json")  # fmt: skip
+    assert code == 0 and "calls" not in json.loads(out)
+    code, _, err = peirce("generate", "labels:subject", "--out", "new")
+    assert code == 2 and "labels:subject is written by a model" in err
+
+
+def test_a_spent_budget_is_exit_code_3(peirce):
+    writer = TopicWriter()
+    with ChatServer([lambda asked: completion({"content": writer(asked["messages"])})]) as server:
+        model = f"{server.url}#landlady"
+        code, _, err = peirce(*SUBJECT, model, "--out", "made", "--budget-tokens", "40", "--json")
+        assert (code, len(server.requests)) == (3, 3)
+        assert err.count("\n") == 1 and "The budget of 40 tokens is spent (54 so far)" in err
+        code, *_ = peirce(*SUBJECT, model, "--out", "made", "--json")
+        assert (code, len(server.requests)) == (0, 23)
