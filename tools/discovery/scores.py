@@ -110,7 +110,8 @@ class Exact:
     same on all inputs. by: "sentence" or "part", what was matched. unread, not_exact: true and
     generated sentences that are no exact rule; the former are left out. drawn: whether rules were
     compared on a part of their inputs alone. released, paper: with a rater that is no model: it calls a
-    variable shared where both rules read it, and rates by the overlap, to the nearest quarter."""
+    variable shared where both rules read it (of texts without places, also in other words that stand in the
+    same texts), and rates by the overlap, to the nearest quarter."""
 
     fdr: float
     rc: float
@@ -197,7 +198,10 @@ def _matched(
 def _as_rated(
     true: Sequence[Rule], rules: Sequence[Rule], gains: Matrix, space: Space
 ) -> tuple[Discovery, Discovery]:
-    of_true, of_rules = (list(map(space.variables, some)) for some in (true, rules))
+    of_true = [space.variables(one) for one in true]
+    of_rules = [
+        space.variables(one).union(*(space.alike(one, other) for other in true)) for one in rules
+    ]
     names = sorted(frozenset().union(*of_true))
     if not rules:
         return Discovery(0.0, 0.0, 0.0), Discovery(0.0, 0.0, 0.0)

@@ -233,6 +233,22 @@ class Space:
                 found |= _named(clause.by)
         return frozenset(found)
 
+    def alike(self, rule: Rule, other: Rule) -> frozenset[str]:
+        """The variables of conditions of `other` on a text without places that hold where a condition of
+        `rule` does, in whichever words: of the texts where one of the two holds, in most both do."""
+        found: set[str] = set()
+        for leaf in [] if self.as_rows else leaves(other):
+            (column, *more) = columns_of(leaf, self.only_text)
+            if more or column not in self.texts or self.slots(column) is not None:
+                continue
+            here = self.marks(leaf, column)
+            for own in leaves(rule):
+                if columns_of(own, self.only_text) == {column}:
+                    there = self.marks(own, column)
+                    if 2 * int((here & there).sum()) > int((here | there).sum()):
+                        found |= _named(leaf)
+        return frozenset(found)
+
     def described(self, variable: str) -> str:
         """A variable in words, for who is asked about it: a column with what is told of it, a place of a
         text by what may stand there."""

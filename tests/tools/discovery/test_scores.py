@@ -170,6 +170,26 @@ def test_a_later_clause_of_another_label_holds_where_the_earlier_does_not() -> N
     assert some[1] == rule("If math is not A and papers is at least 1, rejected.", problem)
 
 
+def test_what_other_words_of_the_same_texts_say_shares_a_variable() -> None:
+    some = [
+        "I applaud the bill",
+        "he applauds the bill",
+        "a red day",
+        "so we fear it",
+        "it is late",
+    ]
+    problem = texts(some, ["in", "out"])
+    true = 'If the text mentions one of "applaud the bill", "applauds the bill", the label is in.'
+    for sentence, score in (
+        ('If the text mentions "bill", the label is in.', 1.0),
+        ('If the text does not mention "bill", the label is out.', 1.0),
+        ('If the text mentions "red", the label is in.', 0.0),
+    ):
+        found = exact([true], [sentence], Space(problem), problem.public)
+        assert found is not None and found.released.fdr == found.paper.fdr == score
+        assert found.released.hdr == found.paper.hdr == score
+
+
 # --- matching and identification -------------------------------------------------
 
 
