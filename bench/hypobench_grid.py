@@ -5,8 +5,9 @@
 
 Each set is a session of its own: method hypogenic, model search, presets as they are, the first sample of
 200 training rows, scored on the test rows and by the discovery scores (docs/discovery.md), which ask no
-model. 26 sets of admission, 3 of shoe, marine, 14 and 12 of election and personality come first, then
-their grids of 64 in an order drawn once, so that a run that is cut has met a fair part of them.
+model. 26 sets of admission, 3 of shoe and marine come first, then the levels of election and personality
+(14 and 12 sets) and their grids of 64 in turn, in an order drawn once, so that a run that is cut has met a
+fair part of them.
 
 DIR/hypobench-grid.jsonl gets a row a set as soon as it is scored; sets that it holds are not run again,
 so a run that was stopped goes on. From all of its rows come hypobench-grid.md (by difficulty) and the
@@ -22,6 +23,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -37,6 +39,7 @@ from peirce.tasks import load_problems
 from peirce.tasks.label_generation import GENERATORS
 
 NAMES = ("admission", "shoe", "marine", "election", "personality")
+POSTS = NAMES[3:]
 GRID = "_controlled/"
 SCORED = ("hdr", "hdr_identified", "hdr_released", "precision", "identical", "identified")
 FACTORS = ("true_num_hypotheses", "depth", "noise_level", "distractor", "random_dropout",
@@ -46,12 +49,16 @@ FACTORS = ("true_num_hypotheses", "depth", "noise_level", "distractor", "random_
 def names_of(only: Sequence[str], seed: int) -> list[tuple[str, str]]:
     """(generator, set), in the order in which they are run."""
     first: list[tuple[str, str]] = []
+    levels: list[tuple[str, str]] = []
     grids: list[tuple[str, str]] = []
     for generator in only:
+        of_posts = generator in POSTS
         for name in GENERATORS[generator].sets(seed):
-            (grids if GRID in name else first).append((generator, name))
-    random.Random("the grid").shuffle(grids)
-    return first + grids
+            (grids if GRID in name else levels if of_posts else first).append((generator, name))
+    for some in (levels, grids):
+        random.Random("the grid").shuffle(some)
+    in_turn = (one for pair in zip_longest(levels, grids) for one in pair if one is not None)
+    return [*first, *in_turn]
 
 
 def measured(generator: str, name: str, seed: int) -> Row:
