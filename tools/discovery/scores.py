@@ -9,7 +9,8 @@ is about; RC the mean over those of the best rating of a sentence about it; HDR 
 matched one to one for the greatest sum; FDR is the share of true parts that are matched, RC the mean
 overlap of these, HDR their product; precision is the sum of overlaps over the different things that the
 bank says, of which a sentence that is no exact rule is one. Sentences are compared whole and case by case (parts.py), and
-the way with the higher HDR counts. A bank of 20 guesses gains nothing by their number.
+the way with the higher HDR counts, of equal ones that with the higher precision. A bank of 20 guesses gains nothing by their
+number.
 
 An empty bank is 0 in all of them.
 """
@@ -25,13 +26,14 @@ from numpy.typing import NDArray
 from ...records import Json, UsageError
 from ..judge.rules import NotExact, Rule, compile_sentence
 from .matching import matched
-from .overlap import overlap
+from .overlaps import overlaps
 from .parts import compile_truth, parts
 from .space import Space
 
 Matrix = NDArray[np.float64]
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SAME = 1.0
+_DIGITS = 9  # of two ways of counting that give the same HDR
 
 
 @dataclass(frozen=True)
@@ -142,14 +144,14 @@ def exact(
     given = [compile_sentence(sentence, public) for sentence in bank]
     rules = list(dict.fromkeys(rule for rule in given if isinstance(rule, Rule)))
     strange = sum(isinstance(rule, NotExact) for rule in given)
-    gains = _overlaps(true, rules, space)
+    gains = overlaps(true, rules, space)
     ways = [_matched(true, rules, strange + _different(rules, space), gains, "sentence")]
     true_parts, found_parts = _apart(true), _apart(rules)
     if (true_parts, found_parts) != (true, rules):
-        by_part = _overlaps(true_parts, found_parts, space)
+        by_part = overlaps(true_parts, found_parts, space)
         said = strange + _different(found_parts, space)
         ways.append(_matched(true_parts, found_parts, said, by_part, "part"))
-    best = max(ways, key=lambda way: way[2])
+    best = max(ways, key=lambda way: (round(way[2], _DIGITS), way[3] or 0.0))
     of_parts = best if true_parts == true else ways[-1]
     fdr, rc, hdr, precision, identical, by, pairs = best
     return Exact(
@@ -165,19 +167,12 @@ def _apart(rules: Sequence[Rule]) -> list[Rule]:
 
 def _different(rules: Sequence[Rule], space: Space) -> int:
     """How many of the rules say what none before them says in other words."""
-    kept: list[Rule] = []
-    for rule in rules:
-        if all(overlap(rule, other, space) < SAME for other in kept):
-            kept.append(rule)
+    same = overlaps(rules, rules, space) >= SAME
+    kept: list[int] = []
+    for place in range(len(rules)):
+        if not same[place, kept].any():
+            kept.append(place)
     return len(kept)
-
-
-def _overlaps(true: Sequence[Rule], rules: Sequence[Rule], space: Space) -> Matrix:
-    found = np.zeros((len(true), len(rules)))
-    for t, one in enumerate(true):
-        for g, other in enumerate(rules):
-            found[t, g] = overlap(one, other, space)
-    return found
 
 
 def _matched(
@@ -199,9 +194,7 @@ def _as_rated(
     true: Sequence[Rule], rules: Sequence[Rule], gains: Matrix, space: Space
 ) -> tuple[Discovery, Discovery]:
     of_true = [space.variables(one) for one in true]
-    of_rules = [
-        space.variables(one).union(*(space.alike(one, other) for other in true)) for one in rules
-    ]
+    of_rules = [space.variables(one) | space.alike(one, true) for one in rules]
     names = sorted(frozenset().union(*of_true))
     if not rules:
         return Discovery(0.0, 0.0, 0.0), Discovery(0.0, 0.0, 0.0)
