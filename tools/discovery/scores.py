@@ -128,34 +128,36 @@ class Exact:
     drawn: bool
     released: Discovery
     paper: Discovery
-    rules: tuple[Rule, ...] = field(default=(), repr=False)  # the true ones, sentence by sentence
+    rules: tuple[Rule, ...] = field(default=(), repr=False)  # the true ones, each once
     of_parts: tuple[Pair, ...] = field(default=(), repr=False)  # a pair for each part of `rules`
 
 
 def exact(
     truths: Sequence[str], bank: Sequence[str], space: Space, public: Mapping[str, Json]
 ) -> Exact | None:
-    """None where no true sentence is an exact rule. truths, bank: sentences; what the bank says twice
-    counts once."""
+    """None where no true sentence is an exact rule. truths, bank: sentences; what is said twice, in the same
+    or other words, counts once on either side (of two labels "if A, admitted" and "if not A, rejected" are
+    one finding)."""
     read = [compile_truth(sentence, public) for sentence in truths]
-    true = [rule for rule in read if isinstance(rule, Rule)]
-    if not true:
+    there = [rule for rule in read if isinstance(rule, Rule)]
+    if not there:
         return None
+    true = _different(there, space)
     given = [compile_sentence(sentence, public) for sentence in bank]
     rules = list(dict.fromkeys(rule for rule in given if isinstance(rule, Rule)))
     strange = sum(isinstance(rule, NotExact) for rule in given)
     gains = overlaps(true, rules, space)
-    ways = [_matched(true, rules, strange + _different(rules, space), gains, "sentence")]
+    ways = [_matched(true, rules, strange + len(_different(rules, space)), gains, "sentence")]
     true_parts, found_parts = _apart(true), _apart(rules)
     if (true_parts, found_parts) != (true, rules):
         by_part = overlaps(true_parts, found_parts, space)
-        said = strange + _different(found_parts, space)
+        said = strange + len(_different(found_parts, space))
         ways.append(_matched(true_parts, found_parts, said, by_part, "part"))
     best = max(ways, key=lambda way: (round(way[2], _DIGITS), way[3] or 0.0))
     of_parts = best if true_parts == true else ways[-1]
     fdr, rc, hdr, precision, identical, by, pairs = best
     return Exact(
-        fdr, rc, hdr, precision, identical, by, pairs, len(pairs), len(read) - len(true), strange,
+        fdr, rc, hdr, precision, identical, by, pairs, len(pairs), len(read) - len(there), strange,
         space.drawn, *_as_rated(true, rules, gains, space), tuple(true),
         of_parts[-1],
     )  # fmt: skip
@@ -165,14 +167,14 @@ def _apart(rules: Sequence[Rule]) -> list[Rule]:
     return list(dict.fromkeys(part for rule in rules for part in parts(rule)))
 
 
-def _different(rules: Sequence[Rule], space: Space) -> int:
-    """How many of the rules say what none before them says in other words."""
+def _different(rules: Sequence[Rule], space: Space) -> list[Rule]:
+    """Those of the rules that say what none before them says, in these or other words."""
     same = overlaps(rules, rules, space) >= SAME
     kept: list[int] = []
     for place in range(len(rules)):
         if not same[place, kept].any():
             kept.append(place)
-    return len(kept)
+    return [rules[place] for place in kept]
 
 
 def _matched(

@@ -119,6 +119,12 @@ def test_one_thing_in_other_words_is_no_guess() -> None:
     assert (found.hdr, found.precision) == (1, 1)
 
 
+def test_a_finding_that_two_true_sentences_say_is_one() -> None:
+    both = [TRUE[0], "If math is not A, the label is rejected."]
+    found = scored(both, TRUE[:1])
+    assert (found.hdr, found.truths, len(found.rules)) == (1, 1, 1)
+
+
 def test_a_contradiction_shares_the_variable_and_is_worth_nothing() -> None:
     found = scored(TRUE[:1], ["If math is A, the label is rejected."])
     assert (found.fdr, found.hdr, found.precision) == (0, 0, 0)
