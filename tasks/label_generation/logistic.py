@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import DataError
+from ...records import DataError, Json
 from ...tools.judge.conditions import AllOf, AnyOf, Condition
 from ...tools.judge.rules import Rule, When
 from .phrases import Topic, Worded, has
@@ -95,6 +95,20 @@ def findings(
         best = min(counts, key=lambda code: (-counts[code], code))
         found.append(Rule((When(has(topic.phrases[place]), topic.labels[best]),)))
     return found
+
+
+def stated(model: Logistic, weighted: Sequence[int], turned: int) -> dict[str, Json]:
+    """`weights`: label -> the weight of each finding's phrase, in their order; `intercepts`: label -> its own.
+    With them the findings are the rule itself: the label whose intercept and weights of the phrases that
+    a post has sum to the most. turned: by how many places the labels are turned round."""
+    names = model.topic.labels
+    labels = [names[(code + turned) % len(names)] for code in range(len(names))]
+    weights = {
+        label: [float(own[place]) for place in weighted]
+        for label, own in zip(labels, model.weights, strict=True)
+    }
+    intercepts = dict(zip(labels, model.intercepts.tolist(), strict=True))
+    return {"weights": weights, "intercepts": intercepts}
 
 
 def optimal(topic: Topic, codes: Mapping[tuple[int, ...], int]) -> list[Rule]:

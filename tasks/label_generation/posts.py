@@ -135,6 +135,7 @@ class Posts:
                 codes = {choice: (code + 1) % len(topic.labels) for choice, code in codes.items()}
             else:
                 told["worded"] = logistic.worded(model)
+            told |= logistic.stated(model, weighted, turned=1 if level.twin else 0)
             known = logistic.findings(topic, codes, weighted)
             best = logistic.optimal(topic, codes)
         told["true_num_hypotheses"] = len(known)

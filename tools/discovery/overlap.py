@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..judge.rules import NOT_APPLICABLE, Codes, Rule, When
 from .space import Space
 
-_SURE = 1e-9
+SURE = 1e-9
 NEARLY = 0.999  # of rules that are the same on all inputs that were drawn, which are not all
 
 
@@ -65,8 +65,8 @@ def claimed(
     either = float(weights[(one != NOT_APPLICABLE) | (other != NOT_APPLICABLE)].sum())
     shares = [float(one.sum()) for one in says]
     by_chance = shares[0] + shares[1] - shares[0] * shares[1]
-    chance = float(says[0] @ says[1]) / by_chance if by_chance > _SURE else 1.0
-    if either < _SURE or 1 - chance < _SURE:
+    chance = float(says[0] @ says[1]) / by_chance if by_chance > SURE else 1.0
+    if either < SURE or 1 - chance < SURE:
         return 0.0
     found = (both / either - chance) / (1 - chance)
-    return found if found > _SURE else 0.0
+    return found if found > SURE else 0.0

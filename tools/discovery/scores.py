@@ -9,7 +9,8 @@ is about; RC the mean over those of the best rating of a sentence about it; HDR 
 matched one to one for the greatest sum; FDR is the share of true parts that are matched, RC the mean
 overlap of these, HDR their product; precision is the sum of overlaps over the different things that the
 bank says, of which a sentence that is no exact rule is one. Sentences are compared whole and case by case (parts.py), and
-the way with the higher HDR counts. A bank of 20 guesses gains nothing by their number.
+the way with the higher HDR counts, of equal ones that with the higher precision. A bank of 20 guesses gains nothing by their
+number.
 
 An empty bank is 0 in all of them.
 """
@@ -25,13 +26,14 @@ from numpy.typing import NDArray
 from ...records import Json, UsageError
 from ..judge.rules import NotExact, Rule, compile_sentence
 from .matching import matched
-from .overlap import overlap
+from .overlaps import overlaps
 from .parts import compile_truth, parts
 from .space import Space
 
 Matrix = NDArray[np.float64]
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SAME = 1.0
+_DIGITS = 9  # of two ways of counting that give the same HDR
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ class Exact:
     same on all inputs. by: "sentence" or "part", what was matched. unread, not_exact: true and
     generated sentences that are no exact rule; the former are left out. drawn: whether rules were
     compared on a part of their inputs alone. released, paper: with a rater that is no model: it calls a
-    variable shared where both rules read it, and rates by the overlap, to the nearest quarter."""
+    variable shared where both rules read it (of texts without places, also in other words that stand in the
+    same texts), and rates by the overlap, to the nearest quarter."""
 
     fdr: float
     rc: float
@@ -125,34 +128,36 @@ class Exact:
     drawn: bool
     released: Discovery
     paper: Discovery
-    rules: tuple[Rule, ...] = field(default=(), repr=False)  # the true ones, sentence by sentence
+    rules: tuple[Rule, ...] = field(default=(), repr=False)  # the true ones, each once
     of_parts: tuple[Pair, ...] = field(default=(), repr=False)  # a pair for each part of `rules`
 
 
 def exact(
     truths: Sequence[str], bank: Sequence[str], space: Space, public: Mapping[str, Json]
 ) -> Exact | None:
-    """None where no true sentence is an exact rule. truths, bank: sentences; what the bank says twice
-    counts once."""
+    """None where no true sentence is an exact rule. truths, bank: sentences; what is said twice, in the same
+    or other words, counts once on either side (of two labels "if A, admitted" and "if not A, rejected" are
+    one finding)."""
     read = [compile_truth(sentence, public) for sentence in truths]
-    true = [rule for rule in read if isinstance(rule, Rule)]
-    if not true:
+    there = [rule for rule in read if isinstance(rule, Rule)]
+    if not there:
         return None
+    true = _different(there, space)
     given = [compile_sentence(sentence, public) for sentence in bank]
     rules = list(dict.fromkeys(rule for rule in given if isinstance(rule, Rule)))
     strange = sum(isinstance(rule, NotExact) for rule in given)
-    gains = _overlaps(true, rules, space)
-    ways = [_matched(true, rules, strange + _different(rules, space), gains, "sentence")]
+    gains = overlaps(true, rules, space)
+    ways = [_matched(true, rules, strange + len(_different(rules, space)), gains, "sentence")]
     true_parts, found_parts = _apart(true), _apart(rules)
     if (true_parts, found_parts) != (true, rules):
-        by_part = _overlaps(true_parts, found_parts, space)
-        said = strange + _different(found_parts, space)
+        by_part = overlaps(true_parts, found_parts, space)
+        said = strange + len(_different(found_parts, space))
         ways.append(_matched(true_parts, found_parts, said, by_part, "part"))
-    best = max(ways, key=lambda way: way[2])
+    best = max(ways, key=lambda way: (round(way[2], _DIGITS), way[3] or 0.0))
     of_parts = best if true_parts == true else ways[-1]
     fdr, rc, hdr, precision, identical, by, pairs = best
     return Exact(
-        fdr, rc, hdr, precision, identical, by, pairs, len(pairs), len(read) - len(true), strange,
+        fdr, rc, hdr, precision, identical, by, pairs, len(pairs), len(read) - len(there), strange,
         space.drawn, *_as_rated(true, rules, gains, space), tuple(true),
         of_parts[-1],
     )  # fmt: skip
@@ -162,21 +167,14 @@ def _apart(rules: Sequence[Rule]) -> list[Rule]:
     return list(dict.fromkeys(part for rule in rules for part in parts(rule)))
 
 
-def _different(rules: Sequence[Rule], space: Space) -> int:
-    """How many of the rules say what none before them says in other words."""
-    kept: list[Rule] = []
-    for rule in rules:
-        if all(overlap(rule, other, space) < SAME for other in kept):
-            kept.append(rule)
-    return len(kept)
-
-
-def _overlaps(true: Sequence[Rule], rules: Sequence[Rule], space: Space) -> Matrix:
-    found = np.zeros((len(true), len(rules)))
-    for t, one in enumerate(true):
-        for g, other in enumerate(rules):
-            found[t, g] = overlap(one, other, space)
-    return found
+def _different(rules: Sequence[Rule], space: Space) -> list[Rule]:
+    """Those of the rules that say what none before them says, in these or other words."""
+    same = overlaps(rules, rules, space) >= SAME
+    kept: list[int] = []
+    for place in range(len(rules)):
+        if not same[place, kept].any():
+            kept.append(place)
+    return [rules[place] for place in kept]
 
 
 def _matched(
@@ -197,7 +195,8 @@ def _matched(
 def _as_rated(
     true: Sequence[Rule], rules: Sequence[Rule], gains: Matrix, space: Space
 ) -> tuple[Discovery, Discovery]:
-    of_true, of_rules = (list(map(space.variables, some)) for some in (true, rules))
+    of_true = [space.variables(one) for one in true]
+    of_rules = [space.variables(one) | space.alike(one, true) for one in rules]
     names = sorted(frozenset().union(*of_true))
     if not rules:
         return Discovery(0.0, 0.0, 0.0), Discovery(0.0, 0.0, 0.0)

@@ -31,6 +31,7 @@ MOST = 50_000  # inputs that two rules are compared on
 WIDEST = 10_000  # of whole numbers between the least and the greatest
 
 Weights = NDArray[np.float64]
+Classes = tuple[NDArray[np.int64], Weights]  # of values of a column: a place of each, its share
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class Space:
         self._prepared: dict[str, Prepared] = {}
         self._slots: dict[str, Slots | None] = {}
         self._marks: dict[tuple[Condition, str], NDArray[np.bool_]] = {}
+        self._about: dict[Condition, frozenset[str]] = {}
         self._all: Cells | None = None
         self.drawn = False
 
@@ -152,23 +154,46 @@ class Space:
     def cells(self, rules: Iterable[Rule]) -> Cells:
         """Where the rules may differ. Raises UsageError for a column that the problem lacks."""
         some = list(rules)
-        told = {leaf: sorted(columns_of(leaf, self.only_text)) for r in some for leaf in leaves(r)}
-        if (
-            self.as_rows
-            or any(isinstance(c, Prefer) for rule in some for c in rule.clauses)
-            or any(len(columns) > 1 for columns in told.values())
-        ):
+        told = self._told(some)
+        if self._by_rows(some, told):
             return self._rows_of(sorted({c for columns in told.values() for c in columns}))
-        classes: list[tuple[NDArray[np.int64], Weights]] = []
-        place: dict[Condition, int] = {}
-        for name in sorted({column for (column,) in told.values()}):
-            own = [leaf for leaf in told if told[leaf] == [name]]
-            place |= dict.fromkeys(own, len(classes))
-            classes.append(self._classes(name, own))
-        at, weights, drawn = self._product([share for _, share in classes])
-        held = {
-            leaf: self.marks(leaf, told[leaf][0])[classes[n][0]][at[n]] for leaf, n in place.items()
-        }
+        return self._grid(told, self._by_column(told))
+
+    def together(self, rules: Iterable[Rule]) -> Cells | None:
+        """Cells on which any two of the rules differ by as much as on cells of their own. None where the
+        inputs that all rules tell apart are more than MOST, or columns are read together. Raises
+        UsageError like `cells`."""
+        some = list(rules)
+        told = self._told(some)
+        if self._by_rows(some, told):
+            return self._rows_of(()) if self.as_rows else None
+        classes = self._by_column(told)
+        few = math.prod(len(shares) for _, shares in classes.values()) <= MOST
+        return self._grid(told, classes) if few else None
+
+    def _told(self, rules: Sequence[Rule]) -> dict[Condition, list[str]]:
+        """The columns of each condition without parts."""
+        every = dict.fromkeys(leaf for rule in rules for leaf in leaves(rule))
+        return {leaf: sorted(columns_of(leaf, self.only_text)) for leaf in every}
+
+    def _by_rows(self, rules: Sequence[Rule], told: Mapping[Condition, Sequence[str]]) -> bool:
+        return (
+            self.as_rows
+            or any(isinstance(c, Prefer) for rule in rules for c in rule.clauses)
+            or any(len(columns) > 1 for columns in told.values())
+        )
+
+    def _by_column(self, told: Mapping[Condition, Sequence[str]]) -> dict[str, Classes]:
+        names = sorted({column for (column,) in told.values()})
+        own = {name: [leaf for leaf in told if told[leaf] == [name]] for name in names}
+        return {name: self._classes(name, some) for name, some in own.items()}
+
+    def _grid(
+        self, told: Mapping[Condition, Sequence[str]], classes: Mapping[str, Classes]
+    ) -> GridCells:
+        at, weights, drawn = self._product([shares for _, shares in classes.values()])
+        values = {name: classes[name][0][some] for name, some in zip(classes, at, strict=True)}
+        held = {leaf: self.marks(leaf, name)[values[name]] for leaf, (name,) in told.items()}
         return GridCells(tuple(self.public["labels"]), weights, drawn, held)
 
     def _rows_of(self, names: Sequence[str]) -> Cells:
@@ -186,9 +211,7 @@ class Space:
         rows = [dict(zip(names, some, strict=True)) for some in zip(*columns, strict=True)]
         return RowCells(labels, weights, drawn, Prepared(rows, self.public))
 
-    def _classes(
-        self, column: str, some: Sequence[Condition]
-    ) -> tuple[NDArray[np.int64], Weights]:  # fmt: skip
+    def _classes(self, column: str, some: Sequence[Condition]) -> Classes:
         """A value of each class on which the conditions agree, by its place in the domain, and the
         classes' shares."""
         signs = np.packbits(np.stack([self.marks(leaf, column) for leaf in some]), axis=0)
@@ -219,18 +242,49 @@ class Space:
         """What the rule is about: its columns; of a text the places that it depends on, where texts
         have places, else the words and marks that it names."""
         found: set[str] = set()
-        for leaf in leaves(rule):
-            for column in columns_of(leaf, self.only_text):
-                if column not in self.texts:
-                    found.add(column)
-                elif (slots := None if self.as_rows else self.slots(column)) is not None:
-                    marks = self.marks(leaf, column)[: len(slots.texts)]
-                    found |= {f"{column} {place}" for place in slots.matter(marks)}
-                else:
-                    found |= _named(leaf)
+        for leaf in dict.fromkeys(leaves(rule)):
+            if leaf not in self._about:
+                self._about[leaf] = self._variables(leaf)
+            found |= self._about[leaf]
         for clause in rule.clauses:
             if isinstance(clause, Prefer):
                 found |= _named(clause.by)
+        return frozenset(found)
+
+    def _variables(self, leaf: Condition) -> frozenset[str]:
+        found: set[str] = set()
+        for column in columns_of(leaf, self.only_text):
+            if column not in self.texts:
+                found.add(column)
+            elif (slots := None if self.as_rows else self.slots(column)) is not None:
+                marks = self.marks(leaf, column)[: len(slots.texts)]
+                found |= {f"{column} {place}" for place in slots.matter(marks)}
+            else:
+                found |= _named(leaf)
+        return frozenset(found)
+
+    def alike(self, rule: Rule, others: Sequence[Rule]) -> frozenset[str]:
+        """The variables of conditions of `others` on a text without places that hold where a condition of
+        `rule` does, in whichever words: of the texts where one of the two holds, in most both do."""
+        found: set[str] = set()
+        for column in [] if self.as_rows else self.texts:
+            told = [
+                [
+                    leaf
+                    for leaf in dict.fromkeys(some)
+                    if columns_of(leaf, self.only_text) == {column}
+                ]
+                for some in (leaves(rule), (leaf for other in others for leaf in leaves(other)))
+            ]
+            if not all(told) or self.slots(column) is not None:
+                continue
+            here, there = (
+                np.array([self.marks(leaf, column) for leaf in some], np.float32) for some in told
+            )
+            both = here @ there.T
+            either = here.sum(axis=1)[:, None] + there.sum(axis=1) - both
+            for place in np.flatnonzero((2 * both > either).any(axis=0)):
+                found |= _named(told[1][place])
         return frozenset(found)
 
     def described(self, variable: str) -> str:

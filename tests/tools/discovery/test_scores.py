@@ -119,6 +119,12 @@ def test_one_thing_in_other_words_is_no_guess() -> None:
     assert (found.hdr, found.precision) == (1, 1)
 
 
+def test_a_finding_that_two_true_sentences_say_is_one() -> None:
+    both = [TRUE[0], "If math is not A, the label is rejected."]
+    found = scored(both, TRUE[:1])
+    assert (found.hdr, found.truths, len(found.rules)) == (1, 1, 1)
+
+
 def test_a_contradiction_shares_the_variable_and_is_worth_nothing() -> None:
     found = scored(TRUE[:1], ["If math is A, the label is rejected."])
     assert (found.fdr, found.hdr, found.precision) == (0, 0, 0)
@@ -168,6 +174,26 @@ def test_a_later_clause_of_another_label_holds_where_the_earlier_does_not() -> N
     problem = students()
     some = parts(rule("If math is A, admitted; if papers is at least 1, rejected.", problem))
     assert some[1] == rule("If math is not A and papers is at least 1, rejected.", problem)
+
+
+def test_what_other_words_of_the_same_texts_say_shares_a_variable() -> None:
+    some = [
+        "I applaud the bill",
+        "he applauds the bill",
+        "a red day",
+        "so we fear it",
+        "it is late",
+    ]
+    problem = texts(some, ["in", "out"])
+    true = 'If the text mentions one of "applaud the bill", "applauds the bill", the label is in.'
+    for sentence, score in (
+        ('If the text mentions "bill", the label is in.', 1.0),
+        ('If the text does not mention "bill", the label is out.', 1.0),
+        ('If the text mentions "red", the label is in.', 0.0),
+    ):
+        found = exact([true], [sentence], Space(problem), problem.public)
+        assert found is not None and found.released.fdr == found.paper.fdr == score
+        assert found.released.hdr == found.paper.hdr == score
 
 
 # --- matching and identification -------------------------------------------------
