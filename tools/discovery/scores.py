@@ -132,21 +132,21 @@ class Exact:
 def exact(
     truths: Sequence[str], bank: Sequence[str], space: Space, public: Mapping[str, Json]
 ) -> Exact | None:
-    """None where no true sentence is an exact rule. truths, bank: sentences; what the bank says twice
-    counts once."""
+    """None where no true sentence is an exact rule. truths, bank: sentences; what either says twice, in
+    whichever words, counts once."""
     read = [compile_truth(sentence, public) for sentence in truths]
-    true = [rule for rule in read if isinstance(rule, Rule)]
+    true = _each_once([rule for rule in read if isinstance(rule, Rule)], space)
     if not true:
         return None
     given = [compile_sentence(sentence, public) for sentence in bank]
     rules = list(dict.fromkeys(rule for rule in given if isinstance(rule, Rule)))
     strange = sum(isinstance(rule, NotExact) for rule in given)
     gains = _overlaps(true, rules, space)
-    ways = [_matched(true, rules, strange + _different(rules, space), gains, "sentence")]
+    ways = [_matched(true, rules, strange + len(_each_once(rules, space)), gains, "sentence")]
     true_parts, found_parts = _apart(true), _apart(rules)
     if (true_parts, found_parts) != (true, rules):
         by_part = _overlaps(true_parts, found_parts, space)
-        said = strange + _different(found_parts, space)
+        said = strange + len(_each_once(found_parts, space))
         ways.append(_matched(true_parts, found_parts, said, by_part, "part"))
     best = max(ways, key=lambda way: way[2])
     of_parts = best if true_parts == true else ways[-1]
@@ -162,13 +162,13 @@ def _apart(rules: Sequence[Rule]) -> list[Rule]:
     return list(dict.fromkeys(part for rule in rules for part in parts(rule)))
 
 
-def _different(rules: Sequence[Rule], space: Space) -> int:
-    """How many of the rules say what none before them says in other words."""
+def _each_once(rules: Sequence[Rule], space: Space) -> list[Rule]:
+    """Those of the rules that say what none before them says in other words."""
     kept: list[Rule] = []
     for rule in rules:
         if all(overlap(rule, other, space) < SAME for other in kept):
             kept.append(rule)
-    return len(kept)
+    return kept
 
 
 def _overlaps(true: Sequence[Rule], rules: Sequence[Rule], space: Space) -> Matrix:
@@ -191,7 +191,10 @@ def _matched(
     total = sum(got.values())
     fdr, rc, hdr = product_of(len(got), len(true), total)
     identical = sum(one == SAME for one in got.values()) / len(true)
-    return fdr, rc, hdr, total / said if said else None, identical, by, pairs
+    apart = max(
+        said, len(got)
+    )  # being the same is not transitive: "A", "A, else B" of three labels
+    return fdr, rc, hdr, total / apart if apart else None, identical, by, pairs
 
 
 def _as_rated(

@@ -119,6 +119,22 @@ def test_one_thing_in_other_words_is_no_guess() -> None:
     assert (found.hdr, found.precision) == (1, 1)
 
 
+def test_two_truths_that_say_the_same_are_one_to_find() -> None:
+    sides = ["If math is A, the label is admitted.", "If math is not A, the label is rejected."]
+    for bank in (sides, sides[:1], sides[1:]):
+        found = scored(sides, bank)
+        assert (found.truths, found.hdr, found.precision, found.identical) == (1, 1, 1, 1)
+    # Of three labels the middle one is said by both others, which say two things.
+    problem = texts(["red", "blue"], ["in", "out", "away"])
+    some = [
+        'If the text mentions "red", in; otherwise out.',
+        'If the text mentions "red", in.',
+        'If the text mentions "red", in; if the text does not mention "red", out.',
+    ]
+    found_all = exact(some[1:], some, Space(problem), problem.public)
+    assert found_all is not None and (found_all.hdr, found_all.precision) == (1, 1)
+
+
 def test_a_contradiction_shares_the_variable_and_is_worth_nothing() -> None:
     found = scored(TRUE[:1], ["If math is A, the label is rejected."])
     assert (found.fdr, found.hdr, found.precision) == (0, 0, 0)
