@@ -295,6 +295,34 @@ def test_what_is_written_reads_back(
             assert "split: validation\n    path: validation.jsonl" in card
 
 
+@pytest.mark.parametrize("form", ["published", "huggingface"])
+def test_all_sets_that_were_written_are_read_from_their_root(form: str, tmp_path: Path) -> None:
+    for generator, level in (("admission", "base"), ("shoe", None)):
+        maker = task(f"labels:{generator}")
+        told = maker.write(tmp_path / generator, None, 3, {"level": level, "format": form})  # type: ignore[attr-defined]
+        names = [one["name"] for one in told["sets"]]
+        back = load_problems("labels", str(tmp_path / generator), seed=3)
+        assert sorted(one.id for one, _ in back) == sorted(f"{name}#0" for name in names)
+        for one, _ in back:
+            made = GENERATORS[generator].made(one.id.removesuffix("#0"), 3).problem(0, seed=3)
+            assert (one.shown, one.hidden) == (made.shown, made.hidden)
+
+
+def test_what_could_not_be_written_leaves_no_folder(tmp_path: Path) -> None:
+    maker = task("labels:shoe")
+    out = tmp_path / "deep" / "new"
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            maker.write(out, None, 3, {})  # type: ignore[attr-defined]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
+    assert maker.write(out, None, 3, {})["problems"] == 3  # type: ignore[attr-defined]
+
+
 def test_levels_that_are_none_are_refused_with_the_nearest() -> None:
     maker = GENERATORS["election"]
     assert named(maker, None, 0, "3,plain") == ["election/level3_nosubtlety"]
