@@ -46,7 +46,8 @@ def agree(
     "within_one", "kappa", "weighted_kappa", "weighted_kappa_linear"}, of people, and of each model with
     each of them and with their consensus.
 
-    ratings: filled sheets, CSV or JSONL, a rater each (named by the file, or by a column `rater`).
+    ratings: filled sheets, CSV or JSONL, a rater each (named by the file, or by a column `rater`; no
+    two of one name).
     scores: where the model's ratings are, else beside the store. within_one: share at most one point
     of the five apart. Consensus: of feature what most say (of as many left out), of relationship the
     mean, to the nearest point. Raises UsageError, DataError, StoreError.
@@ -71,8 +72,9 @@ def agree(
 
 
 def item_of(row: Mapping[str, Json]) -> str:
-    """The name of a pair on the sheet; it tells nothing of its score."""
-    return digest_of([row["problem"], row["true"], row["hypothesis"]])[:12]
+    """The name of a pair on the sheet; it tells nothing of its score. It begins with a letter that no
+    spreadsheet takes for a part of a number, as it would take 123456e78901."""
+    return "p" + digest_of([row["problem"], row["true"], row["hypothesis"]])[:12]
 
 
 def _pairs(rows: Sequence[Mapping[str, Json]]) -> dict[str, Mapping[str, Json]]:
@@ -150,14 +152,19 @@ def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
         lines = read_jsonl(place) if place.suffix == ".jsonl" else read_csv(place)
         for number, row in lines:
             where = f"{place}, line {number}"
-            if not isinstance(row, dict) or row.get("item") not in known:
-                item = row.get("item") if isinstance(row, dict) else row
+            item = row.get("item") if isinstance(row, dict) else row
+            if not isinstance(item, str) or item not in known:
                 raise DataError(f"{where}: no item {item!r:.40} was rated in this session")
             name = str(row.get("rater") or place.stem)
             of_rater = found.setdefault(name, {"feature": {}, "relationship": {}})
+            if item in of_rater["feature"] or name == CONSENSUS:
+                raise DataError(
+                    f"{where}: {name!r} has rated {item} before; every rater needs a name, of the file"
+                    " or in a column `rater`"
+                )
             feature, score = row.get("feature"), row.get("relationship")
-            of_rater["feature"][row["item"]] = _yes_no(feature, where)
-            of_rater["relationship"][row["item"]] = _quarter(score, where)
+            of_rater["feature"][item] = _yes_no(feature, where)
+            of_rater["relationship"][item] = _quarter(score, where)
     return found
 
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -177,6 +184,75 @@ def test_the_evaluation_shows_both_and_says_who_made_them(made, capsys) -> None:
     assert "rated by scripted" in said and "released hdr 0.375" in said
 
 
+def test_a_file_that_holds_no_ratings_is_refused_by_its_line(made, tmp_path: Path) -> None:
+    session, store = made(truths=TRUE)
+    good = {"kind": "feature", "problem": "p", "by": "b", "true": "t", "hypothesis": "h"}
+    for wrong in ({"score": 0.5}, {"score": "1"}, {"kind": "clarity", "score": 3}, {"problem": None},
+                  {"kind": ["feature"]}, {"hypothesis": 1}, {"true": None}):  # fmt: skip
+        bad = tmp_path / "bad.jsonl"
+        bad.write_text(json.dumps(good) + "\n" + json.dumps(good | wrong) + "\n")
+        with pytest.raises(DataError, match="line 2: no rating"):
+            peirce.agree(session, sheet=tmp_path / "s.csv", scores=bad, store=store)
+        with pytest.raises(DataError, match="line 2: no rating"):
+            rated(session, store, Rater(), ratings=bad)
+
+
+def test_a_full_disk_leaves_whole_ratings_behind(made, tmp_path: Path) -> None:
+    session, store = made(truths=TRUE)
+    file = tmp_path / "kept.jsonl"
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            rated(session, store, Rater(), ratings=file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    kept = file.read_text()
+    assert kept.endswith("\n") and all(json.loads(line) for line in kept.splitlines())
+    again = Rater()
+    assert len(rated(session, store, again, ratings=file)) == 18
+    assert len(again.asked) == 17 - len(kept.splitlines())
+
+
+def test_a_rating_is_given_as_soon_as_it_is_there(made) -> None:
+    session, store = made(truths=TRUE)
+    go_on = threading.Event()
+    rater = Rater()
+
+    class Waiting(Answering):
+        async def propose(self, *told: Any, **more: Any) -> Any:
+            if len(rater.asked) >= 2:
+                assert await asyncio.to_thread(go_on.wait, 5), "nothing was given before all was"
+            return await super().propose(*told, **more)
+
+    rows = peirce.rate(session, store=store, scorer_model=Waiting(rater, "rater"), concurrency=1)
+    first = [next(rows), next(rows)]
+    assert [row["kind"] for row in first] == ["feature"] * 2 and not go_on.is_set()
+    go_on.set()
+    assert [*first, *rows] == rated(session, store, Rater())
+
+
+def test_ctrl_c_says_how_to_go_on(made) -> None:
+    _, store = made(truths=TRUE)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes the question and never answers
+        model = f"http://127.0.0.1:{silent.getsockname()[1]}/v1#rater"
+        command = [sys.executable, "-m", "peirce", "rate", "last", "--store", str(store),
+                   "--scorer-model", model]  # fmt: skip
+        with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as rating:
+            silent.settimeout(60)
+            connection, _ = silent.accept()
+            connection.recv(1)
+            rating.send_signal(signal.SIGINT)
+            out, said = rating.communicate(timeout=60)
+            connection.close()
+    assert (rating.returncode, out) == (130, b"")
+    assert (
+        said
+        == b"peirce: stopped; what was rated is kept, and the same command goes on from there\n"
+    )
+
+
 # --- agree -----------------------------------------------------------------------
 
 
@@ -201,6 +277,8 @@ def test_raters_and_model_agree_as_worked_by_hand(made, tmp_path: Path) -> None:
     header = sheet.read_text().splitlines()[0]
     assert header == "item,problem,true,hypothesis,feature,relationship"
     assert "0.75" not in sheet.read_text()
+    items = [line.split(",")[0] for line in sheet.read_text().splitlines()[1:]]
+    assert all(re.fullmatch("p[0-9a-f]{12}", one) for one in items)  # no number to a spreadsheet
 
     # ann says what the model says; bob calls one pair more shared, and is one point lower on one.
     def ann(row: dict[str, str]) -> tuple[str, str]:
@@ -253,6 +331,18 @@ def test_sheets_that_cannot_be_read_are_refused(made, tmp_path: Path) -> None:
         bad = filled(tmp_path / "s.csv", tmp_path / "bad.csv", lambda row, cells=cells: cells)
         with pytest.raises(DataError, match=wrong):
             peirce.agree(session, ratings=[bad], store=store)
+    (tmp_path / "ann").mkdir()
+    same = filled(tmp_path / "s.csv", tmp_path / "ann" / "s.csv", lambda row: ("no", ""))
+    with pytest.raises(
+        DataError, match=r"'s' has rated p[0-9a-f]{12} before; every rater needs a name"
+    ):
+        peirce.agree(session, ratings=[tmp_path / "s.csv", same], store=store)
+    own = same.rename(tmp_path / "consensus.csv")
+    with pytest.raises(DataError, match="'consensus' has rated"):
+        peirce.agree(session, ratings=[own], store=store)
+    (tmp_path / "list.jsonl").write_text('{"item": ["p"]}\n')
+    with pytest.raises(DataError, match="line 1: no item"):
+        peirce.agree(session, ratings=[tmp_path / "list.jsonl"], store=store)
     (tmp_path / "other.csv").write_text("item,feature,relationship\nnone,yes,1\n")
     with pytest.raises(DataError, match="line 2: no item 'none'"):
         peirce.agree(session, ratings=[tmp_path / "other.csv"], store=store)
