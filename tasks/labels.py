@@ -22,7 +22,7 @@ from .label_generation import GENERATORS, citations, named
 from .label_generation.planted import NOISES
 from .label_problems import NAME, SHOWN, TEXT, Rows
 from .label_sources import identity_of, source_of
-from .sentences import nearest
+from .sentences import nearest, warn
 from .space_files import each_once
 
 MADE = 12  # data sets of a run without data
@@ -106,6 +106,10 @@ class Labels:
         label_writing.target(out)  # said at once where nothing may be written
         form = label_writing.form_of(kinds.get("format"))
         made = self._sets(count, seed, kinds)
+        if len(made) < (count or 0):
+            warn(
+                f"--problems {count}: labels:{self.generator} has {len(made)} sets of the kind, all of which are written"
+            )
         files = label_writing.save(made, out, form)
         return {
             "problems": len(made),

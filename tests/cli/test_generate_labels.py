@@ -43,6 +43,23 @@ def test_noise_and_best_accuracy_are_printed_and_in_the_json(peirce):
     assert "labels changed: train 30.0%" in out and 'known: If math is "A"' in out
 
 
+def test_fewer_sets_than_asked_for_are_said(peirce):
+    for arguments, asked, there in (
+        (("labels:shoe",), 5, 3),
+        (("labels:tree", "--level", "depth_1"), 4, 3),
+    ):
+        code, out, err = peirce(
+            "generate", *arguments, "--problems", str(asked), "--out", arguments[0]
+        )
+        assert code == 0 and f"{there}" in out
+        assert (
+            err
+            == f"peirce: --problems {asked}: {arguments[0]} has {there} sets of the kind, all of which are written\n"
+        )
+    code, _, err = peirce("generate", "labels:tree", "--problems", "14", "--out", "trees")
+    assert (code, err) == (0, "")
+
+
 def test_what_fits_no_set_is_a_usage_error_of_one_sentence(peirce):
     for arguments, said in (
         (("labels:election", "--level", "plane"), "did you mean plain?"),

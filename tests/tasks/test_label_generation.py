@@ -62,6 +62,15 @@ def test_the_stated_rule_compiles_and_scores_the_stated_accuracy(generator: str,
         checked(generator, name, seed)
 
 
+def test_sets_beyond_the_grid_state_their_rule_too() -> None:
+    rows = [checked("admission", f"admission-3-{number}", 3) for number in range(3)]
+    assert {one.properties["best_accuracy"]["test"] for one in rows if one.properties} == {1.0}
+    assert all(
+        one.properties and one.properties["labels"] == {"admitted": 300, "rejected": 300}
+        for one in rows
+    )
+
+
 @pytest.mark.parametrize("name", GRID[::9])
 def test_the_grid_of_64_states_its_rules_too(name: str) -> None:
     checked("election", name, 3)
