@@ -104,6 +104,11 @@ def _write(
 
     if items < 1:
         raise UsageError(f"--items {items}: a sheet has one at least")
+    place = writable(sheet)
+    if place.exists():
+        raise UsageError(
+            f"{place}: there already, and somebody may have filled it in; name another"
+        )
     rated = next(iter(models.values()))
     strata: dict[tuple[str, str], list[str]] = {}
     for item in sorted(pairs):
@@ -123,14 +128,19 @@ def _write(
     writer.writerow(COLUMNS)
     for item in order:
         row = pairs[item]
-        writer.writerow([item, row["problem"], row["true"], row["hypothesis"], "", ""])
-    place = writable(sheet)
+        shown = (_shown(str(row[name])) for name in ("problem", "true", "hypothesis"))
+        writer.writerow([item, *shown, "", ""])
     write_whole({place: out.getvalue().encode()})
     counts: dict[str, dict[str, int]] = {}
     for (problem, score), _ in chosen:
         of_problem = counts.setdefault(problem, {})
         of_problem[score] = of_problem.get(score, 0) + 1
     return {"sheet": str(place), "items": len(order), "strata": counts}
+
+
+def _shown(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula: what a model wrote is shown, not obeyed."""
+    return f" {text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _stratum(rated: Rated, item: str) -> str:
@@ -149,7 +159,7 @@ def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
     found: dict[str, Rated] = {}
     for one in files:
         place = expanded(one)
-        lines = read_jsonl(place) if place.suffix == ".jsonl" else read_csv(place)
+        lines = read_jsonl(place) if place.suffix == ".jsonl" else read_csv(place, _between(place))
         for number, row in lines:
             where = f"{place}, line {number}"
             item = row.get("item") if isinstance(row, dict) else row
@@ -168,6 +178,14 @@ def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
     return found
 
 
+def _between(sheet: Path) -> str:
+    """What parts the cells: spreadsheets of some countries save semicolons, or tabs."""
+    from ..tasks.files import read_lines
+
+    _, header = next(read_lines(sheet), (0, ""))
+    return max(",;\t", key=header.count)
+
+
 def _yes_no(cell: Json, where: str) -> float | None:
     said = str("" if cell is None else cell).strip().lower().removesuffix(".0")
     if said and said not in _WORDS:
@@ -182,7 +200,7 @@ def _quarter(cell: Json, where: str) -> float | None:
     if not said:
         return None
     try:
-        value = float(said)
+        value = float(said.replace(",", "."))
     except ValueError:
         value = -1.0
     if value not in QUARTERS:

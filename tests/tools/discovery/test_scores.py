@@ -77,6 +77,12 @@ def test_the_paper_s_score_counts_variables() -> None:
     assert (by_sentence.fdr, by_sentence.hdr) == (1, 0.75)
 
 
+def test_the_paper_s_ratings_are_of_sentences_about_the_variable_and_a_mean_of_truths() -> None:
+    true, about = np.array([[1.0], [1.0]]), np.array([[1.0], [0.0]])
+    found = paper(true, about, np.array([[1.0, 1.0], [0.5, 1.0]]))  # the second is not about it
+    assert (found.fdr, found.rc) == (1, 0.75)
+
+
 # --- exact -----------------------------------------------------------------------
 
 
@@ -92,6 +98,17 @@ def test_one_sentence_of_all_cases_says_what_one_sentence_a_case_says() -> None:
     sentence = scored(TRUE, [whole])
     assert cases.hdr == sentence.hdr == 1 == sentence.precision
     assert cases.by == sentence.by == "part" and cases.truths == 3
+
+
+def test_every_case_of_a_sentence_has_its_match() -> None:
+    whole = "If math is A, admitted; if papers is at least 4, admitted; otherwise rejected."
+    found = scored([whole], [whole])
+    assert found.by == "sentence" and [pair.overlap for pair in found.of_parts] == [1, 1]
+
+
+def test_exact_rules_rate_by_quarters() -> None:
+    found = scored(TRUE[:1], ["If math is A and donated is true, the label is admitted."])
+    assert 0.6 < found.rc < 0.65 and found.released.rc == found.paper.rc == 0.5
 
 
 def test_guesses_lower_precision_and_find_nothing() -> None:

@@ -62,6 +62,10 @@ def test_rules_that_no_drawn_input_tells_apart_are_not_called_the_same(
     space = Space(problem)
     assert overlap(one, other, space) == 0 and space.drawn
     assert overlap(one, near, space) < 1 and overlap(one, one, space) == 1
+    wide = rule("If math is one of A, B, C, admitted.", problem)
+    rare = rule(f"If math is one of A, B, C, admitted; {narrow.format('D', 'B', 3)[0].lower()}"
+                f"{narrow.format('D', 'B', 3)[1:]}", problem)  # fmt: skip
+    assert 0.99 < overlap(wide, rare, space) < 1
 
 
 def test_columns_that_are_compared_with_each_other_are_taken_together() -> None:
