@@ -13,9 +13,11 @@ import pytest
 from peirce.records import UsageError
 from peirce.tools.discovery.identified import identified
 from peirce.tools.discovery.matching import matched
+from peirce.tools.discovery.overlap import whole
 from peirce.tools.discovery.parts import compile_truth, parts
 from peirce.tools.discovery.scores import Exact, exact, paper, released
 from peirce.tools.discovery.space import Space
+from peirce.tools.judge.prepared import Prepared
 from peirce.tools.judge.rules import Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -184,7 +186,11 @@ def test_the_true_sentences_of_published_logistic_sets_are_read() -> None:
     assert likely == rule(
         'If the text mentions "champions gun rights", the label is Right.', problem
     )
-    assert not isinstance(compile_truth(told.format("neutral"), problem.public), Rule)
+    for said in (
+        told.format("neutral"),
+        told.format("likely").replace("policy_stance", "template"),
+    ):
+        assert not isinstance(compile_truth(said, problem.public), Rule)
 
 
 def test_a_list_of_words_is_as_many_cases() -> None:
@@ -245,3 +251,44 @@ def test_a_rule_is_identified_where_rows_refute_what_is_near_it() -> None:
         problem = students(shown)
         true = rule("If math is A and papers is more than 2, the label is admitted.", problem)
         assert identified([true], problem.shown, Space(problem)) == [known]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "papers", "maths", "known"),
+    [
+        # A threshold: a row at it and one just past it.
+        ("If papers is more than 2, admitted.", (2, 3), "D", True),
+        ("If papers is more than 2, admitted.", (1, 3), "D", False),
+        ("If papers is more than 2, admitted.", (2, 4), "D", False),
+        ("If papers is more than 2.5, admitted.", (2, 3), "D", True),  # more than 2 is the same
+        ("If papers is not more than 2, rejected.", (2, 3), "D", True),
+        ("If papers is not more than 2, rejected.", (1, 3), "D", False),
+        # A choice: each of its values shown; one more is a longer rule, which has to explain more.
+        ("If math is one of A, B, admitted.", (0,), "ABF", True),
+        ("If math is one of A, B, admitted.", (0,), "AF", False),
+        ("If math is A, admitted.", (0,), "AF", True),
+        # A condition that no row needs.
+        ("If math is A and papers is more than 2, admitted.", (2, 3), "A", False),
+    ],
+)
+def test_what_identifies_a_rule(
+    sentence: str, papers: tuple[int, ...], maths: str, known: bool
+) -> None:
+    empty = students()
+    true = rule(sentence, empty)
+    rows = [
+        {"math": m, "english": "D", "papers": p, "donated": False} for m in maths for p in papers
+    ]
+    said = whole(true, ("admitted", "rejected")).codes(Prepared(rows, empty.public))
+    labels = [("admitted", "rejected")[code] for code in said]
+    problem = students(list(zip(rows, labels, strict=True)))
+    assert identified([true], problem.shown, Space(problem)) == [known]
+
+
+def test_a_rule_that_a_longer_one_explains_better_is_not_identified() -> None:
+    def row(math: str, label: str) -> tuple[dict[str, object], str]:
+        return {"math": math, "english": "D", "papers": 0, "donated": False}, label
+
+    problem = students([row("A", "admitted"), row("B", "admitted"), row("F", "rejected")])
+    true = rule("If math is A, admitted.", problem)
+    assert identified([true], problem.shown, Space(problem)) == [False]
