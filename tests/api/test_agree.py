@@ -66,6 +66,8 @@ def test_raters_and_model_agree_as_worked_by_hand(made, tmp_path: Path) -> None:
     assert found["relationship", "scripted", "ann"]["weighted_kappa"] == 1.0
     together = found["feature", "scripted", "consensus"]
     assert (together["n"], together["kappa"]) == (5, 1.0)  # the pair they differ on has none
+    of_scores = found["relationship", "scripted", "consensus"]
+    assert (of_scores["n"], of_scores["agreement"]) == (2, 0.5)  # .5; of .75 and .5 the lower
 
 
 def test_a_sheet_of_few_takes_from_every_score(made, tmp_path: Path) -> None:
@@ -75,6 +77,17 @@ def test_a_sheet_of_few_takes_from_every_score(made, tmp_path: Path) -> None:
     assert told["strata"] == {"school#0": {"0.5": 1, "0.75": 1, "no": 1}}
     peirce.agree(session, sheet=tmp_path / "b.csv", items=3, store=store)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_the_order_of_a_sheet_tells_no_scores(made, tmp_path: Path) -> None:
+    session, store = made(truths=TRUE)
+    rated(session, store, Rater(), scores=["discovery"])
+    first = set()
+    for seed in range(8):
+        peirce.agree(session, sheet=tmp_path / f"{seed}.csv", items=3, seed=seed, store=store)
+        with (tmp_path / f"{seed}.csv").open() as lines:
+            first.add(next(csv.DictReader(lines))["hypothesis"])
+    assert {BANK[0], BANK[1]} < first  # of the scores .5 and .75, which have one pair each
 
 
 def test_a_sheet_that_went_through_a_spreadsheet_is_read(made, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ import pytest
 from peirce import cli
 from peirce.agents.scripted import Answering
 from peirce.records import DataError, UsageError
+from peirce.reports.rated import summed
+from peirce.verbs.rating import rater_name
 from rated_session import FINDINGS, TRUE, Rater, rated
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -41,6 +43,12 @@ def test_one_of_two_truths_matched_with_a_half_and_three_quarters(made) -> None:
     assert rows[-1]["reason"] == "so it is"
 
 
+def test_an_empty_bank_is_zero_whoever_rates() -> None:
+    found = summed([], TRUE, [], {TRUE[0]: ["math"], TRUE[1]: ["papers"]})
+    nothing = {"fdr": 0.0, "rc": 0.0, "hdr": 0.0, "missing": 0}
+    assert found == {"released": nothing, "paper": nothing}
+
+
 def test_what_was_rated_is_not_asked_again_and_a_cut_line_is(made) -> None:
     session, store = made(truths=TRUE)
     first = rated(session, store, Rater())
@@ -59,6 +67,34 @@ def test_novelty_shows_what_is_known_and_not_what_made_the_labels(made) -> None:
     novel = [text for text in rater.asked if "How new" in text]
     assert len(novel) == 3 and all(FINDINGS[0] in text for text in novel)
     assert not any(TRUE[0] in text for text in novel)
+
+
+def test_other_findings_are_another_question(made, tmp_path: Path) -> None:
+    session, store = made(truths=TRUE)
+    asked = []
+    for finding in (
+        "Grades foretell success.",
+        "Papers foretell success.",
+        "Grades foretell success.",
+    ):
+        (tmp_path / "known.txt").write_text(finding)
+        rater = Rater()
+        rated(session, store, rater, scores=["novelty"], known=tmp_path / "known.txt")
+        asked.append(len(rater.asked))
+    assert asked == [3, 3, 0]
+
+
+def test_a_rater_is_its_model_and_settings_wherever_it_is_served() -> None:
+    class Served(Answering):
+        def __init__(self, **told: Any) -> None:
+            self.told = told
+
+        def settings(self) -> Any:
+            return {"model": "m", **self.told}
+
+    here = rater_name(Served(endpoint="http://here/v1", temperature=0))
+    assert here == rater_name(Served(endpoint="http://there/v1", temperature=0))
+    assert here.startswith("m ") and here != rater_name(Served(temperature=1))
 
 
 def test_an_unread_rating_is_missing_and_counted(made) -> None:
