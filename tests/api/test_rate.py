@@ -15,6 +15,7 @@ from typing import Any
 import peirce
 import pytest
 from peirce import cli
+from peirce.agents import rating_prompts
 from peirce.agents.scripted import Answering
 from peirce.records import DataError, UsageError
 from peirce.reports.rated import summed
@@ -57,6 +58,17 @@ def test_what_was_rated_is_not_asked_again_and_a_cut_line_is(made) -> None:
     assert rated(session, store, again) == first and again.asked == []
     file.write_text(file.read_text()[:-20])
     assert rated(session, store, again) == first and len(again.asked) == 1
+    third = Rater()
+    assert rated(session, store, third) == first and third.asked == []
+
+
+def test_other_words_are_asked_again(made, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, store = made(truths=TRUE)
+    rated(session, store, Rater(), scores=["clarity"])
+    monkeypatch.setattr(rating_prompts, "RATING_PROMPT_VERSION", 99)
+    again = Rater()
+    rated(session, store, again, scores=["clarity"])
+    assert len(again.asked) == 3
 
 
 def test_novelty_shows_what_is_known_and_not_what_made_the_labels(made) -> None:

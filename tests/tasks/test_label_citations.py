@@ -111,16 +111,16 @@ def test_works_that_are_not_as_they_should_be_are_left_out(tmp_path: Path) -> No
         work(200, counts_by_year=[{"year": 2013, "cited_by_count": "many"}]),
         work(201, counts_by_year=[{"year": 2013, "cited_by_count": [1]}]),
         work(202, counts_by_year=["2013"]),
-        work(203, citations=True), work(204, citations=-3), work(205, year=True),
+        work(208, is_retracted=True), work(203, citations=True), work(204, citations=-3), work(205, year=True),
         work(206, abstract=None, abstract_inverted_index={"a": [None, "x", 1], "b": "z"}),
         work(207, abstract=works[1]["abstract"]),
     ]  # fmt: skip
     path = written(tmp_path / "works.jsonl", works)
-    with pytest.warns(DataWarning, match="8 of 108 works are left out") as told:
+    with pytest.warns(DataWarning, match="9 of 109 works are left out") as told:
         ((one, _),) = load_problems("labels:citations", str(path))
     assert len(one.shown) + len(one.hidden) == 20
     for reason in ("no citations of these years 5", "no year 1", "no abstract of 50 words 1",
-                   "an abstract that was there before 1"):  # fmt: skip
+                   "an abstract that was there before 1", "no paper 1"):  # fmt: skip
         assert reason in str(told[0].message)
     floats = [{**one, "year": 2012.0, "citations": float(one["citations"])} for one in works[:100]]
     ((other, _),) = load_problems("labels:citations", str(written(path, floats)))
