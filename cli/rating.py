@@ -58,7 +58,14 @@ def rate(
         session, problem=problem, scores=score or (), roles=roles, known=known, seed=seed,
         concurrency=concurrency, ratings=scores_file, store=store,
     )  # fmt: skip
-    emit(rows) if as_json else agreed.print_ratings(text.console(), rows)
+    try:
+        emit(rows) if as_json else agreed.print_ratings(text.console(), rows)
+    except KeyboardInterrupt:
+        typer.echo(
+            "peirce: stopped; what was rated is kept, and the same command goes on from there",
+            err=True,
+        )
+        raise
 
 
 @app.command(

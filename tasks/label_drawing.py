@@ -39,10 +39,13 @@ def _parts(problem: Problem) -> Iterator[str]:
         ("effective_noise", "labels changed"),
         ("best_accuracy", "best possible accuracy"),
     ):
-        if key in made:
-            yield f"{said}: " + ", ".join(
-                f"{split} {share:.1%}" for split, share in made[key].items()
-            )
+        told = made.get(key)
+        shares = (
+            told if isinstance(told, dict) else {}
+        )  # metadata of others may mean something else
+        numbers = {k: one for k, one in shares.items() if isinstance(one, int | float)}
+        if numbers:
+            yield f"{said}: " + ", ".join(f"{split} {one:.1%}" for split, one in numbers.items())
     for one in problem.secret.get("known", ()):
         yield f"known: {one}"
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..records import DataError, UsageError
 from .label_config import CONFIG, METADATA, SPLITS, Config, Metadata, read_metadata
+from .label_own import split_of
 from .label_tables import FORMS, form_of
 from .sentences import nearest, warn
 
@@ -43,17 +44,24 @@ class DataSet:
 
 
 def places(root: str | Path) -> list[Place]:
-    """The data sets with a config.yaml at or below a folder, by name."""
+    """The data sets with a config.yaml at or below a folder, and those below it with a metadata.json beside
+    training rows (Hugging Face folders as `tasks generate` writes them), by name."""
     base = Path(root)
     if (base / CONFIG).is_file():
         return [Place(base.resolve().name, base)]
     found = []
     for folder, inner, names in os.walk(base):
         inner[:] = sorted(one for one in inner if not one.startswith("."))
-        if CONFIG in names:
+        if CONFIG in names or (Path(folder) != base and _beside_rows(Path(folder), names)):
             inner.clear()
             found.append(Place(Path(folder).relative_to(base).as_posix(), Path(folder)))
     return sorted(found, key=lambda one: one.name)
+
+
+def _beside_rows(folder: Path, names: Sequence[str]) -> bool:
+    return METADATA in names and any(
+        split_of(name.split(".")[0]) == "train" and form_of(folder / name) for name in names
+    )
 
 
 def published(place: Place, config: Config, ood: str | None = None) -> DataSet:

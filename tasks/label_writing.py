@@ -8,6 +8,7 @@ published: `config.yaml`, `metadata.json` and a JSON of columns for each split. 
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -62,7 +63,14 @@ def save(some: Sequence[Rows], out: str | Path, form: str = FORMS[0]) -> list[Pa
     for rows in some:
         files = _published(rows) if form == FORMS[0] else _dataset(rows)
         contents |= {folder / rows.name / name: content for name, content in files.items()}
-    write_whole(contents)
+    new = {one for path in contents for one in path.parents if not one.exists()}
+    try:
+        write_whole(contents)
+    except BaseException:  # a disk that is full, Ctrl-C: the same command has to work again
+        for one in sorted(new, reverse=True):
+            with contextlib.suppress(OSError):
+                one.rmdir()
+        raise
     return list(contents)
 
 

@@ -23,7 +23,7 @@ from .label_generation.planted import NOISES
 from .label_generation.written import SUBJECT, WRITABLE
 from .label_problems import NAME, SHOWN, TEXT, Rows
 from .label_sources import identity_of, source_of
-from .sentences import nearest
+from .sentences import nearest, warn
 from .space_files import each_once
 
 MADE = 12  # data sets of a run without data
@@ -108,6 +108,10 @@ class Labels:
         reads either back. count: None for all of the generator that `level` names."""
         form = self.check(out, count, seed, kinds)
         made = self._sets(count, seed, kinds)
+        if len(made) < (count or 0):
+            warn(
+                f"--problems {count}: labels:{self.generator} has {len(made)} sets of the kind, all of which are written"
+            )
         files = label_writing.save(made, out, form)
         return {
             "problems": len(made),

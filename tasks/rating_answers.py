@@ -14,7 +14,7 @@ from .label_answers import ANSWER_CHARACTERS, without_thoughts
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MARKS = (1.0, 2.0, 3.0, 4.0, 5.0)
 
-_NUMBER = r"(?<![\w.,])(\d*\.\d+|\d+(?:\.\d+)?)(?![\w%]|\.\d)"
+_NUMBER = r"(?<![\w.,\-\u2212])(\d*\.\d+|\d+(?:\.\d+)?)(?![\w%]|[.,]\d)"
 _OF_SCALE = re.compile(_NUMBER + r"\s*(?:/|out of)\s*(\d+(?:\.\d+)?)")
 _MARKED = re.compile(
     rf"\b(?:score|rating|grade|mark)\b[\"'*_`\]\s]*(?:[:=]|\bis\b)[\"'*_`\[(\s]*{_NUMBER}",

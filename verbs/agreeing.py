@@ -47,7 +47,8 @@ def agree(
     "agreement", "within_one", "kappa", "weighted_kappa", "weighted_kappa_linear"}, of people, and of each
     model with each of them and with their consensus.
 
-    ratings: filled sheets, CSV or JSONL, a rater each (named by the file, or by a column `rater`).
+    ratings: filled sheets, CSV or JSONL, a rater each (named by the file, or by a column `rater`; no
+    two of one name).
     scores: where the model's ratings are, else beside the store. within_one: share at most one point
     of the five apart. Consensus: of feature what most say (of as many left out), of relationship the
     mean, to the nearest point. Raises UsageError, DataError, StoreError.
@@ -88,8 +89,9 @@ def compared(
 
 
 def item_of(row: Mapping[str, Json]) -> str:
-    """The name of a pair on the sheet; it tells nothing of its score."""
-    return digest_of([row["problem"], row["true"], row["hypothesis"]])[:12]
+    """The name of a pair on the sheet; it tells nothing of its score. It begins with a letter that no
+    spreadsheet takes for a part of a number, as it would take 123456e78901."""
+    return "p" + digest_of([row["problem"], row["true"], row["hypothesis"]])[:12]
 
 
 def _pairs(rows: Sequence[Mapping[str, Json]]) -> dict[str, Mapping[str, Json]]:
@@ -119,6 +121,11 @@ def _write(
 
     if items < 1:
         raise UsageError(f"--items {items}: a sheet has one at least")
+    place = writable(sheet)
+    if place.exists():
+        raise UsageError(
+            f"{place}: there already, and somebody may have filled it in; name another"
+        )
     rated = next(iter(models.values()))
     strata: dict[tuple[str, str], list[str]] = {}
     for item in sorted(pairs):
@@ -138,14 +145,19 @@ def _write(
     writer.writerow(COLUMNS)
     for item in order:
         row = pairs[item]
-        writer.writerow([item, row["problem"], row["true"], row["hypothesis"], "", ""])
-    place = writable(sheet)
+        shown = (_shown(str(row[name])) for name in ("problem", "true", "hypothesis"))
+        writer.writerow([item, *shown, "", ""])
     write_whole({place: out.getvalue().encode()})
     counts: dict[str, dict[str, int]] = {}
     for (problem, score), _ in chosen:
         of_problem = counts.setdefault(problem, {})
         of_problem[score] = of_problem.get(score, 0) + 1
     return {"sheet": str(place), "items": len(order), "strata": counts}
+
+
+def _shown(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula: what a model wrote is shown, not obeyed."""
+    return f" {text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _stratum(rated: Rated, item: str) -> str:
@@ -164,18 +176,31 @@ def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
     found: dict[str, Rated] = {}
     for one in files:
         place = expanded(one)
-        lines = read_jsonl(place) if place.suffix == ".jsonl" else read_csv(place)
+        lines = read_jsonl(place) if place.suffix == ".jsonl" else read_csv(place, _between(place))
         for number, row in lines:
             where = f"{place}, line {number}"
-            if not isinstance(row, dict) or row.get("item") not in known:
-                item = row.get("item") if isinstance(row, dict) else row
+            item = row.get("item") if isinstance(row, dict) else row
+            if not isinstance(item, str) or item not in known:
                 raise DataError(f"{where}: no item {item!r:.40} was rated in this session")
             name = str(row.get("rater") or place.stem)
             of_rater = found.setdefault(name, {"feature": {}, "relationship": {}})
+            if item in of_rater["feature"] or name == CONSENSUS:
+                raise DataError(
+                    f"{where}: {name!r} has rated {item} before; every rater needs a name, of the file"
+                    " or in a column `rater`"
+                )
             feature, score = row.get("feature"), row.get("relationship")
-            of_rater["feature"][row["item"]] = _yes_no(feature, where)
-            of_rater["relationship"][row["item"]] = _quarter(score, where)
+            of_rater["feature"][item] = _yes_no(feature, where)
+            of_rater["relationship"][item] = _quarter(score, where)
     return found
+
+
+def _between(sheet: Path) -> str:
+    """What parts the cells: spreadsheets of some countries save semicolons, or tabs."""
+    from ..tasks.files import read_lines
+
+    _, header = next(read_lines(sheet), (0, ""))
+    return max(",;\t", key=header.count)
 
 
 def _yes_no(cell: Json, where: str) -> float | None:
@@ -190,7 +215,7 @@ def _quarter(cell: Json, where: str) -> float | None:
     if not said:
         return None
     try:
-        value = float(said)
+        value = float(said.replace(",", "."))
     except ValueError:
         value = -1.0
     if value not in QUARTERS:

@@ -186,9 +186,7 @@ class _Work:
         rows: list[dict[str, Json]] = []
 
         async def stage(questions: Sequence[_Question]) -> list[dict[str, Json]]:
-            got = await self.all_of(one, questions, scorer)
-            for row in got:
-                await give(row)
+            got = await self.all_of(one, questions, scorer, give)
             rows.extend(got)
             return got
 
@@ -230,11 +228,23 @@ class _Work:
         )
 
     async def all_of(
-        self, one: Banked, questions: Sequence[_Question], scorer: Proposer
+        self, one: Banked, questions: Sequence[_Question], scorer: Proposer, give: Give
     ) -> list[dict[str, Json]]:
+        """Each is given as soon as it and those before it are answered."""
         from ..graphs.asking import side_by_side
 
-        return await side_by_side([self.answer(one, question, scorer) for question in questions])
+        answered: dict[int, dict[str, Json]] = {}
+        place = 0
+
+        async def of(number: int, question: _Question) -> dict[str, Json]:
+            nonlocal place
+            answered[number] = row = await self.answer(one, question, scorer)
+            while (ready := answered.pop(place, None)) is not None:
+                place += 1
+                await give(ready)
+            return row
+
+        return await side_by_side([of(n, question) for n, question in enumerate(questions)])
 
     async def answer(self, one: Banked, question: _Question, scorer: Proposer) -> dict[str, Json]:
         from ..agents.rating_prompts import rating_prompt_hash

@@ -7,6 +7,7 @@ was. The store itself is not touched: what a session found does not change by wh
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -14,8 +15,14 @@ from pathlib import Path
 
 from ..records import DataError, Json
 from ..tasks.files import expanded, read_lines
+from ..tasks.rating_answers import MARKS, QUARTERS
 
-KINDS = ("feature", "relationship", "variable", "novelty", "plausibility", "clarity")
+YES_NO = (0.0, 1.0)
+SCALES = {
+    "feature": YES_NO, "relationship": QUARTERS, "variable": YES_NO,
+    "novelty": MARKS, "plausibility": MARKS, "clarity": MARKS,
+}  # fmt: skip
+_TEXTS = ("problem", "by", "hypothesis")
 KEY = ("problem", "by", "wording", "kind", "true", "hypothesis")
 
 Key = tuple[str, ...]
@@ -40,9 +47,16 @@ class RatingsFile:
     rows: dict[Key, dict[str, Json]] = field(default_factory=dict)
 
     def add(self, row: dict[str, Json]) -> None:
+        """Raises OSError; then nothing of the row stands in the file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as out:
-            out.write(json.dumps(row) + "\n")
+        with self.path.open("ab", buffering=0) as out:
+            end, line = out.tell(), (json.dumps(row) + "\n").encode()
+            try:
+                if (done := out.write(line)) < len(line):
+                    out.write(line[done:])  # says why not all of it was written
+            except OSError:
+                out.truncate(end)
+                raise
         self.rows[key_of(row)] = row
 
 
@@ -61,7 +75,7 @@ def read_ratings(
     whole = place.read_bytes()
     end = whole.rfind(b"\n") + 1
     if mend and end < len(whole):
-        place.write_bytes(whole[:end])
+        os.truncate(place, end)
     for row in _rows(place, whole[:end].count(b"\n")):
         found.rows[key_of(row)] = row
     return found
@@ -73,6 +87,17 @@ def _rows(place: Path, lines: int) -> Iterator[dict[str, Json]]:
             row = json.loads(line)
         except ValueError:
             row = None
-        if not isinstance(row, dict) or row.get("kind") not in KINDS or "hypothesis" not in row:
+        if not isinstance(row, dict) or not _is_rating(row):
             raise DataError(f"{place}, line {number}: no rating: {line.strip():.60}")
         yield row
+
+
+def _is_rating(row: Mapping[str, Json]) -> bool:
+    kind, true, score = row.get("kind"), row.get("true"), row.get("score")
+    scale = SCALES.get(kind) if isinstance(kind, str) else None
+    return (
+        scale is not None
+        and all(isinstance(row.get(name), str) for name in _TEXTS)
+        and (true is None if scale == MARKS else isinstance(true, str))
+        and (score is None or (isinstance(score, int | float) and score in scale))
+    )

@@ -13,11 +13,13 @@ A work is an object of a JSON list or a line of JSONL: as OpenAlex gives it (`ab
 several, one of all. Rows are parted 70/10/20; works from the year `ood` on are the OOD rows.
 
 Left out and counted: works without year, venue, citations or an abstract of 50 words, editorials and
-the like, a title that was there before, cohorts of fewer than 1 / share works or without a gap.
+the like, a title or an abstract that was there before. Left out too: cohorts of fewer than 1 / share works
+or without a gap.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections import Counter
@@ -37,6 +39,8 @@ NAME = "citations"
 LABELS = ("highly cited", "rarely cited")
 FEWEST_WORDS = 50
 LEAST = 10  # rows of a set, of each label
+ALL = f"{NAME}/all"  # the set of all venues
+_NAME_CHARACTERS = 80  # of a folder
 _OTHER_TYPES = ("editorial", "letter", "erratum", "paratext", "retraction", "peer-review", "review-letter")  # fmt: skip
 _ABOUT = (
     "Abstracts of papers, and whether they were among the most or the least cited of their venue"
@@ -99,14 +103,20 @@ def made(path: str | Path | None, seed: int) -> list[Rows]:
     works = _works(place, choice)
     kept = list(_chosen(works, choice, seed))
     venues = sorted({work.venue for work, _ in kept})
-    named = {f"citations/{_slug(one)}": {one} for one in venues}
+    named = {name: {one} for name, one in _named(venues).items()}
     if len(venues) > 1:
-        named["citations/all"] = set(venues)
+        named[ALL] = set(venues)
     found = []
     for name, own in named.items():
         rows = _rows(name, [pair for pair in kept if pair[0].venue in own], choice, seed)
         if rows is not None:
             found.append(rows)
+    if not works:
+        raise DataError(f"{place}: no works that can be taken")
+    if not found and choice.ood is not None and all(work.year >= choice.ood for work in works):
+        raise UsageError(
+            f"{path}: all works are of {choice.ood} or later, so all would be OOD rows"
+        )
     if not found:
         raise DataError(
             f"{place}: no venue has {LEAST} works of each label; a larger share, as"
@@ -117,7 +127,7 @@ def made(path: str | Path | None, seed: int) -> list[Rows]:
 
 def _rows(name: str, kept: Sequence[tuple[Work, str]], choice: Choice, seed: int) -> Rows | None:
     """None where one of the labels is too rare."""
-    late = choice.ood if choice.ood is not None else 10_000
+    late = math.inf if choice.ood is None else choice.ood
     own = [_row(work, label) for work, label in kept if work.year < late]
     other = [_row(work, label) for work, label in kept if work.year >= late]
     counts = Counter(one.output for one in own)
@@ -175,14 +185,18 @@ def _works(place: Path, choice: Choice) -> list[Work]:
     found: list[Work] = []
     left: Counter[str] = Counter()
     titles: set[str] = set()
+    abstracts: set[str] = set()
     for one in objects:
         work = _work(one, choice) if isinstance(one, dict) else "no object"
-        if isinstance(work, Work) and work.title in titles and work.title:
+        if isinstance(work, Work) and work.title and work.title in titles:
             work = "a title that was there before"
+        if isinstance(work, Work) and work.abstract in abstracts:
+            work = "an abstract that was there before"
         if isinstance(work, str):
             left[work] += 1
             continue
         titles.add(work.title)
+        abstracts.add(work.abstract)
         found.append(work)
     if left:
         told_left = ", ".join(f"{why} {count:,}" for why, count in left.most_common())
@@ -194,8 +208,8 @@ def _work(told: Mapping[str, Json], choice: Choice) -> Work | str:
     """The work, or why it is left out."""
     if told.get("type") in _OTHER_TYPES or told.get("is_retracted"):
         return "no paper"
-    year = told.get("publication_year", told.get("year"))
-    if not isinstance(year, int):
+    year = _whole(told.get("publication_year", told.get("year")))
+    if year is None:
         return "no year"
     venue = told.get("venue") or _inner(told, "primary_location", "source", "display_name")
     venue = venue or _inner(told, "host_venue", "display_name")
@@ -214,16 +228,17 @@ def _work(told: Mapping[str, Json], choice: Choice) -> Work | str:
 def _citations(told: Mapping[str, Json], until: int | None) -> int | None:
     """Up to a year. OpenAlex counts the last ten years alone: where its counts do not add up to all
     citations, the first years are not known."""
-    total = told.get("citations", told.get("cited_by_count"))
-    total = total if isinstance(total, int) else None
+    total = _whole(told.get("citations", told.get("cited_by_count")))
     by_year = told.get("counts_by_year")
     if until is None or not isinstance(by_year, list):
         return total
-    counts = {
-        one["year"]: int(one.get("cited_by_count") or 0)
-        for one in by_year
-        if isinstance(one, dict) and isinstance(one.get("year"), int)
-    }
+    counts: dict[int, int] = {}
+    for one in by_year:
+        said = one if isinstance(one, dict) else {}
+        year, count = (_whole(said.get(name)) for name in ("year", "cited_by_count"))
+        if year is None or count is None:
+            return None
+        counts[year] = count
     if total is not None and sum(counts.values()) < total:
         return None
     return sum(count for year, count in counts.items() if year <= until)
@@ -233,7 +248,12 @@ def _abstract(places: Json) -> str:
     """From OpenAlex's word -> places."""
     if not isinstance(places, dict):
         return ""
-    words = {n: word for word, some in places.items() if isinstance(some, list) for n in some}
+    words = {
+        n: word
+        for word, some in places.items()
+        for n in (some if isinstance(some, list) else ())
+        if isinstance(n, int)
+    }
     return " ".join(words[n] for n in sorted(words))
 
 
@@ -244,5 +264,26 @@ def _inner(told: Mapping[str, Json], *keys: str) -> Json:
     return value
 
 
+def _whole(value: Json) -> int | None:
+    """A whole number from 0 on, also where a table has made it 12.0."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _named(venues: Sequence[str]) -> dict[str, str]:
+    """A folder's name for each venue, by it; of venues that are spelt alike the later ones are numbered."""
+    found: dict[str, str] = {}
+    for venue in venues:
+        stem = name = f"{NAME}/{_slug(venue)}"
+        number = 2
+        while name in found or name == ALL:
+            name, number = f"{stem}-{number}", number + 1
+        found[name] = venue
+    return found
+
+
 def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or "venue"
+    bare = re.sub(r"[\W_]+", "-", name.casefold()).strip("-")
+    short = bare.encode()[:_NAME_CHARACTERS].decode(errors="ignore").strip("-")
+    return short or "venue"

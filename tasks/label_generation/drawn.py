@@ -15,8 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...records import Json, Observation
+from ...tools.judge import rules
 from ..label_columns import Columns
-from ..label_problems import LABEL, Rows
+from ..label_problems import Rows
+from .planted import clean, planted, public_of
 
 ROWS = 200  # of each split
 LABELS = ("admitted", "rejected")
@@ -71,17 +73,20 @@ def one(seed: int, number: int) -> Rows:
         sets = [_balanced(draw, rule) for _ in range(3)]
         if all(sets):
             break
-    train, val, test = (some or () for some in sets)
     columns = Columns(_COLUMNS, "fields", LABELS)
-    return Rows(
-        f"admission-{seed}-{number}",
-        LABEL,
-        LABELS,
-        columns,
-        {"train": train, "val": val, "test": test},
-        _ABOUT,
-        (sentence(rule),),
-    )
+    said = rules.compile_sentence(sentence(rule), public_of(columns, LABELS))
+    assert isinstance(said, rules.Rule)
+    splits = {split: some or () for split, some in zip(("train", "val", "test"), sets, strict=True)}
+    told = {
+        "underlying_model": "decision_tree",
+        "balanced": True,
+        "noise_level": 0,
+        "true_num_hypotheses": 1,
+        "depth": max(map(len, rule)),
+        "seed": seed,
+    }
+    name = f"admission-{seed}-{number}"
+    return planted(name, columns, LABELS, clean(splits), _ABOUT, [sentence(rule)], [said], told)
 
 
 def sentence(rule: Rule) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,3 +62,15 @@ def setting(tmp_path: Path) -> Setting:
     script.write_text(json.dumps({"one": [TAIL, TAIL_AGAIN, HEAD, PROSE], "two": [TAIL]}))
     store = tmp_path / "store.duckdb"
     return Setting(tmp_path, str(data), str(space), f"scripted:{script}", str(store))
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[..., tuple[str, Path]]:
+    """made(truths=…, findings=…) -> a session on a small labelled data set, and its store."""
+    from rated_session import session_on, write
+
+    def make(**known: Sequence[str]) -> tuple[str, Path]:
+        store = tmp_path / "s.duckdb"
+        return session_on(write(tmp_path, **known), store).session, store
+
+    return make

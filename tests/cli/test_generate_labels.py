@@ -46,6 +46,33 @@ def test_noise_and_best_accuracy_are_printed_and_in_the_json(peirce):
     assert "labels changed: train 30.0%" in out and 'known: If math is "A"' in out
 
 
+def test_metadata_of_others_is_shown_as_far_as_it_is_known(peirce):
+    peirce("generate", "labels:shoe", "--problems", "1", "--out", "made")
+    metadata = Path("made/shoe/metadata.json")
+    told = json.loads(metadata.read_text())
+    told["task_properties"] = {"effective_noise": 0.1, "best_accuracy": {"test": 1.0, "val": "all"}}
+    metadata.write_text(json.dumps(told))
+    code, out, _ = peirce("show", "labels", "--data", "made")
+    assert code == 0 and "best possible accuracy: test 100.0%\n" in out and "changed" not in out
+
+
+def test_fewer_sets_than_asked_for_are_said(peirce):
+    for arguments, asked, there in (
+        (("labels:shoe",), 5, 3),
+        (("labels:tree", "--level", "depth_1"), 4, 3),
+    ):
+        code, out, err = peirce(
+            "generate", *arguments, "--problems", str(asked), "--out", arguments[0]
+        )
+        assert code == 0 and f"{there}" in out
+        assert (
+            err
+            == f"peirce: --problems {asked}: {arguments[0]} has {there} sets of the kind, all of which are written\n"
+        )
+    code, _, err = peirce("generate", "labels:tree", "--problems", "14", "--out", "trees")
+    assert (code, err) == (0, "")
+
+
 def test_what_fits_no_set_is_a_usage_error_of_one_sentence(peirce):
     for arguments, said in (
         (("labels:election", "--level", "plane"), "did you mean plain?"),

@@ -9,7 +9,7 @@ import peirce
 import pytest
 from peirce.agents.scripted import Answering
 from peirce.api import tasks_generate
-from peirce.records import Problem
+from peirce.records import Observation, Problem
 from peirce.reports.discovered import NAMES, discovered
 from peirce.tasks import load_problems
 
@@ -43,6 +43,23 @@ def test_a_bank_of_the_true_sentence_scores_one(admission: Path, tmp_path: Path)
     truths = problem(admission).secret["truths"]
     found = run(admission, tmp_path / "s.duckdb", truths)
     assert {found[n] for n in NAMES if n not in ("identified", "hdr_identified")} == {1.0}
+
+
+def test_identified_rules_are_scored_by_themselves_and_from_shown_rows() -> None:
+    """No shown row has more than 2 papers, so the second rule is not to be known; hidden ones have."""
+    columns = {"math": {"kind": "choice", "values": ["A", "B"]}, "papers": {"kind": "number"}}
+    public = {"labels": ["in", "out"], "columns": columns, "shape": "fields"}
+    rows = [
+        Observation({"math": m, "papers": p}, "in" if m == "A" or p > 2 else "out")
+        for m in "AB" for p in range(5)
+    ]  # fmt: skip
+    shown = tuple(row for row in rows if row.input["papers"] < 3)
+    truths = ["If math is A, in; otherwise out.", "If papers is more than 2, in; otherwise out."]
+    secret = {"splits": {}, "truths": truths}
+    known = Problem("s#0", "labels", "text", shown, tuple(rows), public, secret, "s")
+    found = discovered(known, truths[:1])
+    assert (found["hdr"], found["identified"], found["hdr_identified"]) == (0.5, 0.5, 1.0)
+    assert discovered(known, truths[1:])["hdr_identified"] == 0.0
 
 
 def test_a_bank_of_guesses_finds_nothing(admission: Path, tmp_path: Path) -> None:

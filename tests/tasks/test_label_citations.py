@@ -19,7 +19,7 @@ WORDS = " ".join(f"word{n}" for n in range(60))
 
 def work(number: int, venue: str = "Radiology", year: int = 2012, **more: Any) -> dict[str, Any]:
     return {
-        "title": f"Paper {number} of {venue} {year}", "abstract": f"Finding {number}. {WORDS}",
+        "title": f"Paper {number} of {venue} {year}", "abstract": f"Finding {number}. {WORDS} {venue} {year}",
         "venue": venue, "year": year, "citations": number, **more,
     }  # fmt: skip
 
@@ -90,6 +90,50 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path: Path) -> None:
         "a title that was there before",
     ):
         assert reason in said
+
+
+def test_every_venue_has_a_set_of_its_own_however_it_is_spelt(tmp_path: Path) -> None:
+    venues = ("Health Affairs", "health affairs!", "all", "物理", "數學", "x" * 5_000)
+    works = [work(n, venue) for venue in venues for n in range(100)]
+    path = written(tmp_path / "works.jsonl", works)
+    told = tasks_generate("labels:citations", tmp_path / "new", data=path)
+    assert [one["name"].removeprefix("citations/") for one in told["sets"]] == [
+        "health-affairs", "all-2", "health-affairs-2", "x" * 80, "數學", "物理", "all",
+    ]  # fmt: skip
+    read = [one.id for one, _ in load_problems("labels", str(tmp_path / "new"))]
+    assert len(read) == 7 and len(list((tmp_path / "new" / "citations").iterdir())) == 7
+
+
+def test_works_that_are_not_as_they_should_be_are_left_out(tmp_path: Path) -> None:
+    """No number where one is due, numbers below 0, and what stands twice."""
+    works: list[Any] = [work(n) for n in range(100)]
+    works += [
+        work(200, counts_by_year=[{"year": 2013, "cited_by_count": "many"}]),
+        work(201, counts_by_year=[{"year": 2013, "cited_by_count": [1]}]),
+        work(202, counts_by_year=["2013"]),
+        work(208, is_retracted=True), work(203, citations=True), work(204, citations=-3), work(205, year=True),
+        work(206, abstract=None, abstract_inverted_index={"a": [None, "x", 1], "b": "z"}),
+        work(207, abstract=works[1]["abstract"]),
+    ]  # fmt: skip
+    path = written(tmp_path / "works.jsonl", works)
+    with pytest.warns(DataWarning, match="9 of 109 works are left out") as told:
+        ((one, _),) = load_problems("labels:citations", str(path))
+    assert len(one.shown) + len(one.hidden) == 20
+    for reason in ("no citations of these years 5", "no year 1", "no abstract of 50 words 1",
+                   "an abstract that was there before 1", "no paper 1"):  # fmt: skip
+        assert reason in str(told[0].message)
+    floats = [{**one, "year": 2012.0, "citations": float(one["citations"])} for one in works[:100]]
+    ((other, _),) = load_problems("labels:citations", str(written(path, floats)))
+    assert other.shown == one.shown
+
+
+def test_a_file_that_leaves_nothing_to_learn_from_says_why(tmp_path: Path) -> None:
+    (tmp_path / "none.json").write_text("[]")
+    with pytest.raises(DataError, match="no works that can be taken"):
+        load_problems("labels:citations", str(tmp_path / "none.json"))
+    path = written(tmp_path / "works.jsonl", [work(n) for n in range(200)])
+    with pytest.raises(UsageError, match="all works are of 2000 or later"):
+        load_problems("labels:citations", f"{path}?ood=2000")
 
 
 def test_citations_need_a_file_and_take_known_settings(tmp_path: Path) -> None:

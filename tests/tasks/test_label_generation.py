@@ -62,6 +62,15 @@ def test_the_stated_rule_compiles_and_scores_the_stated_accuracy(generator: str,
         checked(generator, name, seed)
 
 
+def test_sets_beyond_the_grid_state_their_rule_too() -> None:
+    rows = [checked("admission", f"admission-3-{number}", 3) for number in range(3)]
+    assert {one.properties["best_accuracy"]["test"] for one in rows if one.properties} == {1.0}
+    assert all(
+        one.properties and one.properties["labels"] == {"admitted": 300, "rejected": 300}
+        for one in rows
+    )
+
+
 @pytest.mark.parametrize("name", GRID[::9])
 def test_the_grid_of_64_states_its_rules_too(name: str) -> None:
     checked("election", name, 3)
@@ -293,6 +302,34 @@ def test_what_is_written_reads_back(
         if form == "huggingface":
             card = (tmp_path / "new" / one["name"] / "README.md").read_text()
             assert "split: validation\n    path: validation.jsonl" in card
+
+
+@pytest.mark.parametrize("form", ["published", "huggingface"])
+def test_all_sets_that_were_written_are_read_from_their_root(form: str, tmp_path: Path) -> None:
+    for generator, level in (("admission", "base"), ("shoe", None)):
+        maker = task(f"labels:{generator}")
+        told = maker.write(tmp_path / generator, None, 3, {"level": level, "format": form})  # type: ignore[attr-defined]
+        names = [one["name"] for one in told["sets"]]
+        back = load_problems("labels", str(tmp_path / generator), seed=3)
+        assert sorted(one.id for one, _ in back) == sorted(f"{name}#0" for name in names)
+        for one, _ in back:
+            made = GENERATORS[generator].made(one.id.removesuffix("#0"), 3).problem(0, seed=3)
+            assert (one.shown, one.hidden) == (made.shown, made.hidden)
+
+
+def test_what_could_not_be_written_leaves_no_folder(tmp_path: Path) -> None:
+    maker = task("labels:shoe")
+    out = tmp_path / "deep" / "new"
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            maker.write(out, None, 3, {})  # type: ignore[attr-defined]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
+    assert maker.write(out, None, 3, {})["problems"] == 3  # type: ignore[attr-defined]
 
 
 def test_levels_that_are_none_are_refused_with_the_nearest() -> None:

@@ -189,7 +189,10 @@ def _matched(
     total = sum(got.values())
     fdr, rc, hdr = product_of(len(got), len(true), total)
     identical = sum(one == SAME for one in got.values()) / len(true)
-    return fdr, rc, hdr, total / said if said else None, identical, by, pairs
+    # At least as many as are matched: being the same is not transitive ("if A, in" of three labels is
+    # "if A, in; otherwise out" and "if A, in; if not A, out", which differ from each other).
+    apart = max(said, len(got))
+    return fdr, rc, hdr, total / apart if apart else None, identical, by, pairs
 
 
 def _as_rated(

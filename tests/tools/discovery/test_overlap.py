@@ -11,7 +11,7 @@ from peirce.tools.discovery.overlap import overlap
 from peirce.tools.discovery.space import Space
 
 sys.path.insert(0, str(Path(__file__).parent))
-from made import rule, students
+from made import rule, students, texts
 
 ADMITTED = "If math is A, the label is admitted."
 
@@ -73,3 +73,13 @@ def test_a_near_threshold_is_worth_more_than_a_far_one() -> None:
     true = "If papers is at least 3, the label is admitted."
     near, far = (found(true, f"If papers is at least {n}, the label is admitted.") for n in (2, 1))
     assert 1 > near > far > 0
+
+
+def test_of_two_labels_alone_the_other_follows() -> None:
+    assert found("If math is A, admitted; otherwise admitted.", "If math is not A, rejected.") == 0
+    problem = texts(["red", "blue"], ["in", "out", "away"])
+    one, other = (
+        rule(f'If the text mentions "{word}", {label}.', problem)
+        for word, label in (("red", "in"), ("blue", "out"))
+    )
+    assert overlap(one, other, Space(problem)) == 0

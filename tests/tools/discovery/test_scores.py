@@ -13,9 +13,11 @@ import pytest
 from peirce.records import UsageError
 from peirce.tools.discovery.identified import identified
 from peirce.tools.discovery.matching import matched
+from peirce.tools.discovery.overlap import whole
 from peirce.tools.discovery.parts import compile_truth, parts
 from peirce.tools.discovery.scores import Exact, exact, paper, released
 from peirce.tools.discovery.space import Space
+from peirce.tools.judge.prepared import Prepared
 from peirce.tools.judge.rules import Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -77,6 +79,12 @@ def test_the_paper_s_score_counts_variables() -> None:
     assert (by_sentence.fdr, by_sentence.hdr) == (1, 0.75)
 
 
+def test_the_paper_s_ratings_are_of_sentences_about_the_variable_and_a_mean_of_truths() -> None:
+    true, about = np.array([[1.0], [1.0]]), np.array([[1.0], [0.0]])
+    found = paper(true, about, np.array([[1.0, 1.0], [0.5, 1.0]]))  # the second is not about it
+    assert (found.fdr, found.rc) == (1, 0.75)
+
+
 # --- exact -----------------------------------------------------------------------
 
 
@@ -92,6 +100,17 @@ def test_one_sentence_of_all_cases_says_what_one_sentence_a_case_says() -> None:
     sentence = scored(TRUE, [whole])
     assert cases.hdr == sentence.hdr == 1 == sentence.precision
     assert cases.by == sentence.by == "part" and cases.truths == 3
+
+
+def test_every_case_of_a_sentence_has_its_match() -> None:
+    whole = "If math is A, admitted; if papers is at least 4, admitted; otherwise rejected."
+    found = scored([whole], [whole])
+    assert found.by == "sentence" and [pair.overlap for pair in found.of_parts] == [1, 1]
+
+
+def test_exact_rules_rate_by_quarters() -> None:
+    found = scored(TRUE[:1], ["If math is A and donated is true, the label is admitted."])
+    assert 0.6 < found.rc < 0.65 and found.released.rc == found.paper.rc == 0.5
 
 
 def test_guesses_lower_precision_and_find_nothing() -> None:
@@ -123,6 +142,22 @@ def test_a_finding_that_two_true_sentences_say_is_one() -> None:
     both = [TRUE[0], "If math is not A, the label is rejected."]
     found = scored(both, TRUE[:1])
     assert (found.hdr, found.truths, len(found.rules)) == (1, 1, 1)
+
+
+def test_two_truths_that_say_the_same_are_one_to_find() -> None:
+    sides = ["If math is A, the label is admitted.", "If math is not A, the label is rejected."]
+    for bank in (sides, sides[:1], sides[1:]):
+        found = scored(sides, bank)
+        assert (found.truths, found.hdr, found.precision, found.identical) == (1, 1, 1, 1)
+    # Of three labels the middle one is said by both others, which say two things.
+    problem = texts(["red", "blue"], ["in", "out", "away"])
+    some = [
+        'If the text mentions "red", in; otherwise out.',
+        'If the text mentions "red", in.',
+        'If the text mentions "red", in; if the text does not mention "red", out.',
+    ]
+    found_all = exact(some[1:], some, Space(problem), problem.public)
+    assert found_all is not None and (found_all.hdr, found_all.precision) == (1, 1)
 
 
 def test_a_contradiction_shares_the_variable_and_is_worth_nothing() -> None:
@@ -157,7 +192,11 @@ def test_the_true_sentences_of_published_logistic_sets_are_read() -> None:
     assert likely == rule(
         'If the text mentions "champions gun rights", the label is Right.', problem
     )
-    assert not isinstance(compile_truth(told.format("neutral"), problem.public), Rule)
+    for said in (
+        told.format("neutral"),
+        told.format("likely").replace("policy_stance", "template"),
+    ):
+        assert not isinstance(compile_truth(said, problem.public), Rule)
 
 
 def test_a_list_of_words_is_as_many_cases() -> None:
@@ -238,3 +277,44 @@ def test_a_rule_is_identified_where_rows_refute_what_is_near_it() -> None:
         problem = students(shown)
         true = rule("If math is A and papers is more than 2, the label is admitted.", problem)
         assert identified([true], problem.shown, Space(problem)) == [known]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "papers", "maths", "known"),
+    [
+        # A threshold: a row at it and one just past it.
+        ("If papers is more than 2, admitted.", (2, 3), "D", True),
+        ("If papers is more than 2, admitted.", (1, 3), "D", False),
+        ("If papers is more than 2, admitted.", (2, 4), "D", False),
+        ("If papers is more than 2.5, admitted.", (2, 3), "D", True),  # more than 2 is the same
+        ("If papers is not more than 2, rejected.", (2, 3), "D", True),
+        ("If papers is not more than 2, rejected.", (1, 3), "D", False),
+        # A choice: each of its values shown; one more is a longer rule, which has to explain more.
+        ("If math is one of A, B, admitted.", (0,), "ABF", True),
+        ("If math is one of A, B, admitted.", (0,), "AF", False),
+        ("If math is A, admitted.", (0,), "AF", True),
+        # A condition that no row needs.
+        ("If math is A and papers is more than 2, admitted.", (2, 3), "A", False),
+    ],
+)
+def test_what_identifies_a_rule(
+    sentence: str, papers: tuple[int, ...], maths: str, known: bool
+) -> None:
+    empty = students()
+    true = rule(sentence, empty)
+    rows = [
+        {"math": m, "english": "D", "papers": p, "donated": False} for m in maths for p in papers
+    ]
+    said = whole(true, ("admitted", "rejected")).codes(Prepared(rows, empty.public))
+    labels = [("admitted", "rejected")[code] for code in said]
+    problem = students(list(zip(rows, labels, strict=True)))
+    assert identified([true], problem.shown, Space(problem)) == [known]
+
+
+def test_a_rule_that_a_longer_one_explains_better_is_not_identified() -> None:
+    def row(math: str, label: str) -> tuple[dict[str, object], str]:
+        return {"math": math, "english": "D", "papers": 0, "donated": False}, label
+
+    problem = students([row("A", "admitted"), row("B", "admitted"), row("F", "rejected")])
+    true = rule("If math is A, admitted.", problem)
+    assert identified([true], problem.shown, Space(problem)) == [False]

@@ -62,6 +62,10 @@ def test_rules_that_no_drawn_input_tells_apart_are_not_called_the_same(
     space = Space(problem)
     assert overlap(one, other, space) == 0 and space.drawn
     assert overlap(one, near, space) < 1 and overlap(one, one, space) == 1
+    wide = rule("If math is one of A, B, C, admitted.", problem)
+    rare = rule(f"If math is one of A, B, C, admitted; {narrow.format('D', 'B', 3)[0].lower()}"
+                f"{narrow.format('D', 'B', 3)[1:]}", problem)  # fmt: skip
+    assert 0.99 < overlap(wide, rare, space) < 1
 
 
 def test_columns_that_are_compared_with_each_other_are_taken_together() -> None:
@@ -85,6 +89,21 @@ def test_whole_numbers_between_those_of_the_rows_count_too() -> None:
     halves = tuple(Observation({"n": n}, "a") for n in (1, 2.5, 9))
     problem = Problem("n#0", "labels", "text", halves, (), public, {"splits": {}}, "n")
     assert Space(problem).domain("n") == (1.0, 2.5, 9.0)
+    far = (
+        Observation({"n": 1}, "a"),
+        Observation({"n": 10**12}, "a"),
+        Observation({"n": None}, "a"),
+    )
+    problem = Problem("n#0", "labels", "text", far, (), public, {"splits": {}}, "n")
+    assert Space(problem).domain("n") == (1.0, 1e12, None)
+
+
+def test_choices_that_are_told_and_those_of_the_rows_are_all_there_may_be() -> None:
+    columns = {"math": {"kind": "choice", "values": ["A", "B", "C"]}}
+    public = {"labels": ["a", "b"], "columns": columns, "shape": "fields"}
+    rows = tuple(Observation({"math": one}, "a") for one in ("B", "E"))
+    problem = Problem("n#0", "labels", "text", rows[:1], rows[1:], public, {"splits": {}}, "n")
+    assert Space(problem).domain("math") == ("A", "B", "C", "E")
 
 
 def test_texts_that_were_made_by_filling_places_are_all_fillings() -> None:

@@ -1,0 +1,109 @@
+"""The difficulties of generated sets are those that are said: columns, weights, levels, depth, rates."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from peirce.records import DataError, Observation
+from peirce.tasks.label_columns import Columns
+from peirce.tasks.label_generation import GENERATORS, admission, election, logistic, named
+from peirce.tasks.label_generation.admission_rules import used
+from peirce.tasks.label_generation.planted import clean, planted, public_of
+from peirce.tasks.label_generation.posts import LEVELS, Level
+from peirce.tools.discovery.parts import columns_of, leaves
+from peirce.tools.judge.rules import Rule, compile_sentence
+
+
+def test_distractors_are_as_many_columns_as_are_said() -> None:
+    for one in admission.SETS.values():
+        assert len(one.columns) == len(used(one.cases)) + one.distractors
+    said = {
+        one.folder.rpartition("_")[2]: one.distractors for one in admission.GRID if one.distractors
+    }
+    assert said == {"3": 3, "6": 6, "10": 10}
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.1, 0.25, 0.3])
+def test_weights_are_within_five_of_both_signs_and_dropped_at_the_exact_share(
+    dropout: float,
+) -> None:
+    for count in (5, 10, 15, 20):
+        model = logistic.drawn(election.TOPIC, count, dropout, np.random.default_rng(count))
+        weights, intercepts = model.weights, model.intercepts
+        assert (weights != 0).sum() == 3 * count - round(dropout * 3 * count)
+        assert 3 < weights.max() < 5 and -5 < weights.min() < -3
+        assert np.abs(intercepts).max() < 1
+        types = [weights[:, list(places)].any() for places in election.TOPIC.places]
+        assert sum(types) == count / 5
+
+
+def test_levels_and_grid_are_those_of_the_paper() -> None:
+    told = {n: (one.count, one.noise, one.dropout) for n, one in LEVELS.items()}
+    assert told == {
+        0: (1, 0, 0), 1: (5, 0, 0), 2: (15, 0, 0), 3: (5, 0.1, 0), 4: (15, 0, 0.25),
+        5: (15, 0.1, 0.25),
+    }  # fmt: skip
+    for name in ("election", "personality"):
+        levels = GENERATORS[name].levels()  # type: ignore[attr-defined]
+        rates = ("0", "0.1", "0.2", "0.3")
+        for count in (5, 10, 15, 20):
+            for noise in rates:
+                for dropout in rates:
+                    found = levels[f"{name}_controlled/{count}_{noise}_{dropout}"]
+                    assert found == Level(count, float(noise), float(dropout))
+        assert sum(one.plain for one in levels.values()) == 6
+
+
+def test_hours_of_sunlight_follow_clarity_under_few_clouds() -> None:
+    rows = GENERATORS["marine"].made("marine", 4)
+    for some in rows.splits.values():
+        apart = [
+            float(one.output)
+            - (
+                4
+                if one.input["cloud_cover"] > 50
+                else (5, 8, 11, 14)[(one.input["secchi_depth"] - 1) // 10]
+            )
+            for one in some
+        ]
+        assert sum(one != 0 for one in apart) == len(some) / 5 and set(apart) == {-1, 0, 1}
+    assert len(rows.columns.about) == 16
+
+
+@pytest.mark.parametrize("name", ["shoe", "shoe_two_level/simple", "shoe_two_level/hard"])
+def test_shoes_are_those_that_the_paper_tells(name: str) -> None:
+    look = re.compile(r"a \w+ and \w+ (\w+) with (\w+) hat, (\w+) shirt, and a \w+ (\w+) bag")
+
+    def bought(gender: str, hat: str, shirt: str, bag: str) -> str:
+        if name == "shoe":
+            return shirt
+        if name.endswith("simple"):
+            return shirt if gender == "man" else hat
+        if hat in ("black", "orange"):
+            return shirt
+        return bag if hat in ("white", "red") else {"man": "black", "woman": "white"}[gender]
+
+    for some in GENERATORS["shoe"].made(name, 6).splits.values():
+        for one in some:
+            seen = look.fullmatch(one.input["appearance"])
+            assert seen is not None and bought(*seen.groups()) == one.output
+
+
+def test_a_path_of_a_tree_asks_each_column_once() -> None:
+    for name in named(GENERATORS["tree"], None, 2):
+        rows = GENERATORS["tree"].made(name, 2)
+        assert rows.properties is not None
+        for sentence in rows.known:
+            rule = compile_sentence(sentence, public_of(rows.columns, rows.labels))
+            assert isinstance(rule, Rule)
+            asked = [column for leaf in leaves(rule) for column in columns_of(leaf, "")]
+            assert len(set(asked)) == len(asked) == rows.properties["depth"]
+
+
+def test_a_set_of_one_label_is_a_fault() -> None:
+    rows = {"train": [Observation({"x": n}, "a") for n in range(4)]}
+    columns = Columns({"x": {"kind": "number", "about": ""}}, "fields", ("a", "b"))
+    with pytest.raises(DataError, match="s, train: all rows have one label"):
+        planted("s", columns, ("a", "b"), clean(rows), "", [], [], {})
