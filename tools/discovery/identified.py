@@ -93,7 +93,8 @@ def _beyond_noise(codes: Codes, gold: Codes) -> bool:
 
 def _tail(heads: int, tosses: int) -> float:
     """The chance of so many heads or more."""
-    return sum(math.comb(tosses, one) for one in range(heads, tosses + 1)) / 2**tosses
+    above = sum(math.comb(tosses, one) for one in range(heads, tosses + 1))
+    return float(above / 2**tosses)
 
 
 def _otherwise(truths: Sequence[Rule], labels: Sequence[str]) -> int:
