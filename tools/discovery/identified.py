@@ -33,6 +33,7 @@ from .parts import parts
 from .space import Space
 
 CHANCE = 0.05  # of a fact about most rows, that noise alone shows it
+MANY = 1_000  # tosses, above which their sum is a normal deviate
 
 
 def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Space) -> list[bool]:
@@ -93,6 +94,8 @@ def _beyond_noise(codes: Codes, gold: Codes) -> bool:
 
 def _tail(heads: int, tosses: int) -> float:
     """The chance of so many heads or more."""
+    if tosses > MANY:
+        return math.erfc((2 * heads - tosses) / math.sqrt(2 * tosses)) / 2
     above = sum(math.comb(tosses, one) for one in range(heads, tosses + 1))
     return float(above / 2**tosses)
 

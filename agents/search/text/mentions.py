@@ -28,7 +28,7 @@ from ....tools.judge.rules import Rule, When
 from ....tools.judge.terms import Term, terms
 from ..budget import Budget
 from .chance import kept
-from .multinomial import Integers, Judged, Numbers, chances, fitted, judged, work
+from .multinomial import PENALTIES, Integers, Numbers, chances, fitted, judged, left_out, work
 from .pieces import Pieces, repeated, share_repeated
 
 MOST = 20  # sentences
@@ -95,7 +95,8 @@ def mentioned(
     where the words by themselves tell more."""
     present = [one for one in rows.labels if one in set(labels)]
     count = len(pieces.phrases)
-    effort = work(len(rows), count, len(present)) / FLOPS
+    fits = 2 * len(PENALTIES) + len(pieces.groups)
+    effort = fits * work(len(rows), count, len(present)) / FLOPS
     if not 0 < count <= COLUMNS or effort > budget.left:
         return Mentioned((), tried=pieces.tried)
     budget.charge(effort)
@@ -112,7 +113,7 @@ def mentioned(
 def _said(pieces: Pieces, codes: Integers, labels: Sequence[str]) -> Mentioned:
     x = pieces.marks.T.astype(np.float64)
     found = judged(x, codes, len(labels))
-    by_chance = [_chance(x, group, codes, found, len(labels)) for group in pieces.groups]
+    by_chance = [_chance(x, group, codes, len(labels), found.penalty) for group in pieces.groups]
     sure = kept(by_chance, FALSE)
     if not sure:
         return Mentioned((), found.right, pieces.tried, len(pieces.groups))
@@ -161,11 +162,11 @@ def _with(x: Numbers, at: int, codes: Integers, w: Numbers) -> Numbers:
 
 
 def _chance(
-    x: Numbers, group: Sequence[int], codes: Integers, found: Judged, labels: int
+    x: Numbers, group: Sequence[int], codes: Integers, labels: int, penalty: float
 ) -> float:  # fmt: skip
     """The chance that a group dealt out anew tells as much of what the other phrases leave over."""
     others = [at for at in range(x.shape[1]) if at not in group]
-    held = judged(x[:, others], codes, labels).held
+    held = left_out(x[:, others], codes, labels, penalty)
     left = (codes[:, None] == np.arange(labels)) - held
     left -= left.mean(0)
     marks = x[:, list(group)]

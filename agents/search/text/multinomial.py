@@ -62,27 +62,31 @@ def _chances(scores: Numbers) -> Numbers:
     return found
 
 
-def judged(x: Numbers, codes: Integers, labels: int, seed: int = 0) -> Judged:
-    """The penalty with the least log loss of rows left out, of `FOLDS` parts one after the other."""
-    n = len(codes)
-    order = np.random.default_rng(seed).permutation(n)
+def judged(x: Numbers, codes: Integers, labels: int) -> Judged:
+    """The penalty with the least log loss of rows left out; heavy ones first, until they get worse."""
     best: Judged | None = None
     for penalty in reversed(PENALTIES):
-        held = np.zeros((n, labels))
-        for fold in range(FOLDS):
-            out = order[fold::FOLDS]
-            rest = np.setdiff1d(order, out)
-            held[out] = chances(x[out], fitted(x[rest], codes[rest], labels, penalty))
-        loss = float(-np.log(np.maximum(held[np.arange(n), codes], 1e-12)).mean())
-        if best is None or loss < best.loss:
-            best = Judged(penalty, held, loss, float((held.argmax(1) == codes).mean()))
-        else:
+        held = left_out(x, codes, labels, penalty)
+        loss = float(-np.log(np.maximum(held[np.arange(len(codes)), codes], 1e-12)).mean())
+        if best is not None and loss >= best.loss:
             break
+        best = Judged(penalty, held, loss, float((held.argmax(1) == codes).mean()))
     assert best is not None
     return best
 
 
+def left_out(x: Numbers, codes: Integers, labels: int, penalty: float) -> Numbers:
+    """(n, labels): each row's chances by a fit of other rows, of all but one part in `FOLDS`."""
+    order = np.random.default_rng(0).permutation(len(codes))
+    held = np.zeros((len(codes), labels))
+    for fold in range(FOLDS):
+        out = order[fold::FOLDS]
+        rest = np.setdiff1d(order, out)
+        held[out] = chances(x[out], fitted(x[rest], codes[rest], labels, penalty))
+    return held
+
+
 def work(rows: int, columns: int, labels: int) -> float:
-    """Multiplications of `judged`, about."""
+    """Multiplications of `left_out`, about."""
     size = columns * labels
-    return len(PENALTIES) * FOLDS * 10 * (rows * size * size / 2 + size**3 / 3)
+    return FOLDS * 10 * (rows * size * size / 2 + size**3 / 3)
