@@ -1,7 +1,7 @@
 """Sentences on phrases: "If the text mentions PHRASE, the label is LABEL", for texts that are put together
 from pieces (pieces.py).
 
-All phrases go into one multinomial regression, so that what one of them does is not taken for what
+All phrases go into one multinomial regression (multinomial.py), so that what one of them does is not taken for what
 another does that stands beside it. A group of phrases, of which each text has one, is spoken of where the
 labels hang together with it beyond all other phrases: the residuals of predictions by other rows,
 summed where each phrase stands, beside the same sums with the group dealt out anew among the rows (999
@@ -28,7 +28,17 @@ from ....tools.judge.rules import Rule, When
 from ....tools.judge.terms import Term, terms
 from ..budget import Budget
 from .chance import kept
-from .multinomial import PENALTIES, Integers, Numbers, chances, fitted, judged, left_out, work
+from .multinomial import (
+    SLIPS,
+    Integers,
+    Numbers,
+    Setting,
+    chances,
+    fitted,
+    judged,
+    left_out,
+    work,
+)
 from .pieces import Pieces, repeated, share_repeated
 
 MOST = 20  # sentences
@@ -94,10 +104,13 @@ def mentioned(
     """labels: of the rows, whose phrases are `pieces`. Nothing is found where there are too many phrases, or
     where the words by themselves tell more."""
     present = [one for one in rows.labels if one in set(labels)]
-    count = len(pieces.phrases)
-    fits = 2 * len(PENALTIES) + len(pieces.groups)
-    effort = fits * work(len(rows), count, len(present)) / FLOPS
-    if not 0 < count <= COLUMNS or effort > budget.left:
+    if not 0 < len(pieces.phrases) <= COLUMNS:
+        return Mentioned((), tried=pieces.tried)
+    slips: Sequence[float] = SLIPS
+    if _effort(len(rows), pieces, len(present), slips) > budget.left:
+        slips = SLIPS[:1]
+    effort = _effort(len(rows), pieces, len(present), slips)
+    if effort > budget.left:
         return Mentioned((), tried=pieces.tried)
     budget.charge(effort)
     y = np.array([present.index(one) for one in labels], np.int64)
@@ -107,24 +120,31 @@ def mentioned(
     by_phrases = _right(pieces.marks.T.astype(np.float64), y, len(present))
     if by_phrases < by_words - math.sqrt(by_words * (1 - by_words) / len(rows)):
         return Mentioned((), tried=pieces.tried)
-    return _said(pieces, y, present)
+    return _said(pieces, y, present, slips)
 
 
-def _said(pieces: Pieces, codes: Integers, labels: Sequence[str]) -> Mentioned:
+def _effort(rows: int, pieces: Pieces, labels: int, slips: Sequence[float]) -> float:
+    """Expansions."""
+    judging, leaving_out = work(rows, len(pieces.phrases), labels, slips)
+    return (2 * judging + len(pieces.groups) * leaving_out) / FLOPS
+
+
+def _said(
+    pieces: Pieces, codes: Integers, labels: Sequence[str], slips: Sequence[float]
+) -> Mentioned:  # fmt: skip
     x = pieces.marks.T.astype(np.float64)
-    found = judged(x, codes, len(labels))
-    by_chance = [_chance(x, group, codes, len(labels), found.penalty) for group in pieces.groups]
+    found = judged(x, codes, len(labels), slips)
+    by_chance = [_chance(x, group, codes, len(labels), found.setting) for group in pieces.groups]
     sure = kept(by_chance, FALSE)
     if not sure:
         return Mentioned((), found.right, pieces.tried, len(pieces.groups))
     places = [at for one in sure for at in pieces.groups[one]]
     some = x[:, places]
-    penalty = judged(some, codes, len(labels)).penalty
-    fit = fitted(some, codes, len(labels), penalty)
+    fit = fitted(some, codes, len(labels), judged(some, codes, len(labels), slips).setting)
     rules: list[tuple[float, Rule]] = []
     shares = np.bincount(codes, minlength=len(labels)) / len(codes)
     for column, at in enumerate(places):
-        expected = _with(some, column, codes, fit)
+        expected = _with(some, column, fit)
         label = labels[int(expected.argmax())]
         strength = float(np.abs(expected - shares).sum())
         rules.append((strength, Rule((When(mentions(terms(pieces.phrases[at])), label),))))
@@ -149,24 +169,22 @@ def _right(x: Numbers, codes: Integers, labels: int) -> float:
     return best
 
 
-def _with(x: Numbers, at: int, codes: Integers, w: Numbers) -> Numbers:
+def _with(x: Numbers, at: int, w: Numbers) -> Numbers:
     """The share of each label among all texts, each with phrase `at` in place of those that it never
-    stands beside: as the weights have it, and put right by how far they are off where it stands."""
+    stands beside."""
     turned = x.copy()
     turned[:, (x[:, at] @ x) == 0] = 0.0
     turned[:, at] = 1.0
-    own = x[:, at] > 0
-    off = (codes[own, None] == np.arange(w.shape[1])) - chances(x[own], w)
-    found: Numbers = chances(turned, w).mean(0) + off.mean(0)
+    found: Numbers = chances(turned, w).mean(0)
     return found
 
 
 def _chance(
-    x: Numbers, group: Sequence[int], codes: Integers, labels: int, penalty: float
+    x: Numbers, group: Sequence[int], codes: Integers, labels: int, setting: Setting
 ) -> float:  # fmt: skip
     """The chance that a group dealt out anew tells as much of what the other phrases leave over."""
     others = [at for at in range(x.shape[1]) if at not in group]
-    held = left_out(x[:, others], codes, labels, penalty)
+    held = left_out(x[:, others], codes, labels, setting)
     left = (codes[:, None] == np.arange(labels)) - held
     left -= left.mean(0)
     marks = x[:, list(group)]

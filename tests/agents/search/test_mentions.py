@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from peirce.agents.search.budget import Budget
 from peirce.agents.search.text.mentions import Mentioned, mentioned, pieces_of
-from peirce.agents.search.text.multinomial import chances, fitted, judged
+from peirce.agents.search.text.multinomial import Setting, chances, fitted, judged
 from peirce.agents.search.text.pieces import repeated, share_repeated
 from peirce.agents.search.text.texts import rules_over_texts
 from peirce.records import Json
@@ -93,11 +93,11 @@ def test_each_phrase_that_weighs_gets_the_label_that_most_texts_with_it_have(
 
 def test_no_sentence_on_shuffled_labels_but_by_the_chance_that_is_told() -> None:
     wrong = 0
-    for seed in range(20):
+    for seed in range(8):
         rows, labels = made(120, seed)
         random.Random(seed).shuffle(labels)
         wrong += bool(found(rows, labels).rules)
-    assert wrong <= 5  # a tenth, and what chance adds to that
+    assert wrong <= 2  # a tenth, and what chance adds to that
 
 
 def test_phrases_that_do_not_weigh_are_not_spoken_of() -> None:
@@ -132,7 +132,7 @@ def test_the_regression_finds_the_weights_that_made_the_labels() -> None:
     scores = x @ true
     p = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     codes = np.array([random_.choice(3, p=one) for one in p])
-    w = fitted(x, codes, 3, 0.1)
+    w = fitted(x, codes, 3, Setting(0.1))
     assert (
         np.abs(
             (w[:-1] - w[:-1].mean(1, keepdims=True)) - (true - true.mean(1, keepdims=True))
@@ -141,3 +141,18 @@ def test_the_regression_finds_the_weights_that_made_the_labels() -> None:
     )
     assert np.allclose(chances(x, w).sum(1), 1)
     assert judged(x[:300], codes[:300], 3).right > 0.5
+
+
+def test_labels_changed_at_random_do_not_bend_the_weights_and_their_share_is_found() -> None:
+    random_ = np.random.default_rng(2)
+    x = (random_.random((600, 6)) < 0.5).astype(np.float64)
+    true = random_.uniform(-5, 5, (6, 3))
+    clean = (x @ true).argmax(1)
+    codes = np.where(random_.random(600) < 0.3, (clean + random_.integers(1, 3, 600)) % 3, clean)
+    found = judged(x, codes, 3)
+    assert found.setting.slips in (0.2, 0.3)
+    right = [
+        (chances(x, fitted(x, codes, 3, setting)).argmax(1) == clean).mean()
+        for setting in (found.setting, Setting(found.setting.penalty))
+    ]
+    assert right[0] >= max(right[1], 0.95)
