@@ -44,7 +44,7 @@ from .pieces import Pieces, repeated, share_repeated
 MOST = 20  # sentences
 MADE = 0.5  # share of the words in repeated phrases, from which on texts are put together
 FEWEST = 40  # rows, below which nothing is mined
-COLUMNS = 80  # phrases, above which nothing is said: these are no few pieces
+COLUMNS = 40  # phrases that are weighed
 FALSE = 0.1  # share of the groups that may stand by chance
 SHUFFLES = 999
 FLOPS = 200_000  # multiplications that count as an expansion
@@ -101,16 +101,15 @@ def in_full(rules: Sequence[Rule], rows: Prepared, pieces: Pieces) -> tuple[Rule
 def mentioned(
     rows: Prepared, labels: Sequence[str], pieces: Pieces, budget: Budget
 ) -> Mentioned:  # fmt: skip
-    """labels: of the rows, whose phrases are `pieces`. Nothing is found where there are too many phrases, or
-    where the words by themselves tell more."""
+    """labels: of the rows, whose phrases are `pieces`. Nothing is found where the
+    words by themselves tell more."""
     present = [one for one in rows.labels if one in set(labels)]
-    if not 0 < len(pieces.phrases) <= COLUMNS:
-        return Mentioned((), tried=pieces.tried)
+    pieces = pieces.thinned(COLUMNS)
     slips: Sequence[float] = SLIPS
     if _effort(len(rows), pieces, len(present), slips) > budget.left:
         slips = SLIPS[:1]
     effort = _effort(len(rows), pieces, len(present), slips)
-    if effort > budget.left:
+    if not pieces.phrases or effort > budget.left:
         return Mentioned((), tried=pieces.tried)
     budget.charge(effort)
     y = np.array([present.index(one) for one in labels], np.int64)

@@ -54,6 +54,25 @@ class Pieces:
     groups: tuple[tuple[int, ...], ...]
     tried: int
 
+    def thinned(self, most: int) -> Pieces:
+        """At most so many phrases: those in groups first, then longer ones, then those of more rows."""
+
+        def key(group: tuple[int, ...]) -> tuple[bool, int, int]:
+            words = max(self.phrases[at].count(" ") for at in group)
+            return len(group) == 1, -words, -int(self.marks[list(group)].sum())
+
+        kept: list[tuple[int, ...]] = []
+        for group in sorted(self.groups, key=key):
+            if sum(map(len, kept)) + len(group) <= most:
+                kept.append(group)
+        places = sorted(at for group in kept for at in group)
+        return Pieces(
+            tuple(self.phrases[at] for at in places),
+            self.marks[places],
+            tuple(tuple(places.index(at) for at in group) for group in kept),
+            self.tried,
+        )
+
 
 @dataclass(frozen=True)
 class _Cut:
