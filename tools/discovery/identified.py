@@ -5,19 +5,12 @@ left out, a threshold moved by a value of its column, a choice taken away. With 
 other true rules beside it, more shown rows get a wrong label than with the rule as it is. A choice
 added makes a longer rule, which has to explain them better to be the one to believe. And of all labels
 its own has to be the one that is raised most where it applies, beside its share among the shown rows.
-
-A rule that some shown rows contradict (labels that were changed, a phrase that other phrases outweigh) is a
-fact about most rows. The rows identify it where they show that fact beyond noise: its label leads the next
-one where it applies (sign test), and has a greater share there than elsewhere (two shares compared), each
-at 5%, one-sided. So a phrase that does nothing, that no row has, or whose label leads by two rows of 40, is
-not identified.
-
+What some shown rows contradict has to stand beyond noise (noise.py).
 What no row would refute nobody can find from the rows, and a lower score for it says nothing of a method.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -28,12 +21,10 @@ from ..judge.conditions import AllOf, Compare, Condition, Is, Not
 from ..judge.prepared import Prepared
 from ..judge.quantities import Number
 from ..judge.rules import NOT_APPLICABLE, Codes, Rule, When
+from .noise import beyond_noise
 from .overlap import overlap, whole
 from .parts import parts
 from .space import Space
-
-CHANCE = 0.05  # of a fact about most rows, that noise alone shows it
-MANY = 1_000  # tosses, above which their sum is a normal deviate
 
 
 def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Space) -> list[bool]:
@@ -49,7 +40,7 @@ def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Spac
     least = _errors(codes, gold, rest)
     return [
         _raised_most(codes[place], gold)
-        and _beyond_noise(codes[place], gold)
+        and beyond_noise(codes[place], gold)
         and all(
             _errors([*codes[:place], other.codes(rows), *codes[place + 1 :]], gold, rest)
             >= least + (not longer)
@@ -70,34 +61,6 @@ def _raised_most(codes: Codes, gold: Codes) -> bool:
     shares = np.bincount(gold, minlength=count) / len(gold)
     raised = np.bincount(gold[there], minlength=count) / there.sum() / np.maximum(shares, 1e-12)
     return bool((np.delete(raised, given[0]) < raised[given[0]]).all())
-
-
-def _beyond_noise(codes: Codes, gold: Codes) -> bool:
-    """Whether the one label that the codes give leads the next one where they give it, and has a greater
-    share there than elsewhere, by more than chance; True where no row contradicts it."""
-    there = codes != NOT_APPLICABLE
-    given = np.unique(codes[there])
-    if given.size != 1 or (gold[there] == given[0]).all():
-        return True
-    label = int(given[0])
-    counts = np.bincount(gold[there], minlength=label + 1)
-    own, other = int(counts[label]), int(np.delete(counts, label).max())
-    if _tail(own, own + other) > CHANCE:
-        return False
-    if there.all():
-        return True
-    shares = own / there.sum(), float((gold[~there] == label).mean())
-    both = float((gold == label).mean())
-    spread = math.sqrt(both * (1 - both) * (1 / there.sum() + 1 / (~there).sum()))
-    return math.erfc((shares[0] - shares[1]) / max(spread, 1e-12) / math.sqrt(2)) / 2 <= CHANCE
-
-
-def _tail(heads: int, tosses: int) -> float:
-    """The chance of so many heads or more."""
-    if tosses > MANY:
-        return math.erfc((2 * heads - tosses) / math.sqrt(2 * tosses)) / 2
-    above = sum(math.comb(tosses, one) for one in range(heads, tosses + 1))
-    return float(above / 2**tosses)
 
 
 def _otherwise(truths: Sequence[Rule], labels: Sequence[str]) -> int:
