@@ -71,7 +71,8 @@ def pieces_of(rows: Prepared) -> Pieces | None:
 
 
 def in_full(rules: Sequence[Rule], rows: Prepared, pieces: Pieces) -> tuple[Rule, ...]:
-    """The rules with the whole phrase for a word of it that stands in the same rows."""
+    """The rules with the whole phrase for a word of it that stands in the same rows, and a sentence for
+    each where one says that a text mentions one of several."""
 
     def said(one: Condition) -> Condition:
         match one:
@@ -86,16 +87,18 @@ def in_full(rules: Sequence[Rule], rows: Prepared, pieces: Pieces) -> tuple[Rule
                         return mentions(terms(phrase))
         return one
 
-    return tuple(
-        Rule(
-            tuple(
-                When(said(one.condition), one.label) if isinstance(one, When) else one
-                for one in rule.clauses
-            ),
-            rule.otherwise,
-        )
-        for rule in rules
-    )
+    found: list[Rule] = []
+    for rule in rules:
+        match rule:
+            case Rule((When(Compare(Listed(some), "at least", 1), label),), None):
+                found += [Rule((When(said(mentions((one,))), label),)) for one in some]
+            case _:
+                clauses = (
+                    When(said(one.condition), one.label) if isinstance(one, When) else one
+                    for one in rule.clauses
+                )
+                found.append(Rule(tuple(clauses), rule.otherwise))
+    return tuple(dict.fromkeys(found))[:MOST]
 
 
 def mentioned(
