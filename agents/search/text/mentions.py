@@ -120,7 +120,7 @@ def mentioned(
     found = [words.present(Term(one)) for one in words.vocabulary if one[0].isalnum()]
     by_words = _right(np.array(found, np.float64).T, y, len(present))
     by_phrases = _right(pieces.marks.T.astype(np.float64), y, len(present))
-    if by_phrases < by_words - math.sqrt(by_words * (1 - by_words) / len(rows)):
+    if by_phrases < by_words - 2 * math.sqrt(by_words * (1 - by_words) / len(rows)):
         return Mentioned((), tried=pieces.tried)
     return _said(pieces, y, present, slips)
 

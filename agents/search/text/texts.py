@@ -46,8 +46,7 @@ def rules_over_texts(
         if pieces is not None:
             weighed = mentioned(prepared, labels, pieces, Budget(expansions))
             if share >= max(EXPLAINED, weighed.right) and (
-                _plain(decided.rules)
-                or weighed.right < FAR * share
+                weighed.right < FAR * share
                 or _left_out(rows, labels, public, expansions, weighed.right) >= weighed.right
             ):
                 return decided
