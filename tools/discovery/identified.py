@@ -5,6 +5,7 @@ left out, a threshold moved by a value of its column, a choice taken away. With 
 other true rules beside it, more shown rows get a wrong label than with the rule as it is. A choice
 added makes a longer rule, which has to explain them better to be the one to believe. And of all labels
 its own has to be the one that is raised most where it applies, beside its share among the shown rows.
+What some shown rows contradict has to stand beyond noise (noise.py).
 What no row would refute nobody can find from the rows, and a lower score for it says nothing of a method.
 """
 
@@ -20,6 +21,7 @@ from ..judge.conditions import AllOf, Compare, Condition, Is, Not
 from ..judge.prepared import Prepared
 from ..judge.quantities import Number
 from ..judge.rules import NOT_APPLICABLE, Codes, Rule, When
+from .noise import beyond_noise
 from .overlap import overlap, whole
 from .parts import parts
 from .space import Space
@@ -38,6 +40,7 @@ def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Spac
     least = _errors(codes, gold, rest)
     return [
         _raised_most(codes[place], gold)
+        and beyond_noise(codes[place], gold)
         and all(
             _errors([*codes[:place], other.codes(rows), *codes[place + 1 :]], gold, rest)
             >= least + (not longer)

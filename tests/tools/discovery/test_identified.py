@@ -1,0 +1,45 @@
+"""What rows contradict is identified only where they show it beyond noise."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from peirce.tools.discovery.identified import identified
+from peirce.tools.discovery.space import Space
+
+sys.path.insert(0, str(Path(__file__).parent))
+from made import rule, texts
+
+HERE, ELSEWHERE = "a red hat", "a blue hat"
+
+
+@pytest.mark.parametrize(
+    ("here", "elsewhere", "known"),
+    [
+        ((40, 0), (80, 80), True),
+        ((29, 11), (80, 80), True),
+        ((21, 19), (80, 80), False),  # leads by two rows of 40
+        ((24, 16), (20, 140), False),  # far more than elsewhere, and no sure lead
+        ((32, 8), (128, 32), False),  # leads, as everywhere: the phrase does nothing
+        ((0, 40), (160, 0), False),
+        ((0, 0), (80, 80), False),  # stands in no row
+    ],
+)
+def test_a_fact_about_most_rows_is_identified_where_label_and_effect_are_beyond_noise(
+    here: tuple[int, int], elsewhere: tuple[int, int], known: bool
+) -> None:
+    counts = [(HERE, here), (ELSEWHERE, elsewhere)]
+    some = [text for text, rows in counts for _ in range(sum(rows))]
+    labels = [
+        label
+        for _, rows in counts
+        for label, n in zip(("in", "out"), rows, strict=True)
+        for _ in range(n)
+    ]
+    problem = texts(some, ["in", "out"])
+    shown = [replace(row, output=one) for row, one in zip(problem.shown, labels, strict=True)]
+    true = rule('If the text mentions "red", the label is in.', problem)
+    assert identified([true], shown, Space(problem)) == [known]
