@@ -181,12 +181,13 @@ def report(rows: Sequence[Row], out: Path, docs: bool, seed: int) -> None:
     places = [(out / "hypobench-grid.md", out)]
     if docs:
         places.append((ROOT / "docs" / "hypobench-grid.md", ROOT / "docs" / "figures"))
-    drawn = plotting.available()
-    if not drawn:
+    paper = [row for row in some if row["generator"] != "tree"]
+    drawn = plotting.available() and bool(paper)
+    if not plotting.available():
         print(plotting.ABSENT)
     for page, figures in places:
         forms = (".svg",) if figures != out else (".svg", ".png")
-        made = plotting.rendered(lambda: hypobench_curves.draw(some), forms) if drawn else None
+        made = plotting.rendered(lambda: hypobench_curves.draw(paper), forms) if drawn else None
         for form, data in (made or {}).items():
             (figures / f"hypobench-grid{form}").write_bytes(data)
         figure = "hypobench-grid.svg" if figures == out else "figures/hypobench-grid.svg"
