@@ -13,9 +13,9 @@ names (`personality_controlled/20_*`).
 
 DIR/hypobench-grid.jsonl gets a row a set as soon as it is scored, with its bank; a run that was stopped
 goes on where it was. A row keeps the digest of the code that made it, and sets that other code made are
-run again, unless --keep says that they may stay (--score-again: with their banks scored anew). From the rows come hypobench-grid.md (by difficulty, and the lowest) and the figure
-(hypobench_curves.py), beside what is published of HypoGeniC, which a model judged. What stands in the
-page below "## What falls short" was written by a person and stays.
+run again, unless --keep says that they may stay (--score-again: with their banks scored anew). From the
+rows come hypobench-grid.md (by difficulty, and the lowest) and the figure (hypobench_curves.py), beside what
+is published of HypoGeniC, which a model judged. What stands in the page below "## What falls short" was written by a person and stays.
 """
 
 from __future__ import annotations
