@@ -3,7 +3,7 @@
     python bench/hypobench_grid.py --out DIR                       # every set, two at a time
     python bench/hypobench_grid.py --out DIR --only levels,shoe    # some kinds
     python bench/hypobench_grid.py --out DIR --redraw --docs       # from the rows there: docs/, too
-    python bench/hypobench_grid.py                                 # three easy sets, nothing written
+    python bench/hypobench_grid.py                                # two easy sets, in a temporary folder
 
 Each set is a session of its own: method hypogenic, model search, presets as they are, the first sample of
 200 training rows, scored on the test rows and by the discovery scores (docs/discovery.md), which ask no
@@ -13,9 +13,9 @@ names (`personality_controlled/20_*`).
 
 DIR/hypobench-grid.jsonl gets a row a set as soon as it is scored, with its bank; a run that was stopped
 goes on where it was. A row keeps the digest of the code that made it, and sets that other code made are
-run again. From the rows come hypobench-grid.md (by difficulty, and the lowest) and the figure
-(hypobench_curves.py), beside what is published of HypoGeniC, which a model judged. What stands in the
-page below "## What falls short" was written by a person and stays.
+run again, unless --keep says that they may stay (--score-again: with their banks scored anew). From the
+rows come hypobench-grid.md (by difficulty, and the lowest) and the figure (hypobench_curves.py), beside what
+is published of HypoGeniC, which a model judged. What stands in the page below "## What falls short" was written by a person and stays.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ from peirce.tasks.label_generation import GENERATORS
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("admission", "shoe", "marine", "election", "personality", "tree")
-EASY = ("admission/level_1/base", "shoe", "election/level1")
+EASY = ("admission/level_1/base", "election/level1")
 KINDS = {"levels": "*/level[0-5]*", "twins": "*/counterfactual/*", "grid": "*_controlled/*"}
-ROOMS = ("agents/search", "graphs", "tasks", "tools", "verbs")  # whose code decides a row
+# Whose code decides a row.
+ROOMS = ("agents/search/text", "graphs", "tasks/label_generation", "tools/discovery", "tools/judge")
 SCORED = ("hdr", "hdr_identified", "hdr_released", "precision", "identical", "identified")
 FACTORS = ("true_num_hypotheses", "depth", "noise_level", "distractor", "random_dropout",
            "num_impactful_feature", "subtlety", "counterintuitive")  # fmt: skip
@@ -181,12 +182,13 @@ def report(rows: Sequence[Row], out: Path, docs: bool, seed: int) -> None:
     places = [(out / "hypobench-grid.md", out)]
     if docs:
         places.append((ROOT / "docs" / "hypobench-grid.md", ROOT / "docs" / "figures"))
-    drawn = plotting.available()
-    if not drawn:
+    paper = [row for row in some if row["generator"] != "tree"]
+    drawn = plotting.available() and bool(paper)
+    if not plotting.available():
         print(plotting.ABSENT)
     for page, figures in places:
         forms = (".svg",) if figures != out else (".svg", ".png")
-        made = plotting.rendered(lambda: hypobench_curves.draw(some), forms) if drawn else None
+        made = plotting.rendered(lambda: hypobench_curves.draw(paper), forms) if drawn else None
         for form, data in (made or {}).items():
             (figures / f"hypobench-grid{form}").write_bytes(data)
         figure = "hypobench-grid.svg" if figures == out else "figures/hypobench-grid.svg"
@@ -205,6 +207,7 @@ def main() -> None:
     parser.add_argument(
         "--redraw", action="store_true", help="run nothing: the rows that are there"
     )
+    parser.add_argument("--keep", action="store_true", help="also rows that other code made")
     parser.add_argument("--score-again", action="store_true", help="the banks that are there")
     parser.add_argument("--docs", action="store_true", help="write docs/hypobench-grid.md as well")
     options = parser.parse_args()
@@ -216,7 +219,11 @@ def main() -> None:
     if options.score_again:
         rows = [scored_again(row) for row in rows]
     write_rows(file, rows)
-    made = {row["set"] for row in rows if row["seed"] == options.seed and row["code"] == code()}
+    made = {
+        row["set"]
+        for row in rows
+        if row["seed"] == options.seed and (options.keep or row["code"] == code())
+    }
     wanted = [pair for pair in names_of(only, options.seed) if pair[1] not in made]
     if not options.redraw:
         for row in several(wanted, options.seed, options.processes, options.seconds):

@@ -188,7 +188,7 @@ def main() -> None:
         text = f"python bench/hypobench_sets.py --seeds {' '.join(map(str, options.seeds))} --docs"
         rest = __doc__.partition("\n\n")[2]
         PAGE.write_text(
-            f"# The generated sets, checked\n\nMade by\n\n    {text}\n\n(seeds {seeds}; rows of one seed). {rest}\n"
+            f"# The generated sets, checked\n\nMade by\n\n    {text}\n\nSeeds {seeds}; rows are those of one seed. {rest}\n"
             f"{as_markdown(told)}\n"
         )
     if not all(one.right for one in found):

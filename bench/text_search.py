@@ -1,11 +1,12 @@
-"""What the search on labelled text costs: `python bench/text_search.py [--rows 200 800] [--fields]`.
+"""What the search on labelled text costs: `python bench/text_search.py [--rows 200 800] [--docs]`.
 
 Texts of some 100 words of a vocabulary with frequencies as in English (Zipf), drawn by a seed; the
 label hangs on how many words of two short lists a text holds, and one label in ten is changed. Each
 cell of the table is a process of its own: the whole answer is asked for once, with the expansions of
-the preset `standard`, and the process's peak of memory is read off, less what it held after its
-imports and the texts were there. Terms are the different words of the texts. `--fields`: records of
-choices, counts and truth values instead of texts, over the number of columns.
+the preset `standard`; CPU seconds, and the process's peak of memory less what it held after its imports
+and the texts were there. Records of choices, counts and truth values, of which two conjunctions decide,
+are measured over the number of their columns. "Different" counts the words of the texts, or the columns.
+--docs writes the tables and the picture of docs/text-search.md.
 """
 
 from __future__ import annotations
@@ -17,21 +18,28 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from peirce.agents.search import PRESETS
 from peirce.agents.search.text.engine import Problem
+from peirce.reports import plotting
+from peirce.reports.tables import Table, as_markdown, as_text
 
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 ROWS = (200, 800, 3200)
 VOCABULARIES = (1_000, 5_000, 20_000)
 COLUMNS = (5, 10, 20)
+KINDS = {"texts": "vocabulary", "records": "columns"}
 LABELS = ["deceptive", "truthful"]
 CHANGED = 0.1
 MIB = 1024  # KiB, the unit of ru_maxrss on Linux
 
 Shown = list[list[Any]]
+Cell = dict[str, float]
+BLUES, REDS = ("#9ecae1", "#4292c6", "#08519c"), ("#fcae91", "#fb6a4a", "#a50f15")
 
 
 def drawn_texts(count: int, vocabulary: int, seed: int) -> Shown:
@@ -89,16 +97,16 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def one(kind: str, count: int, size: int) -> dict[str, float]:
+def one(kind: str, count: int, size: int) -> Cell:
     """seconds, mib, terms, sentences of one cell."""
-    shown = (drawn_fields if kind == "fields" else drawn_texts)(count, size, seed=0)
+    shown = (drawn_fields if kind == "records" else drawn_texts)(count, size, seed=0)
     told = public_of(shown)
     terms = size
     if kind == "texts":
         terms = len({word for row, _ in shown for word in row["text"].lower().strip(".").split()})
-    before, began = peak(), time.perf_counter()
+    before, began = peak(), time.process_time()
     answer = Problem(shown, [], PRESETS["standard"].expansions, told).next([], frozenset())
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     return {
         "seconds": round(seconds, 2),
         "mib": round((peak() - before) / MIB, 1),
@@ -107,19 +115,80 @@ def one(kind: str, count: int, size: int) -> dict[str, float]:
     }
 
 
-def table(kind: str, rows: Sequence[int], sizes: Sequence[int]) -> None:
-    what = "columns" if kind == "fields" else "vocabulary"
-    print(f"{'rows':>6} {what:>11} {'different':>10} {'seconds':>9} {'MiB':>8} {'sentences':>10}")
+def cells(kind: str, rows: Sequence[int], sizes: Sequence[int]) -> Iterator[Cell]:
+    """Each in a process of its own."""
     for count in rows:
         for size in sizes:
             command = [sys.executable, __file__, "--cell", kind, str(count), str(size)]
             made = subprocess.run(command, check=True, capture_output=True, text=True)
-            cell = json.loads(made.stdout)
-            print(
-                f"{count:>6,} {size:>11,} {cell['terms']:>10,} {cell['seconds']:>9.2f}"
-                f" {cell['mib']:>8.1f} {cell['sentences']:>10}",
-                flush=True,
+            found: Cell = {"rows": count, "size": size, **json.loads(made.stdout)}
+            print(f"{kind:<8} {count:>6,} rows {size:>7,}: {found['seconds']:.2f} s", flush=True)
+            yield found
+
+
+def table(kind: str, some: Sequence[Cell]) -> Table:
+    heads = ("rows", KINDS[kind], "different", "CPU seconds", "MiB", "sentences")
+    return Table(
+        heads,
+        tuple(
+            (
+                int(cell["rows"]), int(cell["size"]), int(cell["terms"]), f"{cell['seconds']:.2f}",
+                f"{cell['mib']:.0f}", int(cell["sentences"]),
             )
+            for cell in some
+        ),
+    )  # fmt: skip
+
+
+def draw(found: dict[str, list[Cell]]) -> Any:
+    figure = plotting.blank(7.5, 3.2)
+    axes = figure.subplots(1, 2)
+    order = []
+    for kind, some in found.items():
+        for n, size in enumerate(sorted({cell["size"] for cell in some})):
+            own = [cell for cell in some if cell["size"] == size]
+            label = f"{kind}, {KINDS[kind]} {size:,.0f}"
+            order.append(label)
+            look = {"ls": "-" if kind == "texts" else "--", "marker": "o^s"[n % 3], "ms": 4, "lw": 1.2,
+                    "color": (BLUES if kind == "texts" else REDS)[n % 3]}  # fmt: skip
+            for axis, key in zip(axes, ("seconds", "mib"), strict=True):
+                axis.plot([c["rows"] for c in own], [c[key] for c in own], label=label, **look)
+    for axis, title in zip(axes, ("CPU seconds of one answer", "MiB at the peak"), strict=True):
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        rows = sorted({cell["rows"] for some in found.values() for cell in some})
+        axis.set_xticks(rows, [f"{int(count):,}" for count in rows])
+        least, most = axis.get_ylim()
+        tens = [10.0**n for n in range(-3, 6) if least <= 10.0**n <= most]
+        axis.set_yticks(tens, [f"{ten:,g}" for ten in tens])
+        axis.minorticks_off()
+        axis.set_xlabel("shown rows")
+        axis.set_title(title, fontsize=9)
+        axis.grid(alpha=0.2)
+    plotting.legend_below(figure, list(axes), order)
+    return figure
+
+
+def page(found: dict[str, list[Cell]]) -> str:
+    told = "\n\n".join(
+        f"## {kind.capitalize()}\n\n{as_markdown(table(kind, some))}"
+        for kind, some in found.items()
+    )
+    rows = " ".join(f"{int(count)}" for count in sorted({cell["rows"] for cell in found["texts"]}))
+    return f"""# What the search on labelled text costs
+
+One answer of `--model search` (up to 20 sentences) with the expansions of the preset `standard`, CPU
+seconds on one thread; made by
+
+    python bench/text_search.py --rows {rows} --docs
+
+Texts have 40 to 160 words, drawn by their frequency in English; records have columns of three kinds. Memory is the
+peak above what the process held before the answer was asked for.
+
+![seconds and memory](figures/text-search.svg)
+
+{told}
+"""
 
 
 def main() -> None:
@@ -127,16 +196,21 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS))
     parser.add_argument("--vocabulary", type=int, nargs="+", default=list(VOCABULARIES))
     parser.add_argument("--columns", type=int, nargs="+", default=list(COLUMNS))
-    parser.add_argument("--fields", action="store_true", help="records instead of texts")
+    parser.add_argument("--docs", action="store_true", help="write docs/text-search.md")
     parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.cell:
         kind, count, size = options.cell
         print(json.dumps(one(kind, int(count), int(size))))
-    elif options.fields:
-        table("fields", options.rows, options.columns)
-    else:
-        table("texts", options.rows, options.vocabulary)
+        return
+    sizes = {"texts": options.vocabulary, "records": options.columns}
+    found = {kind: list(cells(kind, options.rows, some)) for kind, some in sizes.items()}
+    for kind, some in found.items():
+        print(as_text(table(kind, some), None))
+    if options.docs:
+        (DOCS / "text-search.md").write_text(page(found))
+        made = plotting.rendered(lambda: draw(found), (".svg",)) or {}
+        (DOCS / "figures" / "text-search.svg").write_bytes(made[".svg"])
 
 
 if __name__ == "__main__":
