@@ -15,10 +15,11 @@ from peirce.agents.search.engines import Engine
 from peirce.agents.search.text.atoms import grain, roundest
 from peirce.agents.search.text.chance import kept, surest
 from peirce.agents.search.text.fields import rules_over_fields
+from peirce.agents.search.text.places import places
 from peirce.records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
 from peirce.tasks.label_answers import hypotheses_in
 from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import compile_sentence
+from peirce.tools.judge.rules import Rule, compile_sentence
 
 GRADES = ["A", "B", "C", "D", "F"]
 PUBLIC = {
@@ -165,6 +166,43 @@ def test_phrases_that_cross_no_comma_decide_texts():
     assert sorted(said(rows, labels, public)) == [
         f'If the text mentions "{one} shirt", the label is "{one}".' for one in sorted(colours)
     ]
+
+
+def test_two_places_of_made_texts_decide_together():
+    """Of one place two fillings: under a red or blue hat the shirt decides, else the bag."""
+    colours = ["red", "blue", "green", "white"]
+    random_ = random.Random(4)
+    rows, labels = [], []
+    for _ in range(200):
+        hat, shirt, bag = (random_.choice(colours) for _ in range(3))
+        rows.append({"text": f"a tall man with {hat} hat, {shirt} shirt, and a {bag} bag"})
+        labels.append(shirt if hat in ("red", "blue") else bag)
+    public = {
+        "labels": colours, "shape": "text", "columns": {"text": {"kind": "text", "about": ""}}
+    }  # fmt: skip
+    found = said(rows, labels, public)
+    assert set(found) == {
+        f'If the text mentions one of {hats} and the text mentions "{one} {thing}",'
+        f' the label is "{one}".'
+        for one in colours
+        for hats, thing in (('"blue hat", "red hat"', "shirt"), ('"green hat", "white hat"', "bag"))
+    }
+    assert all(isinstance(compile_sentence(one, public), Rule) for one in found)
+
+
+def test_texts_that_people_wrote_have_no_places():
+    texts = [
+        "the red car",
+        "the blue car",
+        "a red bike",
+        "no car at all",
+        "the red car, the blue car",
+    ]
+    found = {
+        phrase: np.array([phrase in text for text in texts])
+        for phrase in ("red car", "blue car", "the red", "the blue", "red bike")
+    }
+    assert places(found) == []
 
 
 def test_missing_values_and_odd_columns_are_no_failure():
