@@ -23,7 +23,10 @@ LONGEST = 3  # words
 FEWEST = 3  # rows with a phrase, and without it
 MOST = 150  # phrases that are kept of a column
 A_WORD_MORE = 0.5  # bits
-SMALL = frozenset("a an and as at by for from in is it of on or that the to was with".split())
+SMALL = frozenset(
+    ("a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "it", "of", "on", "or", "that",
+     "the", "to", "was", "with")
+)  # fmt: skip
 Marks = NDArray[np.bool_]
 
 

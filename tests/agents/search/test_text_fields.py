@@ -18,8 +18,10 @@ from peirce.agents.search.text.fields import rules_over_fields
 from peirce.agents.search.text.places import places
 from peirce.records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
 from peirce.tasks.label_answers import hypotheses_in
+from peirce.tools.judge.conditions import mentions
 from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import Rule, compile_sentence
+from peirce.tools.judge.rules import compile_sentence
+from peirce.tools.judge.terms import terms
 
 GRADES = ["A", "B", "C", "D", "F"]
 PUBLIC = {
@@ -180,14 +182,18 @@ def test_two_places_of_made_texts_decide_together():
     public = {
         "labels": colours, "shape": "text", "columns": {"text": {"kind": "text", "about": ""}}
     }  # fmt: skip
-    found = said(rows, labels, public)
-    assert set(found) == {
-        f'If the text mentions one of {hats} and the text mentions "{one} {thing}",'
-        f' the label is "{one}".'
+    found = rules_over_fields(rows, labels, public, 60_000).rules
+    wanted = {
+        frozenset(
+            (mentions(terms(*hats)), mentions(terms(f"{one} {thing}")))
+        )
         for one in colours
-        for hats, thing in (('"blue hat", "red hat"', "shirt"), ('"green hat", "white hat"', "bag"))
-    }
-    assert all(isinstance(compile_sentence(one, public), Rule) for one in found)
+        for hats, thing in (
+            (("blue hat", "red hat"), "shirt"), (("green hat", "white hat"), "bag")
+        )
+    }  # fmt: skip
+    assert {frozenset(rule.clauses[0].condition.parts) for rule in found} == wanted
+    assert all(compile_sentence(rule.written(), public) == rule for rule in found)
 
 
 def test_texts_that_people_wrote_have_no_places():
