@@ -23,6 +23,7 @@ DEEPEST = 5
 MOST = 20  # conjunctions
 WIDTH, CHILDREN = 4, 4  # sets that are kept, and made of each
 ALIKE = 0.8  # of two conjunctions' rows together; where more are common, one is tried
+LESS = 6.0  # bits
 BESIDE = 1e-6  # bits, below which nothing is better
 ROWS = 200  # on so many rows, 64 candidates are an expansion
 
@@ -206,6 +207,21 @@ class Covering:
                     found, worth = then
                     better = True
                     break
+        return found, worth
+
+    def completed(self, found: list[Conjunction], worth: float) -> Cover:
+        """Where no row of other labels is inside, those of the target that are left ask for a rule too:
+        with conjunctions that save up to `LESS` bits less than they cost, and are as pure."""
+        while self.budget.left and len(found) < MOST:
+            covered = self._others(found).covered
+            if (covered & ~self.wanted).any() or not (self.wanted & ~covered).any():
+                break
+            grown = [[*found, one] for one in self._grow(self._others(found))]
+            pure = [some for some in grown if not (self.of(some[-1]) & ~self.wanted).any()]
+            then = max(((self.worth(some), some) for some in pure), default=(-np.inf, found))
+            if then[0] < worth - LESS:
+                break
+            worth, found = then
         return found, worth
 
     def _dropped(self, found: list[Conjunction], worth: float) -> Cover | None:

@@ -11,9 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from peirce.agents.search import open_model
+from peirce.agents.search.budget import Budget
 from peirce.agents.search.engines import Engine
-from peirce.agents.search.text.atoms import grain, roundest
+from peirce.agents.search.text.atoms import atoms_of, grain, roundest
 from peirce.agents.search.text.chance import kept, surest
+from peirce.agents.search.text.covering import Covering
 from peirce.agents.search.text.fields import rules_over_fields
 from peirce.agents.search.text.places import places
 from peirce.records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
@@ -129,6 +131,25 @@ def test_columns_that_hang_together_earn_no_condition_by_that():
     assert (
         rules[0].codes(Prepared(rows, public)) == [label == "no" for label in labels]
     ).mean() > 0.9
+
+
+def test_rows_that_are_left_get_a_rule_where_nothing_else_is_wrong():
+    rows, labels = drawn(
+        lambda one: one["papers"] > 2 or (one["grade"] == "A" and one["donor"]), seed=2
+    )
+    prepared = Prepared(rows, PUBLIC)
+    atoms = atoms_of(prepared)
+    wanted = np.array(labels) == "yes"
+    (papers,) = (
+        (at,) for at, one in enumerate(atoms.conditions) if one.written() == "papers is more than 2"
+    )
+    covering = Covering(atoms, wanted, Budget(60_000))
+    found, worth = covering.completed([papers], covering.worth([papers]))
+    assert np.any([covering.of(one) for one in found], axis=0).tolist() == wanted.tolist()
+    assert worth == pytest.approx(covering.worth(found))
+    wanted[np.flatnonzero(prepared.numbers("papers") > 2)[0]] = False  # one row is wrong
+    covering = Covering(atoms, wanted, Budget(60_000))
+    assert covering.completed([papers], covering.worth([papers]))[0] == [papers]
 
 
 @pytest.mark.parametrize("seed", range(6))
