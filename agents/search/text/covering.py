@@ -1,8 +1,9 @@
 """The OR of conjunctions that is worth most (volume.py): grown by beams, then polished.
 
-A beam grows one conjunction beside those that stand. Half of it is kept by worth, half by how far the
-new rows of the target lie together, since the beginnings of a deep rule are worth nothing yet.
-Polishing drops, replaces and adds conditions, drops conjunctions, and grows them again.
+A beam grows one conjunction beside those that stand. A part of it is kept by worth, the others by how far
+the new rows of the target lie together, of those that are left and of all, since the beginnings of a deep
+rule are worth nothing yet. Polishing drops, replaces and adds conditions, drops conjunctions, exchanges them
+for others that some beam came by, and grows them again.
 """
 
 from __future__ import annotations
@@ -97,8 +98,8 @@ class Covering:
     def _scored(
         self, stems: Sequence[Conjunction], beside: Others
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For each stem and each atom more, (stems, atoms): what all is then worth, and how far the new
-        rows of the target lie together. -inf for an atom of a column that the stem speaks of, unless
+        """For each stem and each atom more: (stems, atoms) what all is then worth, and (2, stems, atoms)
+        how far the new rows of the target lie together, of those left and of all. -inf for an atom of a column that the stem speaks of, unless
         they are two bounds."""
         evidence = self.evidence
         covers = np.array([self.of(stem) for stem in stems], np.bool_)
@@ -122,14 +123,19 @@ class Covering:
         named = bits[:, None] + evidence.price[None, :] + more[:, None]
         worth = evidence.worth(inside, wrong, whole) - named - beside.bits
         left = max(1.0, float((self.wanted & ~beside.covered).sum()))
-        gathered = new_ones * np.log2(np.maximum(new_ones, 1) / left / volume) - named
+        gathered = np.stack(
+            [
+                new_ones * np.log2(np.maximum(new_ones, 1) / many / volume) - named
+                for many in (left, evidence.ones)
+            ]
+        )
         self._charge(worth.size)
         for row, stem in enumerate(stems):
             for one in stem:
                 worth[row, self.same[one]] = -np.inf
-                gathered[row, self.same[one]] = -np.inf
+                gathered[:, row, self.same[one]] = -np.inf
         few = new_ones < 2
-        gathered[few] = -np.inf
+        gathered[:, few] = -np.inf
         worth[few] = -np.inf
         return worth, gathered
 
@@ -176,7 +182,7 @@ class Covering:
     ) -> Iterator[Conjunction]:
         seen: set[Conjunction] = set()
         covers: set[bytes] = set()
-        for scores in (worth, gathered):
+        for scores in (worth, *gathered):
             taken = 0
             for at in first(scores, 4 * BEAM):
                 row, atom = divmod(int(at), scores.shape[1])
@@ -331,10 +337,10 @@ class Covering:
         _, gathered = self._scored(stems, beside)
         found: list[tuple[float, Conjunction]] = []
         for row, stem in enumerate(stems):
-            for atom in np.flatnonzero(np.isfinite(gathered[row])).tolist():
+            for atom in np.flatnonzero(np.isfinite(gathered[1, row])).tolist():
                 then = tuple(sorted((*stem, atom)))
                 if not (self.of(then) & ~marks).any():
-                    found.append((-float(gathered[row, atom]), then))
+                    found.append((-float(gathered[1, row, atom]), then))
         return self._unlike(sorted(found), marks)
 
 
