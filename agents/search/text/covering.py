@@ -99,8 +99,8 @@ class Covering:
         self, stems: Sequence[Conjunction], beside: Others
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For each stem and each atom more: (stems, atoms) what all is then worth, and (2, stems, atoms)
-        how far the new rows of the target lie together, of those left and of all. -inf for an atom of a column that the stem speaks of, unless
-        they are two bounds."""
+        how far the new rows of the target lie together, of those left and of all. -inf for an atom of a
+        column that the stem speaks of, unless they are two bounds."""
         evidence = self.evidence
         covers = np.array([self.of(stem) for stem in stems], np.bool_)
         volumes = np.array([evidence.volume(stem) for stem in stems])
