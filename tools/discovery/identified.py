@@ -3,9 +3,13 @@
 A rule is identified where no small change of it explains the shown rows as well: one of its conditions
 left out, a threshold moved by a value of its column, a choice taken away. With the rule changed, and all
 other true rules beside it, more shown rows get a wrong label than with the rule as it is. A choice
-added makes a longer rule, which has to explain them better to be the one to believe. And of all labels
+added makes a longer rule, which has to explain them better to be the one to believe. Nor may any other
+rule over columns that is no longer explain them as well in its place, nor may they be explained as well
+without it (rivals.py). And of all labels
 its own has to be the one that is raised most where it applies, beside its share among the shown rows.
 What some shown rows contradict has to stand beyond noise (noise.py).
+Where true rules never contradict each other each is taken by itself: a row is right where all that apply
+give its label. Else the first that applies gives it.
 What no row would refute nobody can find from the rows, and a lower score for it says nothing of a method.
 """
 
@@ -15,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...records import Observation
 from ..judge.conditions import AllOf, Compare, Condition, Is, Not
@@ -24,6 +29,7 @@ from ..judge.rules import NOT_APPLICABLE, Codes, Rule, When
 from .noise import beyond_noise
 from .overlap import overlap, whole
 from .parts import parts
+from .rivals import Pool, has_rival
 from .space import Space
 
 
@@ -37,17 +43,56 @@ def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Spac
         return [False] * len(pieces)
     rest = _otherwise(truths, rows.labels)
     codes = [replace(one, otherwise=None).codes(rows) for one in pieces]
-    least = _errors(codes, gold, rest)
+    by_itself = _agree(codes)
+    least = _errors(codes, gold, rest, by_itself)
+    pool = Pool.of(rows, space)
     return [
         _raised_most(codes[place], gold)
         and beyond_noise(codes[place], gold)
         and all(
-            _errors([*codes[:place], other.codes(rows), *codes[place + 1 :]], gold, rest)
+            _errors([*codes[:place], other.codes(rows), *codes[place + 1 :]], gold, rest, by_itself)
             >= least + (not longer)
             for other, longer in neighbours(replace(one, otherwise=None), space)
         )
+        and not (
+            by_itself
+            and has_rival(
+                one,
+                _gains(one, [*codes[:place], *codes[place + 1 :]], gold, rest, rows),
+                pool,
+                rows,
+                space,
+            )
+        )
         for place, one in enumerate(pieces)
     ]
+
+
+def _agree(codes: Sequence[Codes]) -> bool:
+    """Whether no row is given two labels."""
+    every = np.stack(codes)
+    most = every.max(axis=0)
+    return bool(((every == NOT_APPLICABLE) | (every == most)).all())
+
+
+def _gains(rule: Rule, others: Sequence[Codes], gold: Codes, rest: int, rows: Prepared) -> Codes:
+    """(n,): 1 where a row becomes right by the rule's label beside the other rules, -1 where wrong."""
+    (label,) = {
+        rows.label_index(clause.label) for clause in rule.clauses if isinstance(clause, When)
+    }
+    before = _right(others, gold, rest)
+    after = _right([*others, np.full(len(gold), label, np.int64)], gold, rest)
+    return after.astype(np.int64) - before
+
+
+def _right(codes: Sequence[Codes], gold: Codes, rest: int) -> NDArray[np.bool_]:
+    """Rows of which all that is said is their label; `rest` is said where nothing is."""
+    wrong = np.zeros(len(gold), np.bool_)
+    there = np.zeros(len(gold), np.bool_)
+    for one in codes:
+        there |= one != NOT_APPLICABLE
+        wrong |= (one != NOT_APPLICABLE) & (one != gold)
+    return np.where(there, ~wrong, gold == rest)
 
 
 def _raised_most(codes: Codes, gold: Codes) -> bool:
@@ -70,7 +115,9 @@ def _otherwise(truths: Sequence[Rule], labels: Sequence[str]) -> int:
     return NOT_APPLICABLE if only is None else list(labels).index(only)
 
 
-def _errors(codes: Sequence[Codes], gold: Codes, rest: int) -> int:
+def _errors(codes: Sequence[Codes], gold: Codes, rest: int, by_itself: bool) -> int:
+    if by_itself:
+        return int((~_right(codes, gold, rest)).sum())
     said = np.full(len(gold), NOT_APPLICABLE, np.int64)
     for one in codes:
         said = np.where(said == NOT_APPLICABLE, one, said)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ MOST_VALUES = 12  # of a choice: pairs of values are asked for
 MOST_BOUNDS = 30  # of a number: quantiles, where it has more values
 ROUND, UNEVEN = 0.4, 2.0  # bits for saying that a bound is round (three of four are), and that not
 DENIED = 1.0  # bits that "not" and "exactly" cost
+Value = TypeVar("Value")
 
 
 class Atoms(NamedTuple):
@@ -101,6 +102,15 @@ def _values(
     for value in values:
         yield Is(name, (value,)), bits
         yield Not(Is(name, (value,))), bits + DENIED
+    for some, price in lists_of(values):
+        if len(some) > 1:
+            yield Is(name, tuple(some)), price
+
+
+def lists_of(values: Sequence[Value]) -> Iterator[tuple[Sequence[Value], float]]:
+    """Each value, and where there are not too many of them two and three; each with its bits."""
+    for value in values:
+        yield (value,), 1.0 + math.log2(len(values))
     if len(values) > MOST_VALUES:
         return
     for size in (2, 3):
@@ -110,7 +120,7 @@ def _values(
             for places in combinations(range(len(values)), size):
                 run = places[-1] - places[0] == size - 1
                 price = size + (math.log2(runs) if run else 1.0 + math.log2(apart))
-                yield Is(name, tuple(values[at] for at in places)), price
+                yield tuple(values[at] for at in places), price
 
 
 def _bounds(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:

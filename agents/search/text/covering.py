@@ -1,13 +1,15 @@
 """The OR of conjunctions that is worth most (volume.py): grown by beams, then polished.
 
-A beam grows one conjunction beside those that stand. Half of it is kept by worth, half by how far the
-new rows of the target lie together, since the beginnings of a deep rule are worth nothing yet.
-Polishing drops, replaces and adds conditions, drops conjunctions, and grows them again.
+A beam grows one conjunction beside those that stand. A part of it is kept by worth, the others by how far
+the new rows of the target lie together, of those that are left and of all, since the beginnings of a deep
+rule are worth nothing yet. Polishing drops, replaces and adds conditions, drops conjunctions, exchanges them
+for others that some beam came by, and grows them again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,8 @@ DEEPEST = 5
 MOST = 20  # conjunctions
 WIDTH, CHILDREN = 4, 4  # sets that are kept, and made of each
 ALIKE = 0.8  # of two conjunctions' rows together; where more are common, one is tried
+MET = 20  # of the best that a beam comes by, those that are remembered
+LESS = 6.0  # bits
 BESIDE = 1e-6  # bits, below which nothing is better
 ROWS = 200  # on so many rows, 64 candidates are an expansion
 
@@ -40,11 +44,21 @@ class Others(NamedTuple):
     bits: float
 
 
+class Met(NamedTuple):
+    """Conjunctions that were come by, with their rows, volumes and bits."""
+
+    conjunctions: list[Conjunction]
+    covers: NDArray[np.bool_]
+    volumes: NDArray[np.float64]
+    bits: NDArray[np.float64]
+
+
 class Covering:
     def __init__(self, atoms: Atoms, wanted: Marks, budget: Budget) -> None:
         self.atoms, self.wanted, self.budget = atoms, wanted, budget
         self.evidence = Evidence(atoms, wanted)
         self.tried = 0
+        self.met: dict[Conjunction, None] = {}
         side = np.array([_side(one) for one in atoms.conditions])
         bounds = np.outer(side, side) < 0
         self.same = (atoms.column[:, None] == atoms.column[None, :]) & ~bounds
@@ -70,7 +84,7 @@ class Covering:
         volume = 0.0
         for at, one in enumerate(some):
             covered |= self.of(one)
-            apart = self.evidence.beside(some[:at], [one[:-1]])[0, one[-1]]
+            apart = self.evidence.apart(some[:at], [one])[0]
             volume += self.evidence.volume(one) * float(apart)
         bits = sum(self.evidence.bits(one) for one in some) - sum(
             float(np.log2(k)) for k in range(2, len(some) + 1)
@@ -84,9 +98,9 @@ class Covering:
     def _scored(
         self, stems: Sequence[Conjunction], beside: Others
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For each stem and each atom more, (stems, atoms): what all is then worth, and how far the new
-        rows of the target lie together. -inf for an atom of a column that the stem speaks of, unless
-        they are two bounds."""
+        """For each stem and each atom more: (stems, atoms) what all is then worth, and (2, stems, atoms)
+        how far the new rows of the target lie together, of those left and of all. -inf for an atom of a
+        column that the stem speaks of, unless they are two bounds."""
         evidence = self.evidence
         covers = np.array([self.of(stem) for stem in stems], np.bool_)
         volumes = np.array([evidence.volume(stem) for stem in stems])
@@ -108,14 +122,20 @@ class Covering:
         more = -np.log2(depth) - np.log2(len(beside.conjunctions) + 1.0)
         named = bits[:, None] + evidence.price[None, :] + more[:, None]
         worth = evidence.worth(inside, wrong, whole) - named - beside.bits
-        gathered = new_ones * np.log2(np.maximum(new_ones, 1) / evidence.ones / volume) - named
+        left = max(1.0, float((self.wanted & ~beside.covered).sum()))
+        gathered = np.stack(
+            [
+                new_ones * np.log2(np.maximum(new_ones, 1) / many / volume) - named
+                for many in (left, evidence.ones)
+            ]
+        )
         self._charge(worth.size)
         for row, stem in enumerate(stems):
             for one in stem:
                 worth[row, self.same[one]] = -np.inf
-                gathered[row, self.same[one]] = -np.inf
+                gathered[:, row, self.same[one]] = -np.inf
         few = new_ones < 2
-        gathered[few] = -np.inf
+        gathered[:, few] = -np.inf
         worth[few] = -np.inf
         return worth, gathered
 
@@ -135,7 +155,9 @@ class Covering:
             stems = list(self._kept(stems, worth, gathered))
             if not stems:
                 break
-        return self._unlike(sorted(found), *([] if unlike is None else [unlike]))
+        found.sort()
+        self.met.update(dict.fromkeys(one for _, one in found[:MET]))
+        return self._unlike(found, *([] if unlike is None else [unlike]))
 
     def _unlike(
         self, found: Sequence[tuple[float, Conjunction]], *others: Marks
@@ -160,7 +182,7 @@ class Covering:
     ) -> Iterator[Conjunction]:
         seen: set[Conjunction] = set()
         covers: set[bytes] = set()
-        for scores in (worth, gathered):
+        for scores in (worth, *gathered):
             taken = 0
             for at in first(scores, 4 * BEAM):
                 row, atom = divmod(int(at), scores.shape[1])
@@ -200,12 +222,27 @@ class Covering:
         better = True
         while better and self.budget.left:
             better = False
-            for step in (self._dropped, self._changed, self._split, self._regrown):
+            for step in (self._dropped, self._changed, self._exchanged, self._split, self._regrown):
                 then = step(found, worth)
                 if then is not None:
                     found, worth = then
                     better = True
                     break
+        return found, worth
+
+    def completed(self, found: list[Conjunction], worth: float) -> Cover:
+        """Where no row of other labels is inside, those of the target that are left ask for a rule too:
+        with conjunctions that save up to `LESS` bits less than they cost, and are as pure."""
+        while self.budget.left and len(found) < MOST:
+            covered = self._others(found).covered
+            if (covered & ~self.wanted).any() or not (self.wanted & ~covered).any():
+                break
+            grown = [[*found, one] for one in self._grow(self._others(found))]
+            pure = [some for some in grown if not (self.of(some[-1]) & ~self.wanted).any()]
+            then = max(((self.worth(some), some) for some in pure), default=(-np.inf, found))
+            if then[0] < worth - LESS:
+                break
+            worth, found = then
         return found, worth
 
     def _dropped(self, found: list[Conjunction], worth: float) -> Cover | None:
@@ -231,6 +268,46 @@ class Covering:
                 if then > worth + BESIDE:
                     return changed, then
         return None
+
+    def _exchanged(self, found: list[Conjunction], worth: float) -> Cover | None:
+        """One or two conjunctions left out, and others put in that some beam came by."""
+        pool = list(self.met)
+        if not pool:
+            return None
+        met = Met(
+            pool,
+            np.array([self.of(one) for one in pool], np.bool_),
+            np.array([self.evidence.volume(one) for one in pool]),
+            np.array([self.evidence.bits(one) for one in pool]),
+        )
+        for many in (1, 2):
+            for out in combinations(found, many):
+                rest = [one for one in found if one not in out]
+                then, now = rest, -np.inf
+                while self.budget.left and len(then) < MOST:
+                    worths = self._with_one(met, then)
+                    if then is rest:
+                        worths[[at for at, one in enumerate(pool) if one in out]] = -np.inf
+                    at = int(np.argmax(worths))
+                    if worths[at] <= now + BESIDE:
+                        break
+                    then, now = [*then, pool[at]], float(worths[at])
+                if now > worth + BESIDE:
+                    exactly = self.worth(then)
+                    if exactly > worth + BESIDE:
+                        return then, exactly
+        return None
+
+    def _with_one(self, met: Met, then: Sequence[Conjunction]) -> NDArray[np.float64]:
+        """(met,): what all is worth with each of them."""
+        beside, wanted = self._others(then), self.wanted
+        new = met.covers & ~beside.covered
+        inside = new[:, wanted].sum(axis=1) + (beside.covered & wanted).sum()
+        wrong = new[:, ~wanted].sum(axis=1) + (beside.covered & ~wanted).sum()
+        volume = beside.volume + met.volumes * self.evidence.apart(then, met.conjunctions)
+        named = met.bits + beside.bits - np.log2(len(then) + 1.0)
+        self._charge(len(met.conjunctions))
+        return np.asarray(self.evidence.worth(inside, wrong, np.minimum(volume, 1.0)) - named)
 
     def _regrown(self, found: list[Conjunction], worth: float) -> Cover | None:
         """Without one conjunction, and grown again into something else."""
@@ -260,10 +337,10 @@ class Covering:
         _, gathered = self._scored(stems, beside)
         found: list[tuple[float, Conjunction]] = []
         for row, stem in enumerate(stems):
-            for atom in np.flatnonzero(np.isfinite(gathered[row])).tolist():
+            for atom in np.flatnonzero(np.isfinite(gathered[1, row])).tolist():
                 then = tuple(sorted((*stem, atom)))
                 if not (self.of(then) & ~marks).any():
-                    found.append((-float(gathered[row, atom]), then))
+                    found.append((-float(gathered[1, row, atom]), then))
         return self._unlike(sorted(found), marks)
 
 

@@ -31,6 +31,7 @@ from .phrases import phrase_atoms
 MOST = 20  # sentences
 READ = 4  # conditions of a conjunction; longer ones are hard to read
 READABLE = 12.0  # bits that a rule may be worth less where the other one is hard to read
+KEPT_BACK = 0.2  # of the budget, for rows that are left at the end
 APART = 0.7  # rows that two sentences share of all theirs; where more, one is said
 AS_WELL = 3  # other conditions that are named
 Marks = NDArray[np.bool_]
@@ -66,7 +67,9 @@ def rules_over_fields(
     given = np.array(labels)
     present = [label for label in prepared.labels if label in set(labels)]
     each = expansions / len(present)
-    searched = {label: Covering(atoms, given == label, Budget(each)) for label in present}
+    searched = {
+        label: Covering(atoms, given == label, Budget(each * (1 - KEPT_BACK))) for label in present
+    }
     best = {label: covering.grown() for label, covering in searched.items()}
     most = max(worth for _, worth in best.values())
     for label, covering in searched.items():
@@ -76,6 +79,10 @@ def rules_over_fields(
         spoken = [_better(present, best)]
     else:
         spoken = present
+    for label in spoken:
+        if best[label][0]:
+            searched[label].budget = Budget(each * KEPT_BACK)
+            best[label] = searched[label].completed(*best[label])
     parts = [_Part(one, label, searched[label]) for label in spoken for one in best[label][0]]
     if not parts:
         parts = list(_surest(searched))

@@ -71,12 +71,23 @@ class Evidence:
             total *= float(self.given[one, before].max()) if before else float(self.share[one])
         return total
 
+    def apart(self, standing: Sequence[tuple[int, ...]], some: Sequence[tuple[int, ...]]) -> Floats:
+        """(some,): of the records that each conjunction holds on the share that none of the standing
+        ones holds on."""
+        last = np.array([one[-1] for one in some], np.int64)[:, None]
+        return self.beside(standing, [one[:-1] for one in some], last)[:, 0]
+
     def beside(
-        self, standing: Sequence[tuple[int, ...]], stems: Sequence[tuple[int, ...]]
+        self,
+        standing: Sequence[tuple[int, ...]],
+        stems: Sequence[tuple[int, ...]],
+        atoms: NDArray[np.int64] | None = None,
     ) -> Floats:
         """(stems, m): of the records that a stem and one more atom hold on, the share that none of the
-        standing conjunctions holds on; conditions on different columns taken to be independent."""
-        left = np.ones((len(stems), len(self.share)))
+        standing conjunctions holds on; conditions on different columns taken to be independent.
+        atoms: (stems, k), those that are asked for; all where not given."""
+        asked = np.arange(len(self.share))[None, :] if atoms is None else atoms
+        left = np.ones((len(stems), asked.shape[1]))
         if not self.sized:
             return left  # volumes are not asked for
         longest = max((len(stem) for stem in stems), default=0)
@@ -85,8 +96,8 @@ class Evidence:
         for one in standing:
             held = np.ones_like(left)
             for part in one:
-                ratios = self.ratio[part]
-                by_stem = np.append(ratios, 1.0)[padded].prod(1)[:, None]
+                by_stem = np.append(self.ratio[part], 1.0)[padded].prod(1)[:, None]
+                ratios = self.ratio[part][asked]
                 joint = np.where(ratios == 1.0, by_stem, np.where(by_stem > 0, ratios, 0.0))
                 held *= np.minimum(1.0, self.share[part] * joint)
             left *= 1.0 - held

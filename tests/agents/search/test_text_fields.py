@@ -11,14 +11,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from peirce.agents.search import open_model
+from peirce.agents.search.budget import Budget
 from peirce.agents.search.engines import Engine
-from peirce.agents.search.text.atoms import grain, roundest
+from peirce.agents.search.text.atoms import atoms_of, grain, roundest
 from peirce.agents.search.text.chance import kept, surest
+from peirce.agents.search.text.covering import Covering
 from peirce.agents.search.text.fields import rules_over_fields
+from peirce.agents.search.text.places import places
 from peirce.records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
 from peirce.tasks.label_answers import hypotheses_in
+from peirce.tools.judge.conditions import mentions
 from peirce.tools.judge.prepared import Prepared
 from peirce.tools.judge.rules import compile_sentence
+from peirce.tools.judge.terms import terms
 
 GRADES = ["A", "B", "C", "D", "F"]
 PUBLIC = {
@@ -128,6 +133,25 @@ def test_columns_that_hang_together_earn_no_condition_by_that():
     ).mean() > 0.9
 
 
+def test_rows_that_are_left_get_a_rule_where_nothing_else_is_wrong():
+    rows, labels = drawn(
+        lambda one: one["papers"] > 2 or (one["grade"] == "A" and one["donor"]), seed=2
+    )
+    prepared = Prepared(rows, PUBLIC)
+    atoms = atoms_of(prepared)
+    wanted = np.array(labels) == "yes"
+    (papers,) = (
+        (at,) for at, one in enumerate(atoms.conditions) if one.written() == "papers is more than 2"
+    )
+    covering = Covering(atoms, wanted, Budget(60_000))
+    found, worth = covering.completed([papers], covering.worth([papers]))
+    assert np.any([covering.of(one) for one in found], axis=0).tolist() == wanted.tolist()
+    assert worth == pytest.approx(covering.worth(found))
+    wanted[np.flatnonzero(prepared.numbers("papers") > 2)[0]] = False  # one row is wrong
+    covering = Covering(atoms, wanted, Budget(60_000))
+    assert covering.completed([papers], covering.worth([papers]))[0] == [papers]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_labels_by_chance_give_no_sentence(seed):
     random_ = random.Random(seed)
@@ -165,6 +189,47 @@ def test_phrases_that_cross_no_comma_decide_texts():
     assert sorted(said(rows, labels, public)) == [
         f'If the text mentions "{one} shirt", the label is "{one}".' for one in sorted(colours)
     ]
+
+
+def test_two_places_of_made_texts_decide_together():
+    """Of one place two fillings: under a red or blue hat the shirt decides, else the bag."""
+    colours = ["red", "blue", "green", "white"]
+    random_ = random.Random(4)
+    rows, labels = [], []
+    for _ in range(200):
+        hat, shirt, bag = (random_.choice(colours) for _ in range(3))
+        rows.append({"text": f"a tall man with {hat} hat, {shirt} shirt, and a {bag} bag"})
+        labels.append(shirt if hat in ("red", "blue") else bag)
+    public = {
+        "labels": colours, "shape": "text", "columns": {"text": {"kind": "text", "about": ""}}
+    }  # fmt: skip
+    found = rules_over_fields(rows, labels, public, 60_000).rules
+    wanted = {
+        frozenset(
+            (mentions(terms(*hats)), mentions(terms(f"{one} {thing}")))
+        )
+        for one in colours
+        for hats, thing in (
+            (("blue hat", "red hat"), "shirt"), (("green hat", "white hat"), "bag")
+        )
+    }  # fmt: skip
+    assert {frozenset(rule.clauses[0].condition.parts) for rule in found} == wanted
+    assert all(compile_sentence(rule.written(), public) == rule for rule in found)
+
+
+def test_texts_that_people_wrote_have_no_places():
+    texts = [
+        "the red car",
+        "the blue car",
+        "a red bike",
+        "no car at all",
+        "the red car, the blue car",
+    ]
+    found = {
+        phrase: np.array([phrase in text for text in texts])
+        for phrase in ("red car", "blue car", "the red", "the blue", "red bike")
+    }
+    assert places(found) == []
 
 
 def test_missing_values_and_odd_columns_are_no_failure():
