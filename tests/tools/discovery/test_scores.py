@@ -290,7 +290,8 @@ def test_a_rule_is_identified_where_rows_refute_what_is_near_it() -> None:
         ("If papers is not more than 2, rejected.", (2, 3), "D", True),
         ("If papers is not more than 2, rejected.", (1, 3), "D", False),
         # A choice: each of its values shown; one more is a longer rule, which has to explain more.
-        ("If math is one of A, B, admitted.", (0,), "ABF", True),
+        ("If math is one of A, B, admitted.", (0,), "ABCDF", True),
+        ("If math is one of A, B, admitted.", (0,), "ABF", False),  # "not F" is shorter
         ("If math is one of A, B, admitted.", (0,), "AF", False),
         ("If math is A, admitted.", (0,), "AF", True),
         # A condition that no row needs.
