@@ -14,6 +14,7 @@ from pathlib import Path
 from ..records import DataError, Json, UsageError, canonical_json
 from ..tasks.files import expanded, read_lines
 
+BEGINS = b'{"finish":"'  # each line, as it is written
 FIELDS = ("key", "text", "finish", "usage")
 
 
@@ -46,7 +47,9 @@ def read_calls(path: str | Path) -> CallsFile:
         raise UsageError(f"{place}: no file, which the calls of a model need")
     whole = place.read_bytes()
     end = whole.rfind(b"\n") + 1
-    if end < len(whole):
+    if last := whole[end:]:
+        if not last.startswith(BEGINS[: len(last)]):
+            raise DataError(f"{place}: its last line is no call of a model; nothing was changed")
         place.write_bytes(whole[:end])
     for number, line in read_lines(place):
         row = _parsed(line)

@@ -23,6 +23,8 @@ from ....tools.judge.quantities import Number
 FEW_VALUES = 8  # of a number: it may be asked for exactly
 MOST_VALUES = 12  # of a choice: pairs of values are asked for
 MOST_BOUNDS = 30  # of a number: quantiles, where it has more values
+MOST_CONDITIONS = 2_000  # of all columns
+LARGEST = 1e300  # above, numbers are not rounded
 ROUND, UNEVEN = 0.4, 2.0  # bits for saying that a bound is round (three of four are), and that not
 DENIED = 1.0  # bits that "not" and "exactly" cost
 Value = TypeVar("Value")
@@ -31,7 +33,8 @@ Value = TypeVar("Value")
 class Atoms(NamedTuple):
     """m conditions on n rows. holds: (m, n); bits: (m,), the choice among the conditions on one column;
     column: (m,), the number of each one's column; columns: how many there are; phrases: of those, how
-    many are phrases of a text."""
+    many are phrases of a text; left_out: conditions that were looked at with the labels and not taken,
+    so that whoever asks what is chance counts them."""
 
     conditions: Sequence[Condition]
     holds: NDArray[np.bool_]
@@ -39,6 +42,7 @@ class Atoms(NamedTuple):
     column: NDArray[np.int64]
     columns: int
     phrases: int = 0
+    left_out: int = 0
 
 
 def atoms_of(rows: Prepared) -> Atoms:
@@ -72,7 +76,36 @@ def both(one: Atoms, other: Atoms) -> Atoms:
         np.concatenate([one.column, other.column + one.columns]),
         one.columns + other.columns,
         one.phrases + other.phrases,
+        one.left_out + other.left_out,
     )
+
+
+def fewer(atoms: Atoms, given: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
+    """At most so many, those that go best with any label: tables of all pairs of them are made."""
+    if len(atoms.conditions) <= most:
+        return atoms
+    scores = [telling(holds, given) for holds in atoms.holds]
+    some = sorted(sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:most])
+    columns, column = np.unique(atoms.column[some], return_inverse=True)
+    dearer = math.log2(atoms.columns / len(columns))  # each was chosen among all columns
+    return Atoms(
+        [atoms.conditions[at] for at in some],
+        atoms.holds[some],
+        atoms.bits[some] + dearer,
+        column.astype(np.int64),
+        len(columns),
+        min(atoms.phrases, len(columns)),
+        atoms.left_out + len(atoms.conditions) - most,
+    )
+
+
+def telling(marks: NDArray[np.bool_], given: NDArray[np.int64]) -> float:
+    """How far the rows marked go with any label (n,), in standard errors."""
+    n, m = len(marks), float(marks.sum())
+    counts = np.bincount(given).astype(np.float64)
+    inside = np.bincount(given[marks], minlength=len(counts))
+    spread = np.sqrt(counts * (n - counts) * m * (n - m) / (n * n * max(n - 1.0, 1.0)))
+    return float(np.abs((inside - counts * m / n) / np.maximum(spread, 1e-9)).max().round(9))
 
 
 def _on(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
@@ -157,8 +190,8 @@ def _even(bound: float, rounder: float) -> bool:
 
 def grain(low: float, high: float) -> float:
     """What round bounds between two values are multiples of."""
-    spread = high - low
-    if spread <= 0:
+    spread = float(high) - float(low)
+    if spread <= 0 or math.isinf(spread):
         return 1.0
     size = float(10.0 ** math.floor(math.log10(spread)))
     return size / 2 if spread < 5 * size else size
@@ -167,7 +200,7 @@ def grain(low: float, high: float) -> float:
 def roundest(low: float, high: float, whole: bool) -> float:
     """A number from `low` on and below `high`, with the fewest digits; of such the one nearest to
     `low`. whole: of whole numbers; else one decimal more than they need is not taken."""
-    if whole and high - low <= 1:
+    if (whole and high - low <= 1) or max(abs(low), abs(high)) > LARGEST:
         return low
     size = 10.0 ** math.ceil(math.log10(max(abs(low), abs(high), 1e-12)) + 1)
     while size > 1e-12:

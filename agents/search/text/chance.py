@@ -18,20 +18,25 @@ SHUFFLES = 999
 Marks = NDArray[np.bool_]
 
 
-def kept(chances: Sequence[float], false: float = FALSE) -> list[int]:
-    """The places of those that stand, the surest first."""
+def kept(chances: Sequence[float], false: float = FALSE, unseen: int = 0) -> list[int]:
+    """The places of those that stand, the surest first. unseen: how many more there were, of which these
+    are the best: a choice by the labels is paid for."""
     order = sorted(range(len(chances)), key=lambda at: (chances[at], at))
     last = 0
     for rank, at in enumerate(order, 1):
-        if chances[at] <= false * rank / len(order):
+        if chances[at] <= false * rank / (len(order) + unseen):
             last = rank
     return order[:last]
 
 
-def surest(holds: NDArray[np.bool_], wanted: Marks, prices: Sequence[float]) -> tuple[int, float]:
+def surest(
+    holds: NDArray[np.bool_], wanted: Marks, prices: Sequence[float], unseen: int = 0
+) -> tuple[int, float]:
     """The condition that tells the wanted rows from the others best, of equals the cheapest, and the
     chance that any of all conditions does as well where labels are shuffled (Westfall and Young 1993;
-    1,000 orders, always the same). holds: (m, n), m at least 1, none of them all or nothing."""
+    1,000 orders, always the same). holds: (m, n), m at least 1, none of them all or nothing. unseen: how
+    many more there were, of which these are the best: then the chance is Fisher's of the one condition,
+    times all (Bonferroni), since other orders would have had another choice."""
     n, k = len(wanted), float(wanted.sum())
     sizes = holds.sum(1).astype(np.float64)
     spread = np.sqrt(k * (n - k) * sizes * (n - sizes) / (n * n * (n - 1.0)))
@@ -43,10 +48,29 @@ def surest(holds: NDArray[np.bool_], wanted: Marks, prices: Sequence[float]) -> 
 
     here = scores(wanted[None, :].astype(np.float32))[0].round(9)
     at = min(range(len(here)), key=lambda one: (-here[one], prices[one], one))
+    if unseen:
+        return at, min(1.0, fisher(holds[at], wanted) * (len(holds) + unseen))
     random = np.random.default_rng(0)
     orders = random.permuted(np.tile(wanted, (SHUFFLES, 1)), axis=1).astype(np.float32)
     above = int((scores(orders).max(1) >= here[at] - 1e-6).sum())
     return at, (1 + above) / (1 + SHUFFLES)
+
+
+def fisher(holds: Marks, wanted: Marks) -> float:
+    """Fisher's exact test, two sides: the chance of a table that is as unlikely."""
+    n, k, m = len(wanted), int(wanted.sum()), int(holds.sum())
+    low, high = max(0, m + k - n), min(k, m)
+
+    def logarithm(count: int) -> float:
+        return _log_choices(k, count) + _log_choices(n - k, m - count) - _log_choices(n, m)
+
+    here = logarithm(int((holds & wanted).sum())) + 1e-9
+    every = (logarithm(count) for count in range(low, high + 1))
+    return min(1.0, math.fsum(math.exp(one) for one in every if one <= here))
+
+
+def _log_choices(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 def beside(holds: Marks, wanted: Marks, strata: NDArray[np.int64]) -> tuple[float, float]:

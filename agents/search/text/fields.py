@@ -23,7 +23,7 @@ from ....tools.judge.conditions import AllOf, Condition
 from ....tools.judge.prepared import Prepared
 from ....tools.judge.rules import Rule, When
 from ..budget import Budget
-from .atoms import Atoms, atoms_of, both
+from .atoms import Atoms, atoms_of, both, fewer
 from .chance import FALSE, beside, kept, surest
 from .covering import Conjunction, Cover, Covering
 from .phrases import phrase_atoms
@@ -64,6 +64,7 @@ def rules_over_fields(
     atoms = both(atoms_of(prepared), phrase_atoms(prepared, labels))
     if not len(atoms.conditions):
         return Found((), {"tried": 0})
+    atoms = fewer(atoms, np.array([prepared.label_index(label) for label in labels]))
     given = np.array(labels)
     present = [label for label in prepared.labels if label in set(labels)]
     each = expansions / len(present)
@@ -89,7 +90,8 @@ def rules_over_fields(
     parts = _in_order(parts)
     rules = list(_sentences(parts, atoms, given, present))
     rules += _beside(parts, atoms, given, present, MOST - len(rules))
-    tried = sum(covering.tried for covering in searched.values())
+    single = len(present[:1] if len(present) == 2 else present) * len(atoms.conditions)
+    tried = sum(covering.tried for covering in searched.values()) + single + atoms.left_out
     told: list[Json] = [_told(part, parts) for part in parts]
     return Found(tuple(rules[:MOST]), {"tried": tried, "rules": told})
 
@@ -115,7 +117,7 @@ def _surest(searched: Mapping[str, Covering]) -> Iterator[_Part]:
     found: list[tuple[float, str, int]] = []
     for label, covering in searched.items():
         prices = covering.evidence.price.tolist()
-        at, chance = surest(covering.atoms.holds, covering.wanted, prices)
+        at, chance = surest(covering.atoms.holds, covering.wanted, prices, covering.atoms.left_out)
         found.append((chance * max(1, len(searched) - 1), label, at))
     for chance, label, at in sorted(found, key=lambda one: one[0])[:1]:
         covering = searched[label]
@@ -174,14 +176,16 @@ def _beside(
     for number, part in enumerate(parts, 1):
         strata[(strata == 0) & part.covering.of(part.conjunction)] = number
     tries: list[tuple[float, str, int]] = []
-    for label in labels[:1] if len(labels) == 2 else labels:
+    asked = labels[:1] if len(labels) == 2 else labels
+    for label in asked:
         for at, holds in enumerate(atoms.holds):
             chance, excess = beside(holds, given == label, strata)
             toward = label if excess > 0 else labels[1] if len(labels) == 2 else ""
             tries.append((chance if toward else 1.0, toward, at))
     taken: list[tuple[Marks, str]] = []
     rules: list[Rule] = []
-    for place in kept([chance for chance, _, _ in tries]):
+    unseen = atoms.left_out * len(asked)
+    for place in kept([chance for chance, _, _ in tries], unseen=unseen):
         _, label, at = tries[place]
         holds = atoms.holds[at]
         right = int((given[holds] == label).sum())

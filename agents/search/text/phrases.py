@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....tools.judge.conditions import mentions
 from ....tools.judge.prepared import Prepared, TextIndex
 from ....tools.judge.terms import terms
-from .atoms import Atoms, lists_of
+from .atoms import Atoms, lists_of, telling
 from .places import places
 
 LONGEST = 3  # words
@@ -35,7 +35,7 @@ def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
     given = np.array([rows.label_index(label) for label in labels])
     kept: list[tuple[Sequence[str], str, Marks, float]] = []
     column: list[int] = []
-    columns = 0
+    columns = left_out = 0
     for name in rows.texts:
         about = name if len(rows.texts) > 1 else ""
         found = dict(sorted(_phrases(rows.text(name)), key=lambda one: _telling(one[0])))
@@ -52,8 +52,9 @@ def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
             columns += 1
         inside = {one for some in filled for one in some}
         rest = [one for one in apart if one not in inside]
-        scores = {one: _score(apart[one], given, len(rows.labels)) for one in rest}
+        scores = {one: telling(apart[one], given) for one in rest}
         best = set(sorted(rest, key=lambda one: (-scores[one], one))[:MOST])
+        left_out += len(rest) - len(best)
         for phrase in rest:
             if phrase in best:
                 bits = price + A_WORD_MORE * phrase.count(" ")
@@ -68,6 +69,7 @@ def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
         np.array(column, np.int64),
         columns,
         columns,
+        left_out,
     )
 
 
@@ -113,12 +115,3 @@ def _by_rows(found: Mapping[str, Marks]) -> dict[str, Marks]:
     for phrase, marks in found.items():
         kept.setdefault(marks.tobytes(), phrase)
     return {phrase: found[phrase] for phrase in kept.values()}
-
-
-def _score(marks: Marks, given: NDArray[np.int64], labels: int) -> float:
-    """How far the phrase goes with any label, in standard errors."""
-    n, m = len(marks), float(marks.sum())
-    counts = np.bincount(given, minlength=labels).astype(np.float64)
-    with_it = np.bincount(given[marks], minlength=labels)
-    spread = np.sqrt(counts * (n - counts) * m * (n - m) / (n * n * max(n - 1.0, 1.0)))
-    return float(np.abs((with_it - counts * m / n) / np.maximum(spread, 1e-9)).max().round(9))

@@ -110,7 +110,9 @@ def mined(
         y = np.where(np.array([label == target for label in labels]), 1.0, -1.0)
         rest = None if len(present) > 2 else next(label for label in present if label != target)
         for column in columns:
-            part = _Part(prepared, column, paired, y, target, rest, share, seed)
+            part = _Part(
+                prepared, column, paired, y, target, rest, share, seed, len(targets) * len(columns)
+            )
             left = len(targets) * len(columns) - len(parts)
             parts.append(part.found(budget, budget.left / left))
     return Mined(
@@ -133,6 +135,7 @@ class _Part:
     rest: str | None  # the other label, where there are two
     most: int
     seed: int
+    parts: int  # how many there are: any of them may say something by chance
 
     def found(self, budget: Budget, expansions: float) -> Mined:
         """expansions: what of the budget is for this part."""
@@ -150,8 +153,14 @@ class _Part:
         strength = z_scores(np.hstack([lists, s[:, chosen]]), self.y, self.paired)
         strength[:size] = np.maximum(strength[:size], 0)  # a list has to be right in its direction
         others = z_scores(np.delete(s, chosen, axis=1), self.y, self.paired)
-        sure = no_chance(np.concatenate([strength, others]))[: len(strength)]
-        tried, judged = len(terms.terms) + len(style), len(strength) + len(others)
+        turned_down = [
+            np.maximum(z_scores(other, self.y, self.paired), 0)
+            for tried_shape, other in held.items()
+            if tried_shape != shape
+        ]
+        every = np.concatenate([strength, others, *turned_down])
+        sure = no_chance(every, self.parts)[: len(strength)]
+        tried, judged = len(terms.terms) + len(style), len(every)
         if not sure.any():
             return Mined((), tried, judged)
         said = [self.list_rule(tier, terms) for tier in self.lists(x, shape, budget)]
@@ -343,12 +352,12 @@ def z_scores(features: Numbers, y: Numbers, through_zero: bool) -> Numbers:
     return found
 
 
-def no_chance(z: Numbers) -> NDArray[np.bool_]:
+def no_chance(z: Numbers, parts: int = 1) -> NDArray[np.bool_]:
     """Which of the deviates stand at a false discovery rate of `FALSE` (Benjamini and Hochberg 1995),
-    two-sided."""
+    two-sided; an equal part of it where as many are asked for apart."""
     p = np.array([math.erfc(abs(one) / math.sqrt(2)) for one in z])
     order = np.argsort(p, kind="stable")
-    below = p[order] <= FALSE * (np.arange(len(p)) + 1) / max(1, len(p))
+    below = p[order] <= FALSE / parts * (np.arange(len(p)) + 1) / max(1, len(p))
     found = np.zeros(len(p), np.bool_)
     if below.any():
         found[order[: int(np.flatnonzero(below)[-1]) + 1]] = True
