@@ -1,0 +1,109 @@
+"""Distinct numbers drawn below a count, many draws at once, as a pure function of a key.
+
+What is drawn depends on the key and on the name of a draw alone: not on the other draws of the
+call, their order, or the version of numpy (its generators may change; these lines do not). Nothing
+of the size of the count is ever made, unless what is drawn is at least half of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)  # splitmix64: Steele, Lea and Flood (OOPSLA 2014)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+def key_of(*parts: object) -> int:
+    """64 bits for the given texts and numbers, by SHA-256: one key for each list of parts."""
+    text = "\0".join(f"{type(one).__name__} {one}" for one in parts)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big")
+
+
+def draw(
+    counts: Integers, most: int | None, key: int, names: Integers
+) -> tuple[Integers, Integers]:
+    """For each of k draws, `most` distinct numbers of 0 .. counts[i] - 1, or all where there are
+    no more (most None: always all); every subset of that size is equally likely.
+
+    counts, names: (k,); a draw is the same wherever its key, its name and its count are. Returns
+    two arrays of one length, sorted: the place of a draw in `counts`, and the number.
+    """
+    size = counts if most is None else np.minimum(counts, most)
+    # Of more than half, those that are left out are drawn: few draws are ever repeated.
+    left = counts - size
+    whole = left < size
+    rows, numbers = _every(np.where(whole, counts, 0))
+    drawn_rows, drawn = _distinct(counts, np.where(whole, left, size), key, names)
+    if most is None:
+        return rows, numbers
+    stride = _stride(counts)
+    marked = drawn_rows * stride + drawn
+    out = marked[whole[drawn_rows]]
+    kept = np.setdiff1d(rows * stride + numbers, out, assume_unique=True)
+    both = np.sort(np.concatenate([kept, marked[~whole[drawn_rows]]]))
+    return both // stride, both % stride
+
+
+def _every(counts: Integers) -> tuple[Integers, Integers]:
+    """All numbers below each count, as `draw` returns them."""
+    rows = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    starts = np.cumsum(counts) - counts
+    return rows, np.arange(len(rows), dtype=np.int64) - starts[rows]
+
+
+def _distinct(
+    counts: Integers, wanted: Integers, key: int, names: Integers
+) -> tuple[Integers, Integers]:
+    """The first `wanted` distinct values of an endless stream of numbers below each count."""
+    stride = _stride(counts)
+    streams = _mixed(np.uint64(key) ^ _mixed(names.astype(np.uint64) * _STEP))
+    taken = np.zeros(0, np.int64)
+    used = np.zeros(len(counts), np.int64)
+    missing = wanted
+    while missing.any():
+        rows, serial = _every(missing)
+        serial = (serial + used[rows] + 1).astype(np.uint64)
+        # The remainder of 64 bits: no number is likelier than another by more than count / 2**64.
+        below = _mixed(streams[rows] + serial * _STEP) % counts[rows].astype(np.uint64)
+        taken = np.union1d(taken, rows * stride + below.astype(np.int64))
+        used = used + missing
+        missing = wanted - np.bincount(taken // stride, minlength=len(counts))
+    return taken // stride, taken % stride
+
+
+def _stride(counts: Integers) -> int:
+    stride = max(1, int(counts.max(initial=0)))
+    if stride * max(1, len(counts)) >= 2**63:
+        raise ValueError(f"{len(counts)} draws below {stride} do not fit 63 bits")
+    return stride
+
+
+def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
+    bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
+    return bits ^ (bits >> np.uint64(31))
+
+
+# --- combinations by their place ----------------------------------------------------------
+
+
+def combinations(places: Integers, size: int, items: int) -> Integers:
+    """The combinations (k, size) of `size` (0, 1 or 2) of `items` things that stand at these places
+    (k,) in lexicographic order, each ascending."""
+    if size == 0:
+        return np.zeros((len(places), 0), np.int64)
+    if size == 1:
+        return places[:, None]
+    if size != 2:
+        raise ValueError(f"combinations of 0, 1 or 2, not of {size}")
+    starts = np.arange(items, dtype=np.int64)
+    starts = starts * (2 * items - starts - 1) // 2  # of the pairs whose first is 0, 1, ...
+    first = np.searchsorted(starts[: max(0, items - 1)], places, side="right") - 1
+    return np.stack([first, first + 1 + places - starts[first]], axis=1)
