@@ -25,7 +25,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,20 +33,12 @@ from ..records import UsageError
 from .agreement import Agreement, units
 from .draws import combinations, draw, key_of
 from .pair_scores import Costs, ranking, scores
+from .stages import Stage
 
 Integers = NDArray[np.int64]
 
 SIZES = (0, 1, 2)  # of contexts
 _BLOCK = 1 << 18  # scores computed at once
-
-
-class Stage(IntEnum):
-    PARSING = 0
-    CONSISTENCY = 1
-    GEAR = 2
-
-
-STAGES = tuple(stage.name.lower() for stage in Stage)  # as tables, files and settings name them
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import UsageError
 from peirce.tools import gear
-from peirce.training.pairs import STAGES, Caps, Pool, Stage, preference_pairs
+from peirce.training.pairs import Caps, Pool, preference_pairs
+from peirce.training.stages import STAGES, Stage
 
 ALL = Caps((None, None, None), (None, None, None))
 LEAST, GREATEST = -(2**63), 2**63 - 1
