@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import UsageError
 from peirce.training.curriculum import MomentumSettings, schedule_named
-from peirce.training.stages import STAGES
 from peirce.training.mixture import Mixture
+from peirce.training.stages import STAGES
 
 POOLS = {
     "parsing": range(0, 70),
