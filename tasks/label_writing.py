@@ -66,11 +66,10 @@ def save(some: Sequence[Rows], out: str | Path, form: str = FORMS[0]) -> list[Pa
     new = {one for path in contents for one in path.parents if not one.exists()}
     try:
         write_whole(contents)
-    except BaseException:  # a disk that is full, Ctrl-C: the same command has to work again
+    finally:  # a disk that is full, Ctrl-C: the same command has to work again
         for one in sorted(new, reverse=True):
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # it holds what was written
                 one.rmdir()
-        raise
     return list(contents)
 
 
