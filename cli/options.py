@@ -41,6 +41,18 @@ Sample: TypeAlias = Annotated[
     _option(DATA, "N problems of the data, drawn by the seed whatever --observations is.",
             metavar="N"),
 ]  # fmt: skip
+Subset: TypeAlias = Annotated[
+    list[str] | None,
+    _option(DATA, "Only problems of this split, as preference pairs are split: train, validation,"
+            " held-out; repeatable.", metavar="SPLIT"),
+]  # fmt: skip
+SplitSeed: TypeAlias = Annotated[
+    int, _option(DATA, "Which problems stand in which split.", metavar="N")
+]
+SplitFractions: TypeAlias = Annotated[
+    str | None,
+    _option(DATA, "Of train, validation and held-out problems (.5,.1,.4).", metavar="A,B,C"),
+]
 ProblemIds: TypeAlias = Annotated[
     list[str] | None, _option(DATA, "This problem alone; repeatable.", "--problem", metavar="ID")
 ]

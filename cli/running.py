@@ -24,6 +24,9 @@ def run(
     problems: o.Problems = None,
     problem: o.ProblemIds = None,
     sample: o.Sample = None,
+    subset: o.Subset = None,
+    split_seed: o.SplitSeed = 0,
+    fractions: o.SplitFractions = None,
     observations: o.Observations = None,
     space: o.Space = None,
     seed: o.Seed = 0,
@@ -94,6 +97,7 @@ def run(
     roles = role_settings(context.obj.roles, models, role or ())
     options: dict[str, Any] = dict(
         data=data, problems=problems, problem=problem or (), sample=sample,
+        subset=subset or (), split_seed=split_seed, fractions=fractions,
         observations=observations, space=space, seed=seed, method=method, model=model,
         max_answers=max_answers, tool_calls=tool_calls, feedback=feedback,
         target_gap=target_gap, repair=repair, cache=cache, label=label, ood=ood,

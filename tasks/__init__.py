@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cache
 from types import ModuleType
@@ -106,6 +106,7 @@ def load_problems(
     space_seed: int = SPACE_SEED,
     label: str | None = None,
     ood: str | None = None,
+    keep: Callable[[Problem], bool] | None = None,
 ) -> list[tuple[Problem, InputSet]]:
     """The problems of a session, each with its sample space S.
 
@@ -116,7 +117,8 @@ def load_problems(
     first so many of what is left. space_file: JSONL of inputs, S for all problems;
     without it the task's own from `space_seed`, which is not the session's seed, so that sessions
     of different seeds are scored on one S. label, ood: of labelled text, the column of the labels
-    and which OOD rows (labels.py).
+    and which OOD rows (labels.py). keep: only problems of which it says so, before any is drawn or
+    counted; of labelled text and of generated problems, those of the ones that there would be.
 
     Raises UsageError (an unknown task, id or path, a count below 1, a sample of problems that
     are named or generated), DataError (a bad file).
@@ -132,6 +134,8 @@ def load_problems(
     if choose is not None:
         asked = Wanted(observations, problems, ids, sample, seed, label, ood)
         everything = choose(data, asked)
+        if keep is not None:
+            everything = [problem for problem in everything if keep(problem)]
         spaces = _spaces(source, everything, {one.id for one in everything}, space_file, space_seed)
         return [(problem, spaces[problem.id]) for problem in everything]
     for option, value in (("label", label), ("ood", ood)):
@@ -150,6 +154,8 @@ def load_problems(
     if observations is not None:
         observe = getattr(source, "observe", observations_.apply)
         chosen = observe(everything, observations, seed)
+    if keep is not None:
+        chosen = [problem for problem in chosen if keep(problem)]
     if sample is not None:
         chosen = problem_sample.draw(chosen, sample, seed)
     by_id = {problem.id: problem for problem in chosen}

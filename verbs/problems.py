@@ -18,14 +18,15 @@ from ..tasks import tasks as all_tasks
 from ..tasks.files import identity, locate, writable
 from ..tasks.space_files import SPACE_FILES, write_space
 from .arguments import checked
+from .subsets import subset_of
 
 
 @dataclass(frozen=True)
 class Chosen:
     """The problems of one verb with their sample spaces. sources: whence they come, as a session
     records it: {"data", "observations", "space"}, each None or {"name", "sha256"} of a file (no
-    path), observations also the number drawn; "sample", how many problems were drawn, or None. The
-    problems and spaces say all that follows from it, so it is no part of a session's digest. The
+    path), observations also the number drawn; "sample", how many problems were drawn, or None;
+    "subset", of which split, where one was asked for. The problems and spaces say all that follows from it, so it is no part of a session's digest. The
     file of a user's own task stands beside them as "task_file"."""
 
     task: Task
@@ -49,9 +50,18 @@ def choose(
     seed: int = 0,
     label: str | None = None,
     ood: str | None = None,
+    subset: Sequence[str] = (),
+    split_seed: int = 0,
+    fractions: str | None = None,
 ) -> Chosen:
-    """The problems that the options name; see `tasks.load_problems` for the rules and errors."""
+    """The problems that the options name; see `tasks.load_problems` for the rules and errors.
+
+    subset: train, validation, held-out: only problems that stand there by `split_seed` and
+    `fractions`, as they do in a set of preference pairs (training/splits.py); none: all.
+    """
     shown = None if observations is None else str(observations)
+    told = subset_of(subset, split_seed, fractions)
+    keep = None if told is None else told.keeps
     source = task_named(task)
     pairs = load_problems(
         source,
@@ -64,6 +74,7 @@ def choose(
         space_file=None if space is None else str(space),
         label=label,
         ood=ood,
+        keep=keep,
     )
     if not pairs:
         raise UsageError(f"{data or task} leaves no problem to work on.")
@@ -72,6 +83,7 @@ def choose(
         "data": None if data is None else _identity(source, data),
         "observations": _observed(shown),
         "sample": sample,
+        **({} if told is None else {"subset": told.as_json()}),
         "space": None if space is None else identity(locate(space, SPACE_FILES)),
         **({} if file is None else {"task_file": file}),
     }

@@ -41,6 +41,9 @@ def run(
     repair: str | Repairer | None = None,
     label: str | None = None,
     ood: str | None = None,
+    subset: Sequence[str] = (),
+    split_seed: int = 0,
+    fractions: str | None = None,
     examples: int | str | None = None,
     hypotheses: int | None = None,
     rounds: int | None = None,
@@ -85,7 +88,8 @@ def run(
 
     `model` is a model string or a Proposer of your own (`resume` then needs it again). `on_event`
     is told what happens (see reports/screen.py); `callbacks` are LangChain's, for tracing.
-    `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
+    `subset`: train, validation, held-out: only problems that preference pairs put there, by
+    `split_seed` and `fractions` (".5,.1,.4"). `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
     {"judge": {"model": …, "temperature": …}}: who labels texts, and who reads literature, where it
     is not the proposer (`scorer` is recorded, no method asks it yet). `max_answers`: of
     a problem; None: the method's own (abduce 25, refine 8, io 1). `tool_calls`: of the model, at

@@ -22,7 +22,7 @@ PACKAGES = (
 REACHED = ("endpoint", "transport")
 FILE = "answers_from"  # of a model that reads them from a file: {"name", "sha256"}
 # under "operational": files, and how many problems of one were drawn
-BY_NAME = ("data", "observations", "sample", "space", "task_file", "answers")
+BY_NAME = ("data", "observations", "sample", "subset", "space", "task_file", "answers")
 
 
 def course(chosen: Chosen, method: str, answer_format: str | None, history: str) -> dict[str, Json]:

@@ -1,0 +1,86 @@
+"""Checks that `subset` works on the problems of a split alone: the same ones whatever is observed, drawn
+or run, each in one split, named by the splits of preference pairs; and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from peirce.records import UsageError
+from peirce.training.splits import Fractions, Split, Splits
+from peirce.verbs.problems import choose
+from peirce.verbs.subsets import subset_of
+
+NAMES = [str(split) for split in Split]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    from peirce.verbs.generating import tasks_generate
+
+    path = tmp_path_factory.mktemp("data") / "lists.jsonl"
+    tasks_generate("list_functions", path, problems=60, seed=3)
+    return path
+
+
+def ids(data, **options):
+    return [problem.id for problem in choose("list_functions", data=data, **options).problems]
+
+
+def test_the_splits_share_no_problem_and_leave_none_out(data):
+    parts = [ids(data, subset=[name]) for name in NAMES]
+    assert all(parts)
+    assert sorted(name for part in parts for name in part) == sorted(ids(data))
+    assert ids(data, subset=["train", "validation"]) == [
+        name for name in ids(data) if name not in parts[2]
+    ]
+
+
+def test_they_are_those_of_preference_pairs(data):
+    everything = choose("list_functions", data=data).problems
+    for seed, told, fractions in (
+        (0, None, Fractions()),
+        (4, ".2,.2,.6", Fractions(0.2, 0.2, 0.6)),
+    ):
+        splits = Splits(seed, fractions)
+        wanted = [one.id for one in everything if splits.of(one) == Split.HELD_OUT]
+        assert wanted == ids(data, subset=["held-out"], split_seed=seed, fractions=told)
+    assert ids(data, subset=["train"], split_seed=4) != ids(data, subset=["train"])
+
+
+def test_observations_move_no_problem_and_counts_are_of_what_is_left(data):
+    held = ids(data, subset=["held-out"])
+    assert ids(data, subset=["held-out"], observations=2) == held
+    assert ids(data, subset=["held-out"], problems=5) == held[:5]
+    drawn = ids(data, subset=["held-out"], sample=5, seed=1)
+    assert len(drawn) == 5 and set(drawn) <= set(held)
+
+
+def test_of_text_whole_data_sets_are_in_a_split():
+    sets = choose("labels:admission", subset=["train"]).problems
+    assert 0 < len(sets) < len(choose("labels:admission").problems)
+
+
+def test_the_session_records_it(data):
+    assert choose("list_functions", data=data, subset=["held-out", "train"]).sources["subset"] == {
+        "names": ["train", "held-out"], "seed": 0, "fractions": [0.5, 0.1, 0.4],
+    }  # fmt: skip
+    assert "subset" not in choose("list_functions", data=data).sources
+
+
+@pytest.mark.parametrize(
+    ("names", "fractions", "said"),
+    [
+        (["heldout"], None, "--subset heldout: it is one of train, validation, held-out"),
+        (["train"], ".5,.5", "'.5,.5' is not three numbers"),
+        (["train"], "a,b,c", "'a,b,c' is not three numbers"),
+        (["train"], ".5,.5,.5", "sum 1"),
+        ([], ".5,.1,.4", "says nothing without --subset"),
+    ],
+)
+def test_what_is_no_split_is_refused(names, fractions, said):
+    with pytest.raises(UsageError, match=said):
+        subset_of(names, 0, fractions)
+
+
+def test_a_split_without_problems_is_one_sentence(data):
+    with pytest.raises(UsageError, match="leaves no problem"):
+        choose("list_functions", data=data, subset=["held-out"], fractions=".9,.1,0")
