@@ -191,6 +191,11 @@ StrictContract: TypeAlias = Annotated[
 History: TypeAlias = Annotated[
     str, _option(MODEL, "How earlier hypotheses are shown: descriptions or chat.")
 ]
+Template: TypeAlias = Annotated[
+    str | None,
+    _option(MODEL, "Of prompts: full (the default), or compact, few tokens for small models.",
+            metavar="full|compact"),
+]  # fmt: skip
 Temperature: TypeAlias = Annotated[
     float | None, _option(MODEL, "Of the model's sampling; 0 is greedy.")
 ]

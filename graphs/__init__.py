@@ -15,7 +15,13 @@ from ..agents.prompts import Aim
 from ..records import Json, UsageError
 
 READS = ("literature", "bank", "judge")  # papers; a stored bank; a model that labels texts
-CHOSEN = ("max_answers", "feedback", "target_gap", "repair")  # settings that not all methods take
+CHOSEN = (
+    "max_answers",
+    "feedback",
+    "target_gap",
+    "repair",
+    "template",
+)  # settings that not all methods take
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Method:
     graph: Any
     asks: bool = True
     aim: Aim = "another"
-    takes: frozenset[str] = frozenset({"max_answers", "feedback"})
+    takes: frozenset[str] = frozenset({"max_answers", "feedback", "template"})
     settings: Mapping[str, Json] = field(default_factory=dict)
     of_family: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     text: Mapping[str, Json] = field(default_factory=dict)

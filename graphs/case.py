@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 
 from ..agents.config_prompts import ConfigPrompts
+from ..agents.prompts import words_of
 from ..agents.text_prompts import OWN, TextPrompts
 from ..records import (
     Answered,
@@ -29,6 +30,7 @@ from ..records import (
     Earlier,
     Execute,
     Family,
+    FamilyWords,
     Hypothesis,
     InputSet,
     Journal,
@@ -75,6 +77,7 @@ class Settings:
     seed: int = 0
     answer_format: str = "tuple"
     history: Literal["descriptions", "chat"] = "descriptions"
+    template: Literal["full", "compact"] = "full"  # compact: few tokens, for small models
     max_answers: int = 25  # the same for every model of a table
     max_bad: int = 3  # GEAR 4.1: in total, not in a row; of abduce
     tool_calls: int = 4  # in one step; a call beyond is told so and not made. Tools go with that
@@ -178,6 +181,11 @@ class Case:
         if name == PROPOSER or name not in self.others:
             return Role(self.model, self.proposer)
         return self.others[name]
+
+    @cached_property
+    def words(self) -> FamilyWords:
+        """The family's, of the template. Raises UsageError for a family that lacks them."""
+        return words_of(self.family.words, self.settings.template)
 
     @property
     def takes_tools(self) -> bool:

@@ -76,16 +76,18 @@ async def _ask_in_words(state: State, case: Case, aim: prompts.Aim) -> dict[str,
     count = case.settings.text.hypotheses if case.settings.text else 1
     messages = prompts.messages(
         view,
-        case.family.words,
+        case.words,
         answer_format=case.settings.answer_format,
         history=case.settings.history,
         tools=bool(tools),
         aim=aim,
         count=count,
+        template=case.settings.template,
     )
-    if count > 1 and not view.earlier and not tools:
+    full = case.settings.template == "full"
+    if full and count > 1 and not view.earlier and not tools:
         messages = case.prompts.propose(view, count)
-    schema = case.family.words.schema(case.settings.answer_format)
+    schema = case.words.schema(case.settings.answer_format)
     return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
 
 

@@ -41,7 +41,8 @@ def course_of(method: str, family: Family, given: Mapping[str, Json]) -> dict[st
     if gap is not None and gap < 0:
         raise UsageError(f"target_gap is {gap:g}: it must be 0 or more")
     told = {name: value for name, value in given.items() if value is not None and name != "repair"}
-    found = {**GENERAL, **own, **told}
+    brief = {"tool_calls": 0} if told.get("template") == "compact" else {}
+    found = {**GENERAL, **own, **brief, **told}
     return {name: value for name, value in found.items() if value is not None}
 
 
