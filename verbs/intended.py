@@ -15,7 +15,7 @@ from .settings import course, given, model_args_of, spending_of
 from .text_course import text_course, with_reading
 
 CONCURRENCY = 8  # problems side by side
-OF_METHOD = ("max_answers", "tool_calls", "feedback", "target_gap", "repair")
+OF_METHOD = ("max_answers", "tool_calls", "feedback", "target_gap", "repair", "rounds")
 OF_MODEL = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries",
             "budget_expansions", "preset")  # fmt: skip
 OF_SPENDING = ("budget_tokens", "budget_usd", "price_in", "price_out", "price_cached",
