@@ -13,7 +13,7 @@ does not show it.
 
 Departures from the paper: problems are averaged last, where it averages rounds last, so that
 intervals can be over problems; the two means are equal where every round has a value. Its beta and
-gamma are those of `beta_of_two` and `gamma_of_two`.
+gamma are those of `beta_of_two` and `gamma_of_two`, its consistency is `consistency_of_parsed`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ WIDE = 0.8  # share of S
 _GEAR = (
     "instruction_following",
     "consistency",
+    "consistency_of_parsed",
     "generalizability",
     "beta",
     "gamma",

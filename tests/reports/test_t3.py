@@ -130,6 +130,7 @@ def test_two_problems_in_two_rounds_worked_by_hand(write):
     assert (q["train_pass"], q["test_pass"]) == about((1 / 3, 0))
     assert [q[k] for k in TOP] == [0, 0, 0]
     assert (q["consistency"], q["instruction_following"]) == about((1 / 3, 1 / 2))
+    assert (p["consistency_of_parsed"], q["consistency_of_parsed"]) == about((3 / 4, 1 / 3))
     assert (q["beta"], q["beta_of_two"]) == about((4 / 9, 8 / 9))
     assert (q["gamma"], q["gamma_of_two"]) == about((9 / 5, 9 / 5))
     assert (q["constant"], q["narrow"]) == about((1 / 3, 1 / 3))
