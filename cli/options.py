@@ -62,7 +62,7 @@ MethodName: TypeAlias = Annotated[
     str,
     _option(
         MODEL,
-        "How a session goes: abduce, refine, io, imported for recorded answers; on labelled text"
+        "How a session goes: abduce, refine, io, t3, imported for recorded answers; on labelled text"
         " also hypogenic, hyporefine, literature, union, zero-shot-gen, direct, infer.",
     ),
 ]
@@ -120,7 +120,10 @@ Hypotheses: TypeAlias = Annotated[
                         metavar="N"),
 ]  # fmt: skip
 Rounds: TypeAlias = Annotated[
-    int | None, _option(TEXT, "Passes through the rows (1).", metavar="N")
+    int | None,
+    _option(
+        TEXT, "Passes through the rows (1); of method t3, on any task, its rounds (5).", metavar="N"
+    ),
 ]
 Tau: TypeAlias = Annotated[
     float | None,

@@ -211,6 +211,7 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
     """A hypothesis enters the bank once, with one event for each shown observation: an accepted one,
     a redundant one where that is no fault, and where `banks_all` says so any."""
     everything = case.settings.text is not None and case.settings.text.banks_all
+    in_rounds = "round" in case.step_fields  # where each round may accept what another has
     events = []
     for answer in case.answered:
         for one in answer.judged:
@@ -218,7 +219,7 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
                 continue
             seen = one.hypothesis.digest in case.banked
             good = one.verdict.consistent and not one.bad
-            newly = good and (one.verdict is Verdict.ACCEPTED or not seen)
+            newly = good and (not seen or (one.verdict is Verdict.ACCEPTED and not in_rounds))
             if not (not seen if everything else newly):
                 continue
             case.banked.add(one.hypothesis.digest)

@@ -16,7 +16,8 @@ from .text_course import text_course, with_reading
 
 FULL = "full"  # the template that needs no word in a session's settings
 CONCURRENCY = 8  # problems side by side
-OF_METHOD = ("max_answers", "tool_calls", "feedback", "target_gap", "repair", "template")
+OF_METHOD = ("max_answers", "tool_calls", "feedback", "target_gap", "repair", "template",
+             "rounds")  # fmt: skip
 OF_MODEL = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries",
             "budget_expansions", "preset")  # fmt: skip
 OF_SPENDING = ("budget_tokens", "budget_usd", "price_in", "price_out", "price_cached",

@@ -63,6 +63,13 @@ def test_feedback_is_given_where_it_is_asked_for(setting):
     ]
 
 
+def test_a_round_of_t3_begins_with_the_first_prompt_again(setting):
+    setting.run(method="t3", rounds=2, template="compact", problem=["one"])
+    texts = [one["messages"][0]["content"].splitlines() for one in requests(setting)]
+    assert [len(text) - 3 for text in texts] == [0, 2, 3] * 2
+    assert texts[:3] == texts[3:] and texts[2][-1] == "another:"
+
+
 def test_it_replays_without_a_difference(setting):
     setting.run(template="compact")
     assert peirce.replay(store=setting.store)["differences"] == []
@@ -84,7 +91,7 @@ def test_resumed_it_asks_in_the_same_template(setting):
 
 
 def test_a_method_that_has_words_of_its_own_says_so(setting, tmp_path):
-    said = "template is 'compact': method {} takes none; those that do: abduce, io, refine"
+    said = "template is 'compact': method {} takes none; those that do: abduce, io, refine, t3"
     with pytest.raises(UsageError, match=said.format("imported")):
         setting.run(method="imported", template="compact", model="recorded:none.json")
     labelled = {"data": data_set(tmp_path), "store": setting.store, "template": "compact"}
