@@ -538,6 +538,12 @@ class FamilyWords(Protocol):
         """The first failing observations with what was expected and what came."""
         ...
 
+    def compact(self) -> FamilyWords:
+        """The same in few words, for small models: how an answer is written in one line, an
+        observation, a hypothesis and a feedback in one line each, and of what is said of the
+        problem only what its observations leave open."""
+        ...
+
 
 class Family(Protocol):
     """What GEAR needs of a domain: S, an oracle, equality of predictions, a size measure."""

@@ -12,6 +12,9 @@ chat templates know no system role.
 
 What is asked for after the first answer is the aim: "another" idea, as GEAR has it, or a "better"
 hypothesis, which shows the earlier ones whole, since they are to be mended.
+
+All this is the template "full". The template "compact" says the same in few tokens, for small
+models (compact_prompts.py).
 """
 
 from __future__ import annotations
@@ -36,12 +39,15 @@ from ..records import (
     canonical_json,
     digest_of,
 )
+from .compact_prompts import compact_messages, compact_words
 
 PROMPT_VERSION = 1
 History: TypeAlias = Literal["descriptions", "chat"]
 HISTORIES: tuple[History, ...] = ("descriptions", "chat")
 Aim: TypeAlias = Literal["another", "better"]
 AIMS: tuple[Aim, ...] = ("another", "better")
+Template: TypeAlias = Literal["full", "compact"]
+TEMPLATES: tuple[Template, ...] = ("full", "compact")
 
 FIRST = (
     "Find one hypothesis that is consistent with every observation above and that says "
@@ -88,17 +94,21 @@ def messages(
     tools: bool = False,
     aim: Aim = "another",
     count: int = 1,
+    template: Template = "full",
 ) -> list[Message]:
     """The messages that ask for the next hypothesis of `view`.
 
     history: "descriptions" lists earlier hypotheses by what `words.show_hypothesis` says of them;
     "chat" repeats earlier answers as they came, each as an assistant's turn. `feedback` of an
     earlier answer is shown wherever it is not empty. tools: whether tools go with the request.
-    count: hypotheses that are asked for.
-    Raises UsageError for another history.
+    count: hypotheses that are asked for. Raises UsageError for another history or template, and for
+    a family without compact words where the template is compact.
     """
     if history not in HISTORIES:
         raise UsageError(f"unknown history {history!r}: it is one of {', '.join(HISTORIES)}")
+    words = words_of(words, template)
+    if template == "compact":
+        return compact_messages(view, words, answer_format, history == "chat", aim, count)
     task = _task(view, words, answer_format)
     reminder = [MANY.format(count=count)] if count > 1 else []
     reminder += [TOOLS, FORM] if tools else [FORM]
@@ -114,6 +124,14 @@ def messages(
         turns.append({"role": "assistant", "content": earlier.answer.strip() or NO_TEXT})
         turns.append(_user(*comment, following, *reminder))
     return turns
+
+
+def words_of(words: FamilyWords, template: Template) -> FamilyWords:
+    """The family's words of a template. Raises UsageError for another template, and for a family
+    without compact words where that is asked for."""
+    if template not in TEMPLATES:
+        raise UsageError(f"unknown template {template!r}: it is one of {', '.join(TEMPLATES)}")
+    return words if template == "full" else compact_words(words)
 
 
 def tool_messages(reply: Reply, results: Sequence[str]) -> list[Message]:
@@ -137,11 +155,15 @@ def tool_messages(reply: Reply, results: Sequence[str]) -> list[Message]:
 
 
 def prompt_hash(
-    words: FamilyWords | None = None, answer_format: str = "", aim: Aim = "another"
+    words: FamilyWords | None = None,
+    answer_format: str = "",
+    aim: Aim = "another",
+    template: Template = "full",
 ) -> Digest:
     """A digest of the template: of all that `messages` writes about one fixed small problem with
-    this aim, each history, with and without tools; with `words` also of the family's part of it."""
-    seen = words or _Words()
+    this aim, each history, with and without tools; with `words` also of the family's part of it.
+    Raises UsageError as `messages` does."""
+    seen = words_of(words or _Words(), template)
     observation = Observation([1, 2], [2])
     view = View("p", "t", "f", (observation, observation), {}, InputSet("S", ()))
     earlier: tuple[Earlier, ...] = (
@@ -154,11 +176,19 @@ def prompt_hash(
         earlier += (Earlier("", (), Verdict.MALFORMED, unread("reason")), mended)
     views = [view, View("p", "t", "f", view.shown, {}, view.space, earlier)]
     if words is not None:  # how a family shows a pair or a hypothesis depends on what they hold
-        template: list[Json] = [words.instructions, words.contract(answer_format)]
-        template.append(prompt_hash(aim=aim))
-        return digest_of([PROMPT_VERSION, template])
+        parts: list[Json] = [seen.instructions, seen.contract(answer_format)]
+        parts.append(prompt_hash(aim=aim, template=template))
+        return digest_of([PROMPT_VERSION, parts])
     written = [
-        messages(v, seen, answer_format=answer_format, history=history, tools=tools, aim=aim)
+        messages(
+            v,
+            seen,
+            answer_format=answer_format,
+            history=history,
+            tools=tools,
+            aim=aim,
+            template=template,
+        )
         for v in views
         for history in HISTORIES
         for tools in (False, True)
@@ -260,3 +290,6 @@ class _Words:
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
         return "feedback"
+
+    def compact(self) -> FamilyWords:
+        return self

@@ -74,7 +74,7 @@ MethodName: TypeAlias = Annotated[
     str,
     _option(
         MODEL,
-        "How a session goes: abduce, refine, io, imported for recorded answers; on labelled text"
+        "How a session goes: abduce, refine, io, t3, imported for recorded answers; on labelled text"
         " also hypogenic, hyporefine, literature, union, zero-shot-gen, direct, infer.",
     ),
 ]
@@ -132,7 +132,10 @@ Hypotheses: TypeAlias = Annotated[
                         metavar="N"),
 ]  # fmt: skip
 Rounds: TypeAlias = Annotated[
-    int | None, _option(TEXT, "Passes through the rows (1).", metavar="N")
+    int | None,
+    _option(
+        TEXT, "Passes through the rows (1); of method t3, on any task, its rounds (5).", metavar="N"
+    ),
 ]
 Tau: TypeAlias = Annotated[
     float | None,
@@ -203,6 +206,11 @@ StrictContract: TypeAlias = Annotated[
 History: TypeAlias = Annotated[
     str, _option(MODEL, "How earlier hypotheses are shown: descriptions or chat.")
 ]
+Template: TypeAlias = Annotated[
+    str | None,
+    _option(MODEL, "Of prompts: full (the default), or compact, few tokens for small models.",
+            metavar="full|compact"),
+]  # fmt: skip
 Temperature: TypeAlias = Annotated[
     float | None, _option(MODEL, "Of the model's sampling; 0 is greedy.")
 ]

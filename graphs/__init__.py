@@ -15,7 +15,13 @@ from ..agents.prompts import Aim
 from ..records import Json, UsageError
 
 READS = ("literature", "bank", "judge")  # papers; a stored bank; a model that labels texts
-CHOSEN = ("max_answers", "feedback", "target_gap", "repair")  # settings that not all methods take
+CHOSEN = (
+    "max_answers",
+    "feedback",
+    "target_gap",
+    "repair",
+    "template",
+)  # settings that not all methods take
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class Method:
     """graph: compiled, takes `steps.START_STATE` with a `case.Case` as context (`memory.case_of`
     makes one without a store), and draws itself: `METHOD.graph.get_graph().draw_mermaid()`. asks: its prompts come from agents/prompts.py;
     False where answers are only read back (imported). aim: what its prompts ask for after the first
-    answer. takes: of `CHOSEN`, those that may be set. settings: its own defaults of `case.Settings`,
+    answer. takes: of `CHOSEN` and "rounds", those that may be set. settings: its own defaults of `case.Settings`,
     None for what it has no use for; of_family: those of one family that differ. Of labelled text: text: its own defaults of
     `text_settings.TextSettings`; reads: what it reads besides (`READS`); optional: of that, what it
     can do without."""
@@ -34,7 +40,7 @@ class Method:
     graph: Any
     asks: bool = True
     aim: Aim = "another"
-    takes: frozenset[str] = frozenset({"max_answers", "feedback"})
+    takes: frozenset[str] = frozenset({"max_answers", "feedback", "template"})
     settings: Mapping[str, Json] = field(default_factory=dict)
     of_family: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     text: Mapping[str, Json] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 
 from ..agents.config_prompts import ConfigPrompts
+from ..agents.prompts import words_of
 from ..agents.text_prompts import OWN, TextPrompts
 from ..records import (
     Answered,
@@ -29,6 +30,7 @@ from ..records import (
     Earlier,
     Execute,
     Family,
+    FamilyWords,
     Hypothesis,
     InputSet,
     Journal,
@@ -75,8 +77,10 @@ class Settings:
     seed: int = 0
     answer_format: str = "tuple"
     history: Literal["descriptions", "chat"] = "descriptions"
+    template: Literal["full", "compact"] = "full"  # compact: few tokens, for small models
     max_answers: int = 25  # the same for every model of a table
     max_bad: int = 3  # GEAR 4.1: in total, not in a row; of abduce
+    rounds: int = 5  # of t3
     tool_calls: int = 4  # in one step; a call beyond is told so and not made. Tools go with that
     # request all the same: endpoints refuse a history of tool turns without them, and the prompt's
     # beginning, which they are part of, stays in the endpoint's cache
@@ -141,11 +145,18 @@ class Case:
     events: list[BankEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.covered = Coverage(len(self.space), self.space.weights)
+        self.begin_conversation()
         labels = self.problem.public.get("labels", ())
         alpha = self.text.alpha if self.settings.text else 0.5
         self.bank = Bank(alpha, 1 / len(labels) if labels else 0.0)
         self.judging = Judging(self)
+
+    def begin_conversation(self) -> None:
+        """As if nothing had been answered: for prompts, and for what S counts as covered. The bank
+        stays."""
+        self.earlier.clear()
+        self.tool_turns.clear()
+        self.covered = Coverage(len(self.space), self.space.weights)
 
     @property
     def text(self) -> TextSettings:
@@ -178,6 +189,11 @@ class Case:
         if name == PROPOSER or name not in self.others:
             return Role(self.model, self.proposer)
         return self.others[name]
+
+    @cached_property
+    def words(self) -> FamilyWords:
+        """The family's, of the template. Raises UsageError for a family that lacks them."""
+        return words_of(self.family.words, self.settings.template)
 
     @property
     def takes_tools(self) -> bool:

@@ -40,7 +40,7 @@ METHOD = Method(
     "ask once, without tools or feedback (ABD)",
     ("programs", "logic", "text"),
     build(),
-    takes=frozenset(),
+    takes=frozenset({"template"}),
     settings={"max_answers": 1, "tool_calls": 0, "feedback": False, "max_bad": None},
     text={"examples": 10, "hypotheses": 5},
 )

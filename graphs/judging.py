@@ -133,7 +133,7 @@ async def _judge_and_tell(
     told = [
         prompts.unread(one.reason, said)
         if one.shown is None
-        else case.family.words.show_feedback(view, one.shown)
+        else case.words.show_feedback(view, one.shown)
         for one in judged
     ]
     case.earlier.append(Earlier(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by))
@@ -228,7 +228,7 @@ def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
     feedback = next(
         (
-            case.family.words.show_feedback(view, one.shown)
+            case.words.show_feedback(view, one.shown)
             for one in judged
             if case.gives_feedback and one.shown is not None and one.verdict is Verdict.INCONSISTENT
         ),

@@ -97,7 +97,11 @@ def case_of(
         course = replace(course, text=TextSettings())
     if kind.name == "text" and course.answer_format not in kind.answer_formats:
         course = replace(course, answer_format=kind.answer_formats[0])
-    for name, valid in (("answer_format", kind.answer_formats), ("history", prompts.HISTORIES)):
+    for name, valid in (
+        ("answer_format", kind.answer_formats),
+        ("history", prompts.HISTORIES),
+        ("template", prompts.TEMPLATES),
+    ):
         if getattr(course, name) not in valid:
             raise UsageError(
                 f"{name} is {getattr(course, name)!r}: it must be one of {', '.join(valid)}"

@@ -59,7 +59,7 @@ METHOD = Method(
     ("programs", "logic", "text"),
     build(),
     aim="better",
-    takes=frozenset({"max_answers", "target_gap", "repair"}),
+    takes=frozenset({"max_answers", "target_gap", "repair", "template"}),
     settings={
         "max_answers": 8,
         "tool_calls": 0,  # each answer is judged and told, so it is the try

@@ -76,16 +76,18 @@ async def _ask_in_words(state: State, case: Case, aim: prompts.Aim) -> dict[str,
     count = case.settings.text.hypotheses if case.settings.text else 1
     messages = prompts.messages(
         view,
-        case.family.words,
+        case.words,
         answer_format=case.settings.answer_format,
         history=case.settings.history,
         tools=bool(tools),
         aim=aim,
         count=count,
+        template=case.settings.template,
     )
-    if count > 1 and not view.earlier and not tools:
+    full = case.settings.template == "full"
+    if full and count > 1 and not view.earlier and not tools:
         messages = case.prompts.propose(view, count)
-    schema = case.family.words.schema(case.settings.answer_format)
+    schema = case.words.schema(case.settings.answer_format)
     return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
 
 
@@ -209,6 +211,7 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
     """A hypothesis enters the bank once, with one event for each shown observation: an accepted one,
     a redundant one where that is no fault, and where `banks_all` says so any."""
     everything = case.settings.text is not None and case.settings.text.banks_all
+    in_rounds = "round" in case.step_fields  # where each round may accept what another has
     events = []
     for answer in case.answered:
         for one in answer.judged:
@@ -216,7 +219,7 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
                 continue
             seen = one.hypothesis.digest in case.banked
             good = one.verdict.consistent and not one.bad
-            newly = good and (one.verdict is Verdict.ACCEPTED or not seen)
+            newly = good and (not seen or (one.verdict is Verdict.ACCEPTED and not in_rounds))
             if not (not seen if everything else newly):
                 continue
             case.banked.add(one.hypothesis.digest)

@@ -76,7 +76,8 @@ class Evaluation:
     stratum: of a problem, within which the intervals draw; None: all problems are one. note: what a
     reader of its scores from the store alone has to know. over_rows: where a problem is a whole data
     set; a session of one problem has these intervals, as one problem has none. of_bank: metrics of the
-    hypotheses that a session keeps, beside those of its steps."""
+    hypotheses that a session keeps, beside those of its steps. every_space: it looks at what inconsistent
+    hypotheses predict over S too."""
 
     name: str
     about: str
@@ -88,6 +89,7 @@ class Evaluation:
     note: str = ""
     over_rows: RowIntervals | None = None
     of_bank: BankMetrics | None = None
+    every_space: bool = False
 
     def intervals(
         self,
@@ -240,7 +242,7 @@ def evaluate_session(
     results: list[dict[str, float | None]] = []
     details: list[Detail] = []
     over_rows: list[dict[str, Interval]] = []
-    for one in read(store, session, done, options, spaces):
+    for one in read(store, session, done, options, spaces, every=chosen.every_space):
         counted += tally(one.steps)
         left_out_pairs += one.left_out_pairs
         result = chosen.of_problem(one.problem, one.steps, one.space)

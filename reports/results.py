@@ -96,10 +96,14 @@ def read(
     rows: Sequence[ProblemRow],
     options: Options,
     spaces: Spaces | None = None,
+    *,
+    every: bool = False,
 ) -> Iterator[Read]:
-    """The problems of `rows`, which stand in the session's order, also those without a step."""
+    """The problems of `rows`, which stand in the session's order, also those without a step. every:
+    with the codes over S of inconsistent hypotheses too, which are 0 otherwise."""
     known = spaces or Spaces(store)
-    records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
+    ids = [row.problem.id for row in rows]
+    records = store.steps(session, ids, spaces=True if every else "consistent")
     groups = groupby(records, key=lambda record: record.problem)
     ahead = next(groups, None)
     for row in rows:

@@ -289,6 +289,8 @@ def _of_programs(event: Mapping[str, Json]) -> list[tuple[str, str]]:
 def _answers(settings: Mapping[str, Json]) -> str:
     most = settings["max_answers"]
     said = "1 answer a problem" if most == 1 else f"{most} answers a problem"
+    if "rounds" in settings:
+        return f"{said}, in {settings['rounds']} rounds"
     target = settings.get("target_gap")
     return said if target is None else f"{said}, or a gap of {target:g}"
 
@@ -328,7 +330,7 @@ def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
     if settings["method"] == "imported":
         return f"the recorded answers of {problems} problems; no model is asked"
     most = settings["max_answers"]
-    least = min(settings.get("max_bad", 1), most)
+    least = most if "rounds" in settings else min(settings.get("max_bad", 1), most)
     some = (
         f"{least * problems:,} to {most * problems:,}" if least < most else f"{most * problems:,}"
     )

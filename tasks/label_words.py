@@ -7,10 +7,12 @@ rendered in agents/config_prompts.py.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..records import Agreement, Hypothesis, Json, Observation, View
+from .compact_values import one_line
 from .json_answers import object_schema
 
 ANSWER_FORMATS = ("list", "json")
@@ -173,6 +175,36 @@ class TextWords:
         if len(wrong) > SHOWN:
             lines.append(f"Wrong on {len(wrong) - SHOWN} more.")
         return "\n".join(lines)
+
+    def compact(self) -> CompactTextWords:
+        return CompactTextWords(self.labels, self.columns, self.shape, self.description)
+
+
+class CompactTextWords(TextWords):
+    """The form of an exact sentence stands for what a hypothesis is; the labels in one line."""
+
+    @property
+    def instructions(self) -> str:
+        return f"LABEL: {', '.join(map(quoted_label, self.labels))}" if self.labels else ""
+
+    def contract(self, answer_format: str) -> str:
+        example = self.examples[0]
+        if answer_format == "json":
+            return f'Rule as {{"hypotheses": [{json.dumps(example)}]}}:'
+        return f"Rule as 1. {example}"
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        return f"{one_line(input_text(observation.input))} -> {observation.output}"
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        right = sum(mark is True for mark in agreement.marks)
+        wrong = sum(mark is False for mark in agreement.marks)
+        silent = len(agreement.marks) - right - wrong
+        said = f"{right} of {right + wrong} right"
+        return f"{said}, no label for {silent}" if silent else said
+
+    def compact(self) -> CompactTextWords:
+        return self
 
 
 def _silence(agreement: Agreement, silent: int) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ..records import Agreement, Hypothesis, Json, Observation, View
 from ..tools.logic.theories import Theory, theory_from
 from ..tools.logic.writing import usual, written
+from .compact_values import one_line
 from .json_answers import object_schema
 
 ANSWER_SCHEMA = object_schema(
@@ -98,6 +99,49 @@ class LogicWords:
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
         return feedback_text(agreement)
+
+    def compact(self) -> CompactLogicWords:
+        return CompactLogicWords(self.theory, self.regime)
+
+
+class CompactLogicWords(LogicWords):
+    """The theory in one line; a world in one line, its atoms by predicate, unknown ones after "?".
+    An earlier hypothesis is its formula, which says all of it."""
+
+    @property
+    def instructions(self) -> str:
+        if self.theory is None:
+            return self.regime
+        axioms = " ".join(written(axiom) for axiom in self.theory.axioms)
+        allowed = " ".join(sorted(self.theory.allowed))
+        return f"{axioms} Ab of {allowed} =, {self.regime}"
+
+    def contract(self, answer_format: str) -> str:
+        return 'Ab(x) as {"formula": "(and (... x) (not (... x)))", "description": "..."}:'
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        world = observation.input
+        parts = [f"{name} {_few(atoms)}" for name, atoms in world["true"].items()]
+        parts += [f"?{name} {_few(atoms)}" for name, atoms in world.get("unknown", {}).items()]
+        return one_line(f"{' '.join(world['domain'])}: {'; '.join(parts)}")
+
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        return hypothesis.text
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        right = sum(mark is True for mark in agreement.marks)
+        cost, bound = agreement.detail.get("cost"), agreement.detail.get("bound")
+        said = [f"valid in {right} of {len(agreement.marks)}"]
+        said += [] if cost is None else [f"cost {cost}"]
+        said += [] if cost is None or bound is None else [f"least {bound}"]
+        return ", ".join(said)
+
+    def compact(self) -> CompactLogicWords:
+        return self
+
+
+def _few(atoms: Json) -> str:
+    return " ".join(",".join(atom) for atom in atoms)
 
 
 def _theory(theory: Theory) -> str:

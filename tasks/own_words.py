@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..records import Agreement, FamilyWords, Hypothesis, Json, Observation, View
+from .compact_values import one_line
 
 INSTRUCTIONS, PAIR, EQUALITY = "instructions", "pair", "equality"
 FIELD = re.compile(r"\{(number|input|output)((?:\[[^\[\]{}]*\])*)\}")
@@ -33,6 +34,7 @@ class OwnWords:
     family: FamilyWords
     instructions: str
     pair: str | None
+    own: str = ""  # of the instructions, what the task brings
 
     @staticmethod
     def of(public: Mapping[str, Json], family: FamilyWords) -> FamilyWords:
@@ -42,7 +44,8 @@ class OwnWords:
             return family
         said = "" if rule is None else equality_said(rule)
         blocks = ((about or "").strip(), family.instructions, said)
-        return OwnWords(family, "\n\n".join(block for block in blocks if block), pair)
+        own = one_line(f"{about or ''} {said}")
+        return OwnWords(family, "\n\n".join(block for block in blocks if block), pair, own)
 
     def contract(self, answer_format: str) -> str:
         return self.family.contract(answer_format)
@@ -60,6 +63,20 @@ class OwnWords:
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
         return self.family.show_feedback(view, agreement)
+
+    def compact(self) -> FamilyWords:
+        return CompactOwnWords(self.family.compact(), self.own, self.pair, self.own)
+
+
+class CompactOwnWords(OwnWords):
+    """The user's words are not ours to shorten: they stand in one line before the observations, and
+    a pair as its template shows it, in one line too."""
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        return one_line(super().show_observation(number, observation))
+
+    def compact(self) -> FamilyWords:
+        return self
 
 
 def shown(template: str, number: int, observation: Observation) -> str:

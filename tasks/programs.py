@@ -36,6 +36,7 @@ from ..records import (
 from ..sandbox.inside.canonical import Unrepresentable, canonical_bytes, plain, stored_bytes
 from ..sandbox.inside.tolerance import Normal, normal_bytes, normaliser
 from ..tools.execute import Cut, execute_tool, trial, trial_text
+from .compact_values import compact, one_line
 from .own_words import EQUALITY, OwnWords
 from .program_answers import ANSWER_SCHEMA, read_answer, read_code
 from .program_contract import held_strictly
@@ -115,6 +116,51 @@ class ProgramWords:
                 for case in found["failing"]
             ]
         return "\n".join(lines)
+
+    def compact(self) -> CompactProgramWords:
+        return CompactProgramWords()
+
+
+_COMPACT = {
+    "tuple": 'Rule as ("description", "def f(x): ..."):',
+    "json": 'Rule as {"description": "...", "code": "def f(x): ..."}:',
+    "fenced_function": "Rule as a sentence and a ```python block of def fn(x):",
+}
+
+
+class CompactProgramWords(ProgramWords):
+    """The same in few tokens: values as compact_values.py writes them."""
+
+    instructions = ""
+
+    def contract(self, answer_format: str) -> str:
+        return _COMPACT[answer_format]
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        return f"{compact(observation.input)} -> {compact(observation.output)}"
+
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        return one_line(hypothesis.description) or hypothesis.text
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict, shown=1)
+        said = f"{found['passed']} of {found['of']} right"
+        if "verdict" in found:
+            return f"{said}; {found['verdict']}"
+        return "; ".join([said, *map(_wrong, found["failing"])])
+
+    def compact(self) -> CompactProgramWords:
+        return self
+
+
+def _wrong(case: Mapping[str, Json]) -> str:
+    got = case["got"]
+    undefined = isinstance(got, str) and got.startswith("undefined: ")
+    return f"{_short(case['input'])} -> {got if undefined else _short(got)} is wrong"
+
+
+def _short(value: Json) -> str:
+    return str(value) if isinstance(value, Cut) else compact(value)
 
 
 def _written(value: Json) -> str:

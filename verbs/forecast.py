@@ -46,10 +46,12 @@ def forecast(
         beside["prompt_tokens"] = prompt_tokens(chosen.problems, settings)
     elif settings["method"] != "imported":
         answers = min(settings.get("max_bad", 1), settings["max_answers"])
+        if "rounds" in settings:  # t3 goes on to the last of them, each at an answer at least
+            answers = settings["max_answers"]
         ends = not isinstance(model, str) or model.partition(":")[0] in ENDING
         turns = 1 + settings["tool_calls"]
         calls["proposer"] = {
-            "least": problems * (1 if ends else answers),
+            "least": problems * (settings.get("rounds", 1) if ends else answers),
             "most": problems * settings["max_answers"] * turns,
         }
     if repair is not None:

@@ -14,8 +14,10 @@ from .roles import PRICES, model_options, role_settings
 from .settings import course, given, model_args_of, spending_of
 from .text_course import text_course, with_reading
 
+FULL = "full"  # the template that needs no word in a session's settings
 CONCURRENCY = 8  # problems side by side
-OF_METHOD = ("max_answers", "tool_calls", "feedback", "target_gap", "repair")
+OF_METHOD = ("max_answers", "tool_calls", "feedback", "target_gap", "repair", "template",
+             "rounds")  # fmt: skip
 OF_MODEL = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries",
             "budget_expansions", "preset")  # fmt: skip
 OF_SPENDING = ("budget_tokens", "budget_usd", "price_in", "price_out", "price_cached",
@@ -58,7 +60,10 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
             f"method imported reads a record: model must be recorded:FILE, not {model!r}"
         )
     family = family_of(chosen.problems[0])
-    settings = course(chosen, method, options["answer_format"], options["history"]) | {
+    template = options["template"] or FULL
+    words = (options["answer_format"], options["history"], template)
+    options = {**options, "template": None if template == FULL else template}
+    settings = course(chosen, method, *words) | {
         "seed": options["seed"],
         "strict_contract": options["strict_contract"],
         **course_of(method, family, {name: options[name] for name in OF_METHOD}),

@@ -22,6 +22,7 @@ from ..reports import (
     plotting,
     study_figures,
     study_tables,
+    t3_files,
     tables,
     tally,
     writing,
@@ -180,6 +181,8 @@ def evaluate_sessions(
             of_study, without = gear_files.files(study, target, _left_out(scored, options))
             files |= of_study
             result["notes"] = [without] if without else []
+        if chosen == "t3" and not _is_file(target):
+            files |= t3_files.files(scored, target)
         if chosen == OF_TEXTS and not _is_file(target):
             of_texts, without = hypobench_files.files(
                 target, recorded, scored, [[row.problem for row in store.problems(s)] for s in sessions],

@@ -4,10 +4,13 @@ repairs for it."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..records import Family, Json, Measuring, Repairer, UsageError
 from .settings import split_model
+
+if TYPE_CHECKING:
+    from ..graphs import Method
 
 GENERAL: Mapping[str, Json] = {"max_answers": 25, "tool_calls": 4, "max_bad": 3}
 REPAIRS = ("search",)  # --repair, each with its presets as search:PRESET
@@ -30,6 +33,7 @@ def course_of(method: str, family: Family, given: Mapping[str, Json]) -> dict[st
             f"{name} is {_shown(value)}: method {method} takes none;"
             f" those that do: {', '.join(able)}"
         )
+    given = _with_rounds(chosen, family, given)
     if not isinstance(family, Measuring):
         if given.get("target_gap") is not None:
             raise UsageError(
@@ -41,8 +45,29 @@ def course_of(method: str, family: Family, given: Mapping[str, Json]) -> dict[st
     if gap is not None and gap < 0:
         raise UsageError(f"target_gap is {gap:g}: it must be 0 or more")
     told = {name: value for name, value in given.items() if value is not None and name != "repair"}
-    found = {**GENERAL, **own, **told}
+    brief = {"tool_calls": 0} if told.get("template") == "compact" else {}
+    found = {**GENERAL, **own, **brief, **told}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _with_rounds(method: Method, family: Family, given: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Rounds as conversations, of t3, with all their answers; those of labelled text otherwise are
+    passes through its rows, a setting of `graphs.text_settings`."""
+    from ..graphs.t3 import ANSWERS
+
+    rounds = given.get("rounds")
+    if rounds is None:
+        return given
+    if "rounds" in method.takes:
+        if rounds < 1:
+            raise UsageError(f"rounds is {rounds}: it must be at least 1")
+        return {**given, "max_answers": ANSWERS * rounds}
+    if family.name != "text":
+        raise UsageError(
+            f"rounds is {rounds}: method {method.name} takes none; t3 does, and methods that pass"
+            " through the rows of labelled text"
+        )
+    return {name: value for name, value in given.items() if name != "rounds"}
 
 
 def _shown(value: Json | Repairer) -> str:

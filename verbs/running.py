@@ -33,6 +33,7 @@ def run(
     seed: int = 0,
     answer_format: str | None = None,
     history: str = "descriptions",
+    template: str | None = None,
     strict_contract: bool = False,
     max_answers: int | None = None,
     tool_calls: int | None = None,
@@ -92,8 +93,10 @@ def run(
     `split_seed` and `fractions` (".5,.1,.4"). `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
     {"judge": {"model": …, "temperature": …}}: who labels texts, and who reads literature, where it
     is not the proposer (`scorer` is recorded, no method asks it yet). `max_answers`: of
-    a problem; None: the method's own (abduce 25, refine 8, io 1). `tool_calls`: of the model, at
-    most so many an answer; None: 4, of refine and io 0. `feedback`: whether the next prompt says
+    a problem; None: the method's own (abduce 25, refine 8, io 1, t3 three a round). `rounds`: of t3, its
+    conversations (5); of hypogenic and its kin, passes through the rows. `tool_calls`: of the model, at
+    most so many an answer; None: 4, of refine, io and t3, and of the template compact, 0. `template`:
+    of prompts, full (None) or compact, few tokens for small models. `feedback`: whether the next prompt says
     where an answer failed; None: to a model that takes no tools. `target_gap`: of refine on rules
     about worlds, the cost above the lower bound a prompt world at which it stops (1.0). `repair`:
     of refine, "search" or a Repairer of your own (`resume` then needs it again), which mends each

@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import platform
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from ..records import Json, Proposer, UsageError
 from .problems import Chosen
@@ -25,8 +26,11 @@ FILE = "answers_from"  # of a model that reads them from a file: {"name", "sha25
 BY_NAME = ("data", "observations", "sample", "subset", "space", "task_file", "answers")
 
 
-def course(chosen: Chosen, method: str, answer_format: str | None, history: str) -> dict[str, Json]:
-    """The part of a session's settings that says what is done on what, in which words."""
+def course(
+    chosen: Chosen, method: str, answer_format: str | None, history: str, template: str
+) -> dict[str, Json]:
+    """The part of a session's settings that says what is done on what, in which words. A template
+    that is not the full one is recorded by `methods.course_of`."""
     from .. import graphs
     from ..agents import prompts
     from ..sandbox.inside.canonical import EQUALITY_VERSION
@@ -39,6 +43,7 @@ def course(chosen: Chosen, method: str, answer_format: str | None, history: str)
     form = answer_format or family.answer_formats[0]
     one_of("answer_format", form, family.answer_formats)
     one_of("history", history, prompts.HISTORIES)
+    one_of("template", template, prompts.TEMPLATES)
     return {
         "task": chosen.task.name,
         "family": family.name,
@@ -47,7 +52,7 @@ def course(chosen: Chosen, method: str, answer_format: str | None, history: str)
         "history": history,
         "equality": EQUALITY_VERSION,
         **({} if rule is None else {"equality_rule": rule}),
-        "prompt": prompts.prompt_hash(family.words, form, aim),
+        "prompt": prompts.prompt_hash(family.words, form, aim, cast(prompts.Template, template)),
         "versions": versions(),
     }
 

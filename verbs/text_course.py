@@ -36,6 +36,8 @@ def text_course(
     from ..graphs.text_settings import TextSettings
 
     given = _given(options)
+    if "rounds" in graphs.method(method, family.name).takes:
+        given.pop("rounds", None)  # of conversations
     if family.oracle != "judge":
         if given:
             name = next(iter(given))

@@ -22,7 +22,7 @@ from ..tasks.papers import pieces
 from ..tasks.text import of_split
 
 VISITING = ("hypogenic", "hyporefine", "union")  # go through the rows
-ASKED_AGAIN = ("io", "refine", "abduce")  # in the words of the general protocol
+ASKED_AGAIN = ("io", "refine", "abduce", "t3")  # in the words of the general protocol
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,8 @@ class Counting:
         most = self.settings["max_answers"]
         if self.method == "refine":
             return 1, most
+        if self.method == "t3":
+            return most, most
         return min(self.settings.get("max_bad") or 1, most), most
 
     # --- finding hypotheses -----------------------------------------------------

@@ -7,7 +7,7 @@ For each n it forks a child that runs the session and dies right before, or righ
 durable write; another child resumes the same store and replays it. Two lanes, children too, take
 every other n each until no write is left to die at. Prints one JSON object:
 {"reference": digest, "runs": [{"boundary", "side", "killed", "digest", "differences"}]}. METHOD:
-abduce, or refine, where a script repairs what the first answer gets wrong.
+abduce, t3 in two rounds, or refine, where a script repairs what the first answer gets wrong.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Repairs:
 
 def told(method: str) -> list[Any]:
     """What the model says."""
-    if method == "abduce":
+    if method in ("abduce", "t3"):
         return replies()
     wrong = repr(("a rule", CALL["arguments"]["code"]))
     return [wrong, "no tuple at all", replies()[0][1]]
@@ -80,6 +80,8 @@ def new_session(path: Path, method: str) -> None:
     }  # fmt: skip
     if method == "refine":
         settings |= {"repair": "script", "repairer_settings": Repairs().settings(), "tool_calls": 0}
+    if method == "t3":
+        settings |= {"rounds": 2, "feedback": False}
     problems = [Problem(name, "examples", "programs", SHOWN, HIDDEN) for name in ("one", "two")]
     with Store.open(path, write=True) as store:
         store.create_session(settings, [(problem, SPACE) for problem in problems])

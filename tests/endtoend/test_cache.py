@@ -39,6 +39,17 @@ def test_a_second_run_of_the_same_session_makes_no_request(run):
     assert first.usage["by_kind"]["model"]["repeated"] == 0
 
 
+def test_rounds_ask_apart_and_another_session_asks_none_of_them(run):
+    options = {"method": "t3", "rounds": 2, "max_answers": None, "problems": 2}
+    with FaultyServer() as server:
+        first = run(server, **options)
+        assert server.requests == first.usage["by_kind"]["model"]["calls"] == 12
+        second = run(server, **options)
+        assert server.requests == 12
+    assert first.usage["by_kind"]["model"]["repeated"] == 0
+    assert second.digest == first.digest
+
+
 def test_a_third_run_repeats_the_first_and_replays(run, tmp_path):
     with FaultyServer() as server:
         first, _, third = run(server), run(server), run(server)

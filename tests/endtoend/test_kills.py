@@ -25,10 +25,13 @@ MOST_TRIES = 60
 
 
 # Two problems with three steps each. abduce: 12 calls of tools and sandbox, 8 of the model, 6 steps, 2
-# ends; refine: 18 of the sandbox, 6 of the model, 4 of who repairs, 6 steps, 2 ends.
-@pytest.mark.parametrize(("method", "writes"), [("abduce", 28), ("refine", 30)])
+# ends; refine: 18 of the sandbox, 6 of the model, 4 of who repairs, 6 steps, 2 ends. t3 in two rounds:
+# as abduce in each, but for one pair of ends.
+@pytest.mark.parametrize(
+    ("method", "steps", "writes"), [("abduce", 6, 28), ("refine", 6, 30), ("t3", 12, 54)]
+)
 def test_a_kill_at_every_journal_boundary_changes_nothing(
-    tmp_path: Path, method: str, writes: int
+    tmp_path: Path, method: str, steps: int, writes: int
 ) -> None:
     program = Path(__file__).with_name("killed_session.py")
     told = subprocess.run(
@@ -38,7 +41,7 @@ def test_a_kill_at_every_journal_boundary_changes_nothing(
     assert told.returncode == 0, told.stderr[-2000:]
     result = json.loads(told.stdout)
     reference, runs = result["reference"], result["runs"]
-    assert reference["steps"] == 6
+    assert reference["steps"] == steps
     assert reference["differences"] == []
     killed = {(run["boundary"], run["side"]) for run in runs if run["killed"]}
     last = max(boundary for boundary, _ in killed)

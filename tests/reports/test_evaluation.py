@@ -36,8 +36,8 @@ def test_programs_are_scored_by_gear_unless_asked_otherwise():
 
 
 def test_an_evaluation_that_does_not_fit_names_those_that_do(write):
-    with pytest.raises(UsageError, match="t3 does not score the family 'text': gear"):
-        evaluate("t3", [write.problem(family="text")], [])
+    with pytest.raises(UsageError, match="abd does not score the family 'text': gear"):
+        evaluate("abd", [write.problem(family="text")], [])
 
 
 def test_steps_are_matched_to_problems_in_any_order(write):

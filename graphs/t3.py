@@ -1,0 +1,91 @@
+"""`t3`: exactly three answers to each problem whatever their verdicts, over several rounds (GEAR,
+section 6.2, tables 2 and 4: how a tuned proposer is evaluated).
+
+Each round is a conversation of its own: its prompts show its own earlier answers alone, and what is
+covered is counted within it, so that a hypothesis is redundant only by its own round. Step
+numbers go on: round r holds the steps 3 (r - 1) + 1 to 3 r, and with them the paths of its calls
+and their seeds differ from those of every other round. A proposer that has nothing left to say ends
+its round alone; the numbers it leaves out stay free. The embedded search, a pure function of what it
+is shown, says the same in every round.
+
+Departure from the paper: none in the protocol. As there, no tools are offered and no feedback is
+given, unless `tool_calls` or `feedback` says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from ..records import Json
+from . import Method
+from .case import Case
+from .judging import judge
+from .steps import STEPS_WITHOUT_END, State, after_ask, ask, record, use_tools
+
+ANSWERS = 3  # of a round
+ROUNDS = 5
+
+
+def round_of(step: int) -> int:
+    """The round, from 1 on, that a step, from 1 on, stands in."""
+    return (step - 1) // ANSWERS + 1
+
+
+async def judge_in_round(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """`judge`, and the step is marked with its round."""
+    told = await judge(state, runtime)
+    runtime.context.step_fields["round"] = round_of(state["step"])
+    return told
+
+
+async def decide(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+    """The next step, in a new round where this one has its answers or nothing more is said in it; or
+    why the problem ends here."""
+    case, step = runtime.context, state["step"]
+    if state["stop"]:  # exhausted: there was no step
+        step = ANSWERS * round_of(step) + 1
+    last = ANSWERS * case.settings.rounds
+    if step > last:
+        return {"stop": "answered" if state["answers"] == last else "exhausted"}
+    if step % ANSWERS == 1:
+        case.begin_conversation()
+    return {"step": step, "turn": 0, "stop": ""}
+
+
+async def after_record(state: State, runtime: Runtime[Case]) -> str:
+    return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
+
+
+def build() -> Any:
+    """ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask …"""
+    graph = StateGraph(State, context_schema=Case)
+    graph.add_node("judge", judge_in_round)
+    for node in (ask, use_tools, record, decide):
+        graph.add_node(node)
+    graph.add_edge(START, "ask")
+    graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
+    graph.add_edge("use_tools", "ask")
+    graph.add_edge("judge", "record")
+    graph.add_edge("record", "decide")
+    graph.add_conditional_edges("decide", after_record, ["ask", END])
+    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+
+
+METHOD = Method(
+    "t3",
+    "ask for exactly three hypotheses, in each of several rounds (GEAR's evaluation)",
+    ("programs", "logic", "text"),
+    build(),
+    takes=frozenset({"feedback", "rounds", "template"}),
+    settings={
+        "rounds": ROUNDS,
+        "max_answers": ANSWERS * ROUNDS,
+        "max_bad": None,
+        "tool_calls": 0,
+        "feedback": False,
+    },
+    text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
+)
