@@ -330,9 +330,11 @@ def test_a_bug_keeps_its_traceback(folder, monkeypatch):
 
 
 def test_options_of_labelled_text_are_refused_for_other_tasks(peirce):
-    for option in ("--literature", "--bank", "--rounds", "--repeats", "--inference"):
+    for option in ("--literature", "--bank", "--repeats", "--inference"):
         code, _, err = peirce("run", "list_functions", option, "1")
         assert code == 2 and "it is of tasks with labelled text" in err, option
+    code, _, err = peirce("run", "list_functions", "--rounds", "1")
+    assert code == 2 and "method abduce takes none; t3 does" in err
 
 
 # --- the process ---------------------------------------------------------------
