@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..agents.prompts import TEMPLATES, Template
 from ..records import (
     Digest,
     FamilyWords,
@@ -111,7 +112,7 @@ class _Question:
     split: Split
     view: View
     words: FamilyWords
-    template: str
+    template: Template
     hypotheses: Mapping[int, Hypothesis]
     said: Mapping[int, str]
 
@@ -192,7 +193,7 @@ def harvest(
     """
     choices = choices or Choices()
     sources = sources_of(store, sessions)
-    template = template_of(sources, choices.template)
+    template = _known(template_of(sources, choices.template))
     asked = all_asked(store, sources)
     counting = Counting(sources, asked, choices.splits)
     places = _splits(asked, choices.splits)
@@ -210,6 +211,13 @@ def harvest(
     settings = _settings(choices, template, sources, asked, fits)
     table = _table(heap, choices, fits, settings, counting).named()
     return Harvest(table, counting.report(table))
+
+
+def _known(template: str) -> Template:
+    for one in TEMPLATES:
+        if one == template:
+            return one
+    raise UsageError(f"unknown template {template!r}: it is one of {', '.join(TEMPLATES)}")
 
 
 def _splits(asked: Sequence[Asked], splits: Splits) -> dict[Digest, Split]:
@@ -230,7 +238,7 @@ def _content(one: Asked) -> Digest:
 
 
 def _gather(
-    heap: _Heap, pooled: Pooled, template: str, choices: Choices, counting: Counting
+    heap: _Heap, pooled: Pooled, template: Template, choices: Choices, counting: Counting
 ) -> int:
     """How many pairs the pool gives."""
     asked = pooled.asked
@@ -322,7 +330,7 @@ def _fitting(
 
 
 def _settings(
-    choices: Choices, template: str, sources: Sequence[Source], asked: Sequence[Asked],
+    choices: Choices, template: Template, sources: Sequence[Source], asked: Sequence[Asked],
     fits: Fits | None,
 ) -> dict[str, Json]:  # fmt: skip
     return {
