@@ -118,12 +118,10 @@ class _Question:
 
     @cached_property
     def name(self) -> Digest:
-        """What prompts of one context and this name have in common: all but the context."""
+        """What prompts of one context and this name have in common, whoever's problem it is."""
         one = self.asked.problem
         shown = [[pair.input, pair.output] for pair in one.shown]
-        return digest_of(
-            [one.task, one.id, one.group, shown, dict(one.public), self.asked.answer_format]
-        )
+        return digest_of([one.family, shown, dict(one.public), self.asked.answer_format])
 
     def prompt(self, members: Sequence[int]) -> tuple[Message, ...]:
         context = [self.hypotheses[member] for member in members]
