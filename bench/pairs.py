@@ -1,5 +1,6 @@
 """Preference pairs from a store as large as the study of the GEAR paper: 50,000 answers of 9 models,
-each with 14,101 predictions (gear_store.py), to a set of 1,000,000 pairs and more in that store.
+each with 14,101 predictions (gear_store.py), to a set of 1,000,000 pairs in that store: of the 6.9
+million that the usual caps give, as many of each stage and split.
 
     python bench/pairs.py [--problems 100] [--store FILE] [--template full]
 
@@ -25,6 +26,8 @@ from pathlib import Path
 
 import gear_store
 from peirce.records import Answered, Problem, StepRecord, Verdict
+
+LIMIT = 111_112  # of three stages in three splits: 1,000,008
 
 
 class Answers(gear_store.Answers):
@@ -57,7 +60,7 @@ def harvested(store: str, template: str) -> dict[str, object]:
 
     sessions = [row["session"] for row in api.sessions(store=store)]
     start = time.perf_counter()
-    report = api.pairs(*sessions, store=store, template=template)
+    report = api.pairs(*sessions, store=store, template=template, limit=LIMIT)
     return {
         "seconds": time.perf_counter() - start,
         **{name: report[name] for name in ("digest", "pairs", "prompts", "answers", "problems")},

@@ -168,8 +168,9 @@ class _Heap:
         return self.questions[question].prompt(members)
 
     def distinct(self) -> NDArray[np.int32]:
-        """The rows in their order, each once."""
+        """The rows in order, each once; they are gone from here, as there may be millions."""
         rows = np.concatenate(self.rows)
+        self.rows.clear()
         order = np.lexsort(rows.T[::-1])
         rows = rows[order]
         first = np.ones(len(rows), np.bool_)
@@ -262,8 +263,9 @@ def _table(
     heap: _Heap, choices: Choices, fits: Fits | None, settings: Mapping[str, Json],
     counting: Counting,
 ) -> PairTable:  # fmt: skip
+    gathered = sum(map(len, heap.rows))
     rows = heap.distinct()
-    counting.left_out["repeated_pairs"] = sum(map(len, heap.rows)) - len(rows)
+    counting.left_out["repeated_pairs"] = gathered - len(rows)
     answers = list(heap.answers)
     asked = [heap.questions[question] for question, _ in heap.prompts]
     if fits is not None:

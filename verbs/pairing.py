@@ -85,11 +85,15 @@ def pairs(
             template,
         )
         fits = None if text is None or max_length is None else Length(text, max_length)
-        with reading(store) if dry_run else Store.open(store_path(store), write=True) as opened:
+        with reading(store) as opened:
             named = [opened.find(session) for session in sessions or ("last",)]
+        if not dry_run:  # said before anything is read, not after; reading bounds its memory
+            Store.open(store_path(store), write=True).close()
+        with reading(store) as opened:
             made = harvest(opened, named, choices, fits, progress)
-            table, report = made.table, dict(made.report)
-            if not dry_run:
+        table, report = made.table, dict(made.report)
+        if not dry_run:
+            with Store.open(store_path(store), write=True) as opened:
                 save_table(opened, table, report)
     if out is not None:
         from ..training.dataset import export

@@ -80,14 +80,14 @@ def answered(verdict: Verdict, text: str, codes: list[int | None], *more: Judged
     return Answered("step/1/propose/0", f"answer {text}", (judged(verdict, text, codes), *more))
 
 
-
-
 def draw_sessions(store: Store, seed: int) -> list[str]:
     """One to three sessions that share problems, some texts and one sample space."""
     rng = random.Random(seed)
     size = rng.randint(0, 7)
     over = space(size, weighted=rng.random() < 0.5)
-    problems = [problem(f"p{i}", 1 + i % 2, offset=rng.choice([0, 0, i])) for i in range(rng.randint(1, 3))]
+    problems = [
+        problem(f"p{i}", 1 + i % 2, offset=rng.choice([0, 0, i])) for i in range(rng.randint(1, 3))
+    ]
     fates: dict[tuple[str, str], tuple[Verdict, list[int | None]]] = {}
     for one in problems:
         for text in "abcdefgh":
@@ -170,7 +170,9 @@ def decide(
     weights: list[Fraction],
 ) -> tuple[str, str, int] | None:
     """Chosen, rejected and stage."""
-    for stage, well in enumerate((lambda s: s.hypothesis is not None, lambda s: s.verdict.consistent)):
+    for stage, well in enumerate(
+        (lambda s: s.hypothesis is not None, lambda s: s.verdict.consistent)
+    ):
         good = [text for text in two if well(pool[text])]
         if len(good) == 1:
             return good[0], next(text for text in two if text != good[0]), stage
@@ -184,7 +186,10 @@ def decide(
 
 
 def score(
-    sets: dict[str, set[tuple[int, int]]], context: tuple[str, ...], text: str, weights: list[Fraction]
+    sets: dict[str, set[tuple[int, int]]],
+    context: tuple[str, ...],
+    text: str,
+    weights: list[Fraction],
 ) -> Fraction:
     def size(some: set[tuple[int, int]]) -> Fraction:
         return sum((weights[i] for i, _ in some), Fraction(0))

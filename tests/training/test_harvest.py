@@ -53,7 +53,7 @@ def as_set(made: Harvest) -> set[Pair]:
 
 
 @given(st.integers(0, 10**9))
-@settings(max_examples=int(os.environ.get("PAIRS_EXAMPLES", "40")), deadline=None)
+@settings(max_examples=int(os.environ.get("PAIRS_EXAMPLES", "20")), deadline=None)
 def test_a_harvest_is_the_pairs_of_the_definition(seed: int) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -234,7 +234,9 @@ def test_another_seed_of_pairs_moves_no_problem(store: Store) -> None:
 def test_a_limit_bounds_each_stage_of_each_split_and_tasks_alike(store: Store) -> None:
     names = [f"p{i}" for i in range(8)]
     first = many(store, names)
-    listed = [(problem("q", 2, "acre", 50), [answered(A, "wide", WIDE), answered(I, "wrong", WIDE)])]
+    listed = [
+        (problem("q", 2, "acre", 50), [answered(A, "wide", WIDE), answered(I, "wrong", WIDE)])
+    ]
     second = write(store, listed, space(4), task="acre")
     choices = Choices(EVERY, limit=5, splits=ALL_TRAIN)
     whole = harvest(store, [first, second], Choices(EVERY, splits=ALL_TRAIN))
@@ -280,7 +282,9 @@ class Words:
 def test_a_pair_that_does_not_fit_is_left_out_and_never_cut(store: Store) -> None:
     session = many(store, ["p0", "p1"])
     whole = as_set(harvest(store, [session], Choices(EVERY, splits=ALL_TRAIN)))
-    lengths = {pair: len(pair[0].split()) + max(len(pair[i].split()) for i in (1, 2)) for pair in whole}
+    lengths = {
+        pair: len(pair[0].split()) + max(len(pair[i].split()) for i in (1, 2)) for pair in whole
+    }
     most = sorted(lengths.values())[len(lengths) // 2]
     made = harvest(store, [session], Choices(EVERY, splits=ALL_TRAIN), Words(most))
     fitting = {pair for pair, length in lengths.items() if length <= most}
