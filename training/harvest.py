@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agents.prompts import TEMPLATES, Template
+from ..agents.prompts import TEMPLATES, Template, words_of
 from ..records import (
     Digest,
     FamilyWords,
@@ -131,13 +131,14 @@ class _Question:
 
 @dataclass
 class _Heap:
-    """What pools gave: prompts as a question and the members of a context, answers by text and
-    model, and rows (p, 4) of prompt, stage, chosen, rejected. A text stands once: prompts that are
+    """What pools gave: prompts as a question and the members of a context, answers by their text,
+    with the model that gave it first, and rows (p, 4) of prompt, stage, chosen, rejected. A text stands once: prompts that are
     the same to a model are one, whatever S was."""
 
     questions: list[_Question] = field(default_factory=list)
     prompts: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
-    answers: dict[tuple[str, str], int] = field(default_factory=dict)
+    answers: dict[str, int] = field(default_factory=dict)
+    models: list[str] = field(default_factory=list)
     rows: list[NDArray[np.int32]] = field(default_factory=list)
     _named: dict[tuple[str, ...], int] = field(default_factory=dict)
 
@@ -155,7 +156,9 @@ class _Heap:
         answers = np.zeros(len(pooled.answers), np.int32)
         for answer in np.unique(np.concatenate([pairs.chosen, pairs.rejected])).tolist():
             one = pooled.answers[answer]
-            answers[answer] = self.answers.setdefault((one.text, one.model), len(self.answers))
+            answers[answer] = known = self.answers.setdefault(one.text, len(self.answers))
+            if known == len(self.models):
+                self.models.append(one.model)
         self.rows.append(
             np.stack(
                 [prompts[context], pairs.stage, answers[pairs.chosen], answers[pairs.rejected]],
@@ -253,7 +256,8 @@ def _gather(
         view = asked.problem.view(NO_SPACE)
         split = choices.splits.of(asked.problem)
         words = asked.words
-        said = {place: words.show_hypothesis(one) for place, one in hypotheses.items()}
+        shown = words_of(words, template)
+        said = {place: shown.show_hypothesis(one) for place, one in hypotheses.items()}
         question = _Question(asked, split, view, words, template, hypotheses, said)
         heap.add(question, pooled, pairs)
     return len(pairs)
@@ -297,8 +301,8 @@ def _table(
         prompt_problem=[one.asked.problem.id for one in shown],
         prompt_split=[one.split for one in shown],
         prompt_context=[len(heap.prompts[place][1]) for place in used.tolist()],
-        answers=[answers[place][0] for place in said.tolist()],
-        answer_model=[answers[place][1] for place in said.tolist()],
+        answers=[answers[place] for place in said.tolist()],
+        answer_model=[heap.models[place] for place in said.tolist()],
         prompt=prompts.astype(np.int32),
         chosen=places[:, 0].astype(np.int32),
         rejected=places[:, 1].astype(np.int32),
@@ -315,16 +319,14 @@ _WHY = {
 }
 
 
-def _fitting(
-    heap: _Heap, rows: NDArray[np.int32], answers: Sequence[tuple[str, str]], fits: Fits
-) -> Integers:
+def _fitting(heap: _Heap, rows: NDArray[np.int32], answers: Sequence[str], fits: Fits) -> Integers:
     """The rows whose prompt goes with either answer into the length."""
     asked, said = (np.zeros(len(one), np.int64) for one in (heap.prompts, answers))
     shown, given = np.unique(rows[:, 0]), np.unique(rows[:, 2:])
     for start in range(0, len(shown), _TOGETHER):
         part = shown[start : start + _TOGETHER]
         asked[part] = fits.prompts([heap.prompt(place) for place in part.tolist()])
-    said[given] = fits.answers([answers[place][0] for place in given.tolist()])
+    said[given] = fits.answers([answers[place] for place in given.tolist()])
     longest = asked[rows[:, 0]] + np.maximum(said[rows[:, 2]], said[rows[:, 3]])
     return np.flatnonzero(longest <= fits.most)
 

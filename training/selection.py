@@ -22,9 +22,9 @@ def quotas(counts: Sequence[int], total: int) -> list[int]:
     left = min(total, sum(counts))
     open_ = [place for place, count in enumerate(counts) if count]
     while left:
-        share, rest = divmod(left, len(open_))
-        for number, place in enumerate(open_):
-            more = min(counts[place] - wanted[place], share + (number < rest))
+        share = max(1, left // len(open_))
+        for place in open_:
+            more = min(counts[place] - wanted[place], share, left)
             wanted[place] += more
             left -= more
         open_ = [place for place in open_ if wanted[place] < counts[place]]
