@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 VERBS = (
     "run", "resume", "replay", "check", "evaluate", "study", "sessions", "show",
     "bank", "predict", "rate", "agree", "import_recorded", "export", "load", "doctor",
+    "pairs", "pair_sets",
 )  # fmt: skip
 __all__ = ["VERBS", "__version__"]
 

@@ -25,6 +25,7 @@ from .verbs.diagnosis import doctor as diagnose
 from .verbs.driving import complete
 from .verbs.generating import tasks_generate
 from .verbs.outcome import Session, Trace, problem_in, reading, store_path
+from .verbs.pairing import pair_sets, pairs
 from .verbs.predicting import predict
 from .verbs.problems import tasks_list, tasks_show, tasks_space
 from .verbs.rating import rate
@@ -33,7 +34,7 @@ from .verbs.settings import one_of, shown_model, shown_settings
 
 __all__ = [
     "Session", "Trace", "agree", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load",
-    "plan", "predict", "rate", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
+    "pair_sets", "pairs", "plan", "predict", "rate", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
     "tasks_generate", "tasks_list", "tasks_show", "tasks_space",
 ]  # fmt: skip
 

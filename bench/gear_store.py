@@ -150,10 +150,15 @@ class Answers:
                 return
 
 
-def write(path: Path, problems: int = 100, hypotheses: int | None = None) -> int:
+def write(
+    path: Path,
+    problems: int = 100,
+    hypotheses: int | None = None,
+    kind: Callable[[], Answers] = Answers,
+) -> int:
     """Writes the study to a new store, whole or, with `hypotheses`, up to the session that reaches
     so many; returns the number of answers. The file has its name once it is whole."""
-    answers = Answers()
+    answers = kind()
     over = space(0)
     count = 0
     draft = path.with_name(path.name + ".part")
@@ -164,7 +169,8 @@ def write(path: Path, problems: int = 100, hypotheses: int | None = None) -> int
                 some = [problem(task, i, n) for i in range(problems)]
                 settings = {
                     "task": task, "family": "programs", "method": "abduce", "model": model,
-                    "seed": 0, "operational": {"observations": n, "data": None},
+                    "seed": 0, "answer_format": "tuple",
+                    "operational": {"observations": n, "data": None},
                 }  # fmt: skip
                 session = store.create_session(settings, [(one, over) for one in some])
                 count += asyncio.run(_record(store, session, some, answers, f"{model} {n}", good))

@@ -19,6 +19,7 @@ from . import bank as _bank
 from . import consistent as _consistent
 from . import digest as _digest
 from . import export as _export
+from . import given as _given
 from . import intact as _intact
 from . import journal as _journal
 from . import ledger as _ledger
@@ -26,15 +27,25 @@ from . import sessions as _sessions
 from .cache import AnswerCache
 from .connection import Reading, Row
 from .consistent import Consistent
+from .given import Given
 from .journal import JournalMismatch, SessionJournal
 from .ledger import SessionLedger
 from .owner import Owner
+from .pairs import PairSets
 from .reader import Reader, take
 from .sessions import ProblemRow
 from .vectors import Vector
 from .writing import Change, Writer
 
-__all__ = ["AnswerCache", "Consistent", "JournalMismatch", "ProblemRow", "SessionJournal", "Store"]
+__all__ = [
+    "AnswerCache",
+    "Consistent",
+    "Given",
+    "JournalMismatch",
+    "ProblemRow",
+    "SessionJournal",
+    "Store",
+]
 
 
 def _named(path: str | Path) -> Path:
@@ -53,7 +64,9 @@ def _named(path: str | Path) -> Path:
 
 class Store:
     """A store, open for writing (this process owns the file) or for reading. Every method raises
-    StoreError where the file cannot be read or written or lacks what was asked for."""
+    StoreError where the file cannot be read or written or lacks what was asked for.
+
+    pairs: its sets of preference pairs."""
 
     def __init__(
         self, path: Path, reading: Reading, writer: Writer | None = None, owner: Owner | None = None
@@ -63,6 +76,7 @@ class Store:
         self._writer = writer
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
+        self.pairs = PairSets(reading, writer, path)
         # An interpreter that ends with DuckDB's objects alive in other threads reports leaks.
         atexit.register(self.close)
 
@@ -135,6 +149,10 @@ class Store:
     def space(self, digest: Digest) -> InputSet:
         return _sessions.input_set(self._reading, digest)
 
+    def space_sizes(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
+        """The size of a space, and the weights of its inputs."""
+        return _sessions.space_sizes(self._reading, digest)
+
     # --- calls and steps
 
     def journal(self, session: str) -> SessionJournal:
@@ -176,6 +194,10 @@ class Store:
     def consistent(self, session: str, problems: Sequence[str]) -> dict[str, list[Consistent]]:
         """The consistent hypotheses of each problem, in the order of its steps."""
         return _consistent.consistent(self._reading, session, problems)
+
+    def given(self, session: str, problems: Sequence[str]) -> dict[str, list[Given]]:
+        """The answers of each problem, in the order of its steps."""
+        return _given.given(self._reading, session, problems)
 
     def vectors(self, digests: Iterable[Digest]) -> dict[Digest, Vector]:
         """Arrays by digest, as `Consistent` names them."""

@@ -94,17 +94,17 @@ def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]
         raise UsageError(f"{out} exists already; name another place or remove it first")
     out.parent.mkdir(parents=True, exist_ok=True)
     if format == "jsonl":
-        files, rows = _whole(out, lambda place: _jsonl(store, session, place))
+        files, rows = whole(out, lambda place: _jsonl(store, session, place))
     elif format == "parquet":
-        files, rows = _whole(
+        files, rows = whole(
             out, lambda place: _parquet(store, session, place, place.parent / ".spill")
         )
     else:
-        files, rows = _whole(out, lambda place: _huggingface(store, session, place))
+        files, rows = whole(out, lambda place: _huggingface(store, session, place))
     return {"session": session, "format": format, "out": str(out), "files": files, "rows": rows}
 
 
-def _whole(
+def whole(
     out: Path, write: Callable[[Path], tuple[list[str], dict[str, int]]]
 ) -> tuple[list[str], dict[str, int]]:
     """What `write` makes of a temporary name beside `out`, renamed to `out` when it is whole."""

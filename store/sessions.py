@@ -87,6 +87,15 @@ def input_set(reading: Reading, digest: Digest) -> InputSet:
     )
 
 
+def space_sizes(reading: Reading, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
+    """How many inputs an input set has, and their weights, without the inputs."""
+    rows = reading.query("SELECT size, weights FROM input_set WHERE digest = ?", (digest,))
+    if not rows:
+        raise StoreError(f"the store has no input set {digest}")
+    ((size, weights),) = rows
+    return int(size), None if weights is None else tuple(json_of(weights))
+
+
 def find(reading: Reading, name: str) -> str:
     """The id of a session by id, unique prefix or `last`. Raises StoreError."""
     ids = [row[0] for row in reading.query("SELECT session FROM session ORDER BY ordinal")]

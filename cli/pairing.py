@@ -1,0 +1,158 @@
+"""`peirce pairs`: preference pairs from sessions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from . import options as o
+from .printing import emit
+
+app = typer.Typer()
+
+PAIRS, SPLITS, LENGTH = "Pairs", "Splits", "Length and form"
+
+
+def _option(
+    panel: str, text: str, *names: str, metavar: str | None = None
+) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        *names, help=text, metavar=metavar, rich_help_panel=panel, show_envvar=False
+    )
+    return option
+
+
+@app.command(
+    epilog="Examples: peirce pairs last | peirce pairs 4f1c 9a --limit 100000 --base models/small"
+    " --max-length 1024 | peirce pairs --saved last --out pairs --format hf | peirce pairs --list"
+)
+def pairs(
+    sessions: Annotated[
+        list[str] | None,
+        typer.Argument(help="Sessions, joined by problem and shown pairs (default: last).",
+                       metavar="[SESSION]..."),
+    ] = None,
+    contexts: Annotated[
+        str, _option(PAIRS, "The most contexts of 0, 1 and 2 earlier hypotheses of a problem.",
+                     metavar="N,N,N|all")
+    ] = "1,20,190",
+    per_context: Annotated[
+        str, _option(PAIRS, "The most pairs of each stage of a context of that size.",
+                     metavar="N,N,N|all")
+    ] = "2000,15,15",
+    limit: Annotated[
+        int | None, _option(PAIRS, "The most pairs of each stage in each split, tasks alike.",
+                            metavar="N")
+    ] = None,
+    ratio: Annotated[
+        str | None, _option(PAIRS, "Of parsing, consistency and gear in each split, as 1:1:1.",
+                            metavar="P:C:G")
+    ] = None,
+    seed: Annotated[int, _option(PAIRS, "Of what is drawn; it moves no problem to another split.")] = 0,
+    fractions: Annotated[
+        str, _option(SPLITS, "Of the groups of problems: train, validation, held-out.",
+                     metavar="F,F,F")
+    ] = "0.5,0.1,0.4",
+    split_seed: Annotated[int, _option(SPLITS, "Of the splits.")] = 0,
+    fixed: Annotated[
+        str | None, _option(SPLITS, "Groups whose split is given: JSON, an object of lists by split.",
+                            metavar="FILE")
+    ] = None,
+    template: Annotated[
+        str | None, _option(LENGTH, "Of the prompts: full or compact (as the sessions have it).",
+                            metavar="NAME")
+    ] = None,
+    base: Annotated[
+        str | None, _option(LENGTH, "A model's folder, for its tokenizer and chat template.",
+                            metavar="DIR")
+    ] = None,
+    max_length: Annotated[
+        int | None, _option(LENGTH, "Leave out pairs of more tokens, prompt and answer together.",
+                            metavar="N")
+    ] = None,
+    saved: Annotated[
+        str | None, _option(o.OUTPUT, "A set of the store instead of sessions: a digest or last.",
+                            metavar="SET")
+    ] = None,
+    listed: Annotated[bool, _option(o.OUTPUT, "The sets of the store.", "--list")] = False,
+    dry_run: Annotated[bool, _option(o.OUTPUT, "Count, and keep nothing.", "--dry-run")] = False,
+    out: Annotated[
+        str | None, _option(o.OUTPUT, "A folder to write the set to.", metavar="DIR")
+    ] = None,
+    format: Annotated[
+        str, _option(o.OUTPUT, "parquet, or hf: a Hugging Face data set folder.")
+    ] = "parquet",
+    plain: Annotated[
+        bool, _option(o.OUTPUT, "Texts by the chat template of --base, not messages.", "--plain")
+    ] = False,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:  # fmt: skip
+    """Preference pairs from sessions, of any models, into the store: what `peirce train` trains on."""
+    from .. import api
+    from ..reports import pairing, text
+
+    if listed:
+        rows = api.pair_sets(store=store)
+        emit([rows]) if as_json else pairing.print_sets(text.console(), rows)
+        return
+    with _progress() as progress:
+        report = api.pairs(
+            *(sessions or ()), contexts=_caps("--contexts", contexts),
+            per_context=_caps("--per-context", per_context), limit=limit,
+            ratio=None if ratio is None else _whole("--ratio", ratio, ":"), seed=seed,
+            fractions=_shares(fractions), split_seed=split_seed, fixed=fixed, template=template,
+            base=base, max_length=max_length, saved=saved, dry_run=dry_run, out=out, format=format,
+            plain=plain, store=store, progress=progress,
+        )  # fmt: skip
+    emit([report]) if as_json else pairing.print_pairs(text.console(), report)
+
+
+def _caps(option: str, given: str) -> list[int | None]:
+    """`all` for a number, or for all three."""
+    parts = given.split(",") if given != "all" else ["all"] * 3
+    return [None if part.strip() == "all" else _whole(option, part, ",")[0] for part in parts]
+
+
+def _whole(option: str, given: str, between: str) -> list[int]:
+    from ..records import UsageError
+
+    try:
+        return [int(part) for part in given.split(between)]
+    except ValueError:
+        valid = between.join("NNN")
+        raise UsageError(f"{option} {given!r}: whole numbers are needed, as {valid}") from None
+
+
+def _shares(given: str) -> list[float]:
+    from ..records import UsageError
+
+    try:
+        return [float(part) for part in given.split(",")]
+    except ValueError:
+        raise UsageError(f"--fractions {given!r}: numbers are needed, as 0.5,0.1,0.4") from None
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, int], None] | None]:
+    """A bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from ..reports import text
+
+    columns = (TextColumn("problems"), BarColumn(), MofNCompleteColumn(),
+               TextColumn("{task.fields[pairs]:,} pairs"))  # fmt: skip
+    with Progress(*columns, console=text.console(talk=True), transient=True) as bar:
+        task = bar.add_task("", total=None, pairs=0)
+
+        def told(done: int, total: int, pairs: int) -> None:
+            bar.update(task, completed=done, total=total, pairs=pairs)
+
+        yield told

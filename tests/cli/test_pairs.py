@@ -1,0 +1,132 @@
+"""`peirce pairs` on the command line: counts on stdout, sentences on stderr, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from peirce import cli
+from peirce.records import Verdict
+from peirce.store import Store
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
+from sessions_of_pairs import answered, problem, space, write
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of two sessions, of which the last has no pair; `good` holds the id of the first."""
+    folder = tmp_path_factory.mktemp("made")
+    given = [answered(Verdict.ACCEPTED, "wide", [1, 1]), answered(Verdict.ACCEPTED, "half", [1, None]),
+             answered(Verdict.INCONSISTENT, "wrong", [1, 1]), answered(Verdict.MALFORMED, "", [])]  # fmt: skip
+    with Store.open(folder / "peirce.duckdb", write=True) as store:
+        listed = [(problem(f"p{i}", offset=i), given) for i in range(12)]
+        (folder / "good").write_text(write(store, listed, space(2)))
+        write(store, [(problem("q"), given[:1])], space(2))
+    return folder
+
+
+@pytest.fixture
+def peirce(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    """peirce(*arguments) -> (exit code, stdout, stderr), in a folder with that store."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
+        monkeypatch.delenv(name)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["pairs", *arguments])
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    return call
+
+
+def good() -> str:
+    return Path("good").read_text()
+
+
+def test_pairs_are_counted_kept_and_listed(peirce):
+    code, out, err = peirce(good(), "--json")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    counts = {split: sum(stages.values()) for split, stages in report["by_split"].items()}
+    assert sum(counts.values()) == report["pairs"] == 12 * 13 and all(counts.values())
+    code, out, _ = peirce("--list", "--json")
+    (listed,) = json.loads(out)
+    assert listed["digest"] == report["digest"] and listed["counts"]["pairs"] == report["pairs"]
+    code, out, _ = peirce("--list")
+    assert code == 0 and report["digest"][:12] in out
+    code, out, _ = peirce(good())
+    assert f"{report['pairs']:,} pairs" in out and "train" in out and "consistency" in out
+
+
+def test_options_reach_the_harvest(peirce):
+    Path("fixed.json").write_text(json.dumps({"validation": [f"p{i}" for i in range(12)]}))
+    code, out, _ = peirce(
+        good(), "--contexts", "1,all,0", "--per-context", "2,1,all", "--limit", "9", "--ratio",
+        "2:1:1", "--seed", "4", "--fixed", "fixed.json", "--template", "compact", "--dry-run",
+        "--json",
+    )  # fmt: skip
+    report = json.loads(out)
+    assert code == 0 and report["by_split"]["validation"] == {
+        "parsing": 8, "consistency": 4, "gear": 4,
+    }  # fmt: skip
+    assert report["by_context"]["2"] == {"parsing": 0, "consistency": 0, "gear": 0}
+    assert peirce("--list", "--json")[1] == "[]\n"
+
+
+def test_a_set_that_is_kept_can_be_written_later(peirce):
+    made = json.loads(peirce(good(), "--json")[1])
+    code, out, _ = peirce(
+        "--saved", made["digest"][:8], "--out", "pairs", "--format", "hf", "--json"
+    )
+    assert code == 0 and json.loads(out)["export"]["rows"]["train"] > 0
+    assert Path("pairs/README.md").is_file()
+    code, _, err = peirce("--saved", "last", "--out", "pairs")
+    assert code == 2 and "pairs exists already" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "said"),
+    [
+        ([], 1, "no pairs, for no problem has two different answers"),
+        (["nope"], 1, "no session 'nope'; did you mean"),
+        (["--saved", "last"], 1, "the store holds no pairs yet: `peirce pairs SESSION` makes some"),
+        (["--contexts", "1,2"], 2, "contexts [1, 2]: three numbers are needed"),
+        (["--contexts", "1,2,x"], 2, "--contexts 'x': whole numbers are needed"),
+        (["--per-context", "1,2,-3"], 2, "pairs (1, 2, -3): three numbers of at least 0"),
+        (["--ratio", "1:1"], 2, "ratio [1, 1]: three parts are needed"),
+        (["--fractions", "1,1,1"], 2, "fractions 1.0, 1.0, 1.0: train, validation and held-out"),
+        (["--fractions", "a"], 2, "--fractions 'a': numbers are needed"),
+        (["--limit", "0"], 2, "limit 0: at least 1 pair"),
+        (["--template", "tiny"], 2, "unknown template 'tiny': it is one of full, compact"),
+        (["--max-length", "100"], 2, "--max-length counts tokens: name the folder of the model"),
+        (["--plain"], 2, "--plain makes texts: name the folder of the model with --base"),
+        (["--base", "/nowhere/model"], 2, "base model folder '/nowhere/model' is not there"),
+        (["--format", "csv"], 2, "format is 'csv': it must be one of parquet, hf"),
+        (["--dry-run", "--out", "x"], 2, "--dry-run counts alone and --out writes"),
+        (["--saved", "last", "last"], 2, "--saved last names a set that is made"),
+        (["--fixed", "none.json"], 1, "none.json"),
+        (["--fixed", "odd.json"], 1, "odd.json: an object is needed that holds"),
+        (["--fixed", "twice.json"], 1, "twice.json: group 'a' stands in train and in held-out"),
+        (["--store", "none.duckdb"], 1, "no store at"),
+    ],
+)
+def test_bad_input_is_one_sentence(peirce, arguments, exit_code, said):
+    Path("odd.json").write_text('{"test": ["a"]}')
+    Path("twice.json").write_text('{"train": ["a"], "held-out": ["a"]}')
+    code, out, err = peirce(*arguments)
+    assert (code, out) == (exit_code, "") and said in err and err.count("\n") == 1
+    assert not Path("none.duckdb").exists()
+
+
+def test_a_store_without_sessions_is_one_sentence(peirce):
+    Store.open("empty.duckdb", write=True).close()
+    code, _, err = peirce("--store", "empty.duckdb")
+    assert code == 1 and err == "peirce: the store holds no session yet\n"

@@ -1,0 +1,161 @@
+"""`peirce pairs`: preference pairs from sessions, into the store and out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from ..records import DataError, Json, UsageError
+from ..store import Store
+from ..training.splits import Fractions, Split, Splits
+from .arguments import checked
+from .outcome import reading, store_path
+from .settings import one_of
+
+CONTEXTS, PER_CONTEXT = (1, 20, 190), (2_000, 15, 15)
+FRACTIONS = (0.5, 0.1, 0.4)
+FORMATS = ("parquet", "hf")
+
+
+@checked
+def pairs(
+    *sessions: str,
+    contexts: Sequence[int | None] = CONTEXTS,
+    per_context: Sequence[int | None] = PER_CONTEXT,
+    limit: int | None = None,
+    ratio: Sequence[int] | None = None,
+    seed: int = 0,
+    fractions: Sequence[float] = FRACTIONS,
+    split_seed: int = 0,
+    fixed: str | Path | None = None,
+    template: str | None = None,
+    base: str | Path | None = None,
+    max_length: int | None = None,
+    saved: str | None = None,
+    dry_run: bool = False,
+    out: str | Path | None = None,
+    format: str = "parquet",
+    plain: bool = False,
+    store: str | Path | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> dict[str, Json]:
+    """Preference pairs (GEAR, section 6.1) of sessions joined by problem and O_n, kept in the store
+    as a set that its digest names; the report of its counts (`training.pair_report`), and with
+    `out` what was written ("export").
+
+    sessions: default last. contexts: the most contexts of 0, 1 and 2 hypotheses of a problem, None
+    for all; per_context: the most pairs of each stage of one such context. limit: the most pairs of
+    each stage in each split, tasks alike; ratio: of the stages parsing, consistency, gear, in each
+    split. fractions, split_seed, fixed: train, validation and held-out, by group (`training.splits`);
+    fixed: a JSON file, {split: [groups]}. template: of the prompts, the sessions' own without it.
+    base: a folder with the tokenizer of a model: pairs of more than `max_length` tokens are left
+    out, and `plain` prompts go through its chat template. saved: a set of the store by its digest
+    instead of sessions. dry_run: counts alone, nothing is kept. format: parquet or hf, a
+    Hugging Face data set folder. progress: told problems read, all problems, pairs so far.
+
+    Raises UsageError, DataError, and StoreError where there is no pair.
+    """
+    from ..training.harvest import Choices, harvest
+    from ..training.lengths import Length, ModelText
+    from ..training.pair_table import read_table, save_table
+    from ..training.pairs import Caps
+
+    one_of("format", format, FORMATS)
+    text = None if base is None else ModelText(base)
+    if text is None and (max_length is not None or plain):
+        what = "--max-length counts tokens" if max_length is not None else "--plain makes texts"
+        raise UsageError(f"{what}: name the folder of the model with --base")
+    if dry_run and out is not None:
+        raise UsageError("--dry-run counts alone and --out writes: give one of the two")
+    _free(out)
+    if saved is not None:
+        if sessions or dry_run or max_length is not None:
+            raise UsageError(f"--saved {saved} names a set that is made: it takes no sessions")
+        with reading(store) as opened:
+            table = read_table(opened, saved)
+            kept = next(row for row in opened.pairs.list() if row["digest"] == table.digest)
+        report = dict(kept["counts"])
+    else:
+        choices = Choices(
+            Caps(_three("contexts", contexts), _three("per_context", per_context)),
+            limit,
+            None if ratio is None else _three_parts(ratio),
+            seed,
+            Splits(split_seed, _fractions(fractions), {} if fixed is None else read_fixed(fixed)),
+            template,
+        )
+        fits = None if text is None or max_length is None else Length(text, max_length)
+        with reading(store) as opened:
+            named = [opened.find(session) for session in sessions or ("last",)]
+        if not dry_run:  # said before anything is read, not after; reading bounds its memory
+            Store.open(store_path(store), write=True).close()
+        with reading(store) as opened:
+            made = harvest(opened, named, choices, fits, progress)
+        table, report = made.table, dict(made.report)
+        if not dry_run:
+            with Store.open(store_path(store), write=True) as opened:
+                save_table(opened, table, report)
+    if out is not None:
+        from ..training.dataset import export
+
+        written = export(table, Path(out), format, text.text if plain and text else None)
+        report["export"] = written
+    return report
+
+
+@checked
+def pair_sets(*, store: str | Path | None = None) -> list[dict[str, Json]]:
+    """The sets of pairs of the store, oldest first: digest, created, settings, counts."""
+    with reading(store) as opened:
+        return opened.pairs.list()
+
+
+def read_fixed(path: str | Path) -> dict[str, Split]:
+    """Groups by name with their split, from {split: [groups]}. Raises DataError, with the file."""
+    from ..tasks.files import expanded, read_json
+
+    place = expanded(path)
+    told = read_json(place)
+    names = [split.value for split in Split]
+    if not isinstance(told, Mapping) or not all(
+        name in names and isinstance(groups, list) and all(isinstance(g, str) for g in groups)
+        for name, groups in told.items()
+    ):
+        raise DataError(f"{place}: an object is needed that holds, by {', '.join(names)}, lists of"
+                        " the groups (names of problems) in each")  # fmt: skip
+    found: dict[str, Split] = {}
+    for name, groups in told.items():
+        for group in groups:
+            if found.setdefault(group, Split(name)) is not Split(name):
+                raise DataError(f"{place}: group {group!r} stands in {found[group]} and in {name}")
+    return found
+
+
+def _free(out: str | Path | None) -> None:
+    """Said before anything is read, not after."""
+    if out is not None and Path(out).expanduser().exists():
+        raise UsageError(f"{out} exists already; name another place or remove it first")
+
+
+def _three(name: str, given: Sequence[int | None]) -> tuple[int | None, int | None, int | None]:
+    if len(given) != 3:
+        raise UsageError(
+            f"{name} {list(given)}: three numbers are needed, for contexts of 0, 1 and 2"
+        )
+    first, second, third = given
+    return first, second, third
+
+
+def _three_parts(ratio: Sequence[int]) -> tuple[int, int, int]:
+    if len(ratio) != 3:
+        raise UsageError(
+            f"ratio {list(ratio)}: three parts are needed, of parsing, consistency, gear"
+        )
+    first, second, third = ratio
+    return first, second, third
+
+
+def _fractions(given: Sequence[float]) -> Fractions:
+    if len(given) != 3:
+        raise UsageError(f"fractions {list(given)}: train, validation and held-out are needed")
+    return Fractions(*given)
