@@ -29,6 +29,7 @@ from .consistent import Consistent
 from .journal import JournalMismatch, SessionJournal
 from .ledger import SessionLedger
 from .owner import Owner
+from .pairs import PairSets
 from .reader import Reader, take
 from .sessions import ProblemRow
 from .vectors import Vector
@@ -53,7 +54,9 @@ def _named(path: str | Path) -> Path:
 
 class Store:
     """A store, open for writing (this process owns the file) or for reading. Every method raises
-    StoreError where the file cannot be read or written or lacks what was asked for."""
+    StoreError where the file cannot be read or written or lacks what was asked for.
+
+    pairs: its sets of preference pairs."""
 
     def __init__(
         self, path: Path, reading: Reading, writer: Writer | None = None, owner: Owner | None = None
@@ -63,6 +66,7 @@ class Store:
         self._writer = writer
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
+        self.pairs = PairSets(reading, writer, path)
         # An interpreter that ends with DuckDB's objects alive in other threads reports leaks.
         atexit.register(self.close)
 

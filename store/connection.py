@@ -109,8 +109,10 @@ class Database:
             if schema.is_empty(self.query):
                 if not write:
                     raise _empty(path)
-                self._create()
+                self._run(schema.statements())
             schema.check(self.query, str(path))
+            if write and (missing := schema.upgrade(self.query)):
+                self._run(missing)
         except (StoreError, duckdb.Error) as error:
             if fresh:
                 _unlink(path)  # while it is locked: nobody else has begun to use it
@@ -119,9 +121,9 @@ class Database:
                 raise
             raise StoreError(f"no store can be made at {path}: {first_line(error)}") from error
 
-    def _create(self) -> None:
+    def _run(self, statements: Sequence[str]) -> None:
         self.writing.execute("BEGIN TRANSACTION")
-        for statement in schema.statements():
+        for statement in statements:
             self.writing.execute(statement)
         self.writing.execute("COMMIT")
 

@@ -3,6 +3,9 @@
 Every key is structural (session, problem, path or step and places within it), so that writing a
 row again changes nothing. Digests are SHA-256 in hex. JSON columns hold JSON text, text columns
 text (`cells.py` says how lone surrogates stand). Times are UTC; seconds are wall clock.
+
+Version 4 adds to version 3 the tables of pairs and trainings, and changes nothing else: a store of
+version 3 gets them when it is opened for writing, and is read as it is until then.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from typing import Any
 
 from ..records import StoreError
 
-VERSION = 3
+VERSION = 4
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
@@ -100,7 +103,40 @@ TABLES: dict[str, str] = {
         session VARCHAR, problem VARCHAR, step INTEGER, ordinal INTEGER, hypothesis VARCHAR NOT NULL,
         text VARCHAR, description VARCHAR, observation BIGINT NOT NULL, "right" BOOLEAN,
         t BIGINT NOT NULL, kind VARCHAR NOT NULL, PRIMARY KEY (session, problem, step, ordinal)""",
+    # A set of preference pairs.  pair_set: digest of all of it (`training/pair_table.py`).
+    #   ordinal: `last` is the highest.  settings: JSON, what made it.  counts: JSON, the report.
+    "pair_set": """
+        pair_set VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
+        settings VARCHAR NOT NULL, counts VARCHAR NOT NULL""",
+    # A prompt of a set.  prompt: its place.  messages: JSON.  split: train, validation, held-out.
+    #   context: how many earlier hypotheses stand in it.
+    "pair_prompt": """
+        pair_set VARCHAR, prompt INTEGER, messages VARCHAR NOT NULL, task VARCHAR NOT NULL,
+        problem VARCHAR NOT NULL, split VARCHAR NOT NULL, context TINYINT NOT NULL,
+        PRIMARY KEY (pair_set, prompt)""",
+    # An answer of a set.  answer: its place.  model: who gave it.
+    "pair_answer": """
+        pair_set VARCHAR, answer INTEGER, text VARCHAR NOT NULL, model VARCHAR NOT NULL,
+        PRIMARY KEY (pair_set, answer)""",
+    # A pair.  prompt, chosen, rejected: places in the set.  stage: 0 parsing, 1 consistency, 2 gear.
+    "pair": """
+        pair_set VARCHAR, pair INTEGER, prompt INTEGER NOT NULL, chosen INTEGER NOT NULL,
+        rejected INTEGER NOT NULL, stage TINYINT NOT NULL, PRIMARY KEY (pair_set, pair)""",
+    # A run of `peirce train`.  ordinal: `last` is the highest.  status: as of a session.
+    #   settings, fields: JSON.
+    "training": """
+        training VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
+        status VARCHAR NOT NULL, settings VARCHAR NOT NULL, fields VARCHAR NOT NULL""",
+    # A value of a training's log.  examples: seen by then.  stage: '' where it belongs to none.
+    #   name: probe_loss, probe_accuracy, weight, … (`training/log.py`).
+    "training_point": """
+        training VARCHAR, examples BIGINT, stage VARCHAR, name VARCHAR, value DOUBLE,
+        PRIMARY KEY (training, examples, stage, name)""",
 }
+
+ADDED = {
+    "3": ("pair_set", "pair_prompt", "pair_answer", "pair", "training", "training_point"),
+}  # by version: the tables that it lacks, and nothing else
 
 INDEXES = ("CREATE INDEX call_request ON call (request_digest)",)
 
@@ -111,19 +147,35 @@ def statements() -> list[str]:
     return [*made, *INDEXES, f"INSERT INTO meta VALUES ('schema', '{VERSION}')"]
 
 
+def upgrade(query: Query) -> list[str]:
+    """What makes a store of an earlier version one of this; run in one transaction. Empty where
+    there is nothing to add, or no way from there."""
+    added = ADDED.get(found(query), ())
+    if not added:
+        return []
+    made = [f"CREATE TABLE {name} ({TABLES[name]})" for name in added]
+    return [*made, f"UPDATE meta SET value = '{VERSION}' WHERE name = 'schema'"]
+
+
 def is_empty(query: Query) -> bool:
     return not query("SELECT 1 FROM duckdb_tables() WHERE NOT internal LIMIT 1", ())
 
 
-def check(query: Query, path: str) -> None:
-    """Raises StoreError unless the tables are those of this version."""
+def found(query: Query) -> str:
+    """The version of a database; "" of one that is no store."""
     meta = query("SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta' LIMIT 1", ())
     rows = query("SELECT value FROM meta WHERE name = 'schema'", ()) if meta else []
-    if not rows:
+    return str(rows[0][0]) if rows else ""
+
+
+def check(query: Query, path: str) -> None:
+    """Raises StoreError unless the tables are those of this version, or of one that lacks no more
+    than tables which are added when it is written to."""
+    version = found(query)
+    if not version:
         raise StoreError(f"{path} is a DuckDB database, but no store of Peirce; name another file")
-    (found,) = rows[0]
-    if found != str(VERSION):
+    if version != str(VERSION) and version not in ADDED:
         raise StoreError(
-            f"{path} has schema version {found} and this Peirce reads version {VERSION}: "
+            f"{path} has schema version {version} and this Peirce reads version {VERSION}: "
             "use the Peirce that wrote it, or name another store"
         )

@@ -1,0 +1,243 @@
+"""Sets of preference pairs: how their columns go into the store and come back.
+
+A set is written whole, in one transaction, and never changed. Many rows go by one statement of
+lists that DuckDB takes apart: a million pairs in a second and a half, where statements of single
+values take minutes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..records import Digest, Json, Message, StoreError
+from .cells import json_cell, json_of, text_cell, text_of
+from .connection import Reading
+from .writing import Change, Statement, Writer
+
+ROWS = 65_536  # a statement, and a query
+TEXTS = 4_096  # of rows that hold texts
+_NONE = "the store holds no pairs yet: `peirce pairs SESSION` makes some"
+
+
+class PairColumns(Protocol):
+    """What is written of a set (`training.pair_table.PairTable`)."""
+
+    @property
+    def prompts(self) -> Sequence[tuple[Message, ...]]: ...
+    @property
+    def prompt_task(self) -> Sequence[str]: ...
+    @property
+    def prompt_problem(self) -> Sequence[str]: ...
+    @property
+    def prompt_split(self) -> Sequence[str]: ...
+    @property
+    def prompt_context(self) -> Sequence[int]: ...
+    @property
+    def answers(self) -> Sequence[str]: ...
+    @property
+    def answer_model(self) -> Sequence[str]: ...
+    @property
+    def prompt(self) -> NDArray[np.int32]: ...
+    @property
+    def chosen(self) -> NDArray[np.int32]: ...
+    @property
+    def rejected(self) -> NDArray[np.int32]: ...
+    @property
+    def stage(self) -> NDArray[np.int8]: ...
+    @property
+    def digest(self) -> Digest: ...
+    @property
+    def settings(self) -> Mapping[str, Json]: ...
+
+
+@dataclass(frozen=True)
+class StoredPairs:
+    """A set as it was written: `PairColumns`."""
+
+    prompts: Sequence[tuple[Message, ...]]
+    prompt_task: Sequence[str]
+    prompt_problem: Sequence[str]
+    prompt_split: Sequence[str]
+    prompt_context: Sequence[int]
+    answers: Sequence[str]
+    answer_model: Sequence[str]
+    prompt: NDArray[np.int32]
+    chosen: NDArray[np.int32]
+    rejected: NDArray[np.int32]
+    stage: NDArray[np.int8]
+    digest: Digest
+    settings: Mapping[str, Json]
+
+
+class PairSets:
+    """The sets of one store; without a writer they can be read alone."""
+
+    def __init__(self, reading: Reading, writer: Writer | None, path: object) -> None:
+        self._reading = reading
+        self._writer = writer
+        self._path = path
+
+    def save(self, table: PairColumns, report: Mapping[str, Json]) -> None:
+        """Durable when this returns. A set that is there already keeps its rows and becomes the
+        last one. Raises StoreError."""
+        if self._writer is None:
+            raise StoreError(f"{self._path} is open for reading")
+        ordinal = "(SELECT coalesce(max(ordinal), -1) + 1 FROM pair_set)"
+        there = self._there() and self._reading.query(
+            "SELECT 1 FROM pair_set WHERE pair_set = ?", (table.digest,)
+        )
+        if there:
+            sql = f"UPDATE pair_set SET ordinal = {ordinal} WHERE pair_set = ?"
+            self._writer.submit(Change({}, [(sql, (table.digest,))])).result()
+            return
+        created = datetime.now(UTC).isoformat(timespec="microseconds")
+        head = (table.digest, created, json_cell(dict(table.settings)), json_cell(dict(report)))
+        first = (f"INSERT INTO pair_set SELECT ?, {ordinal}, ?, ?, ?", head)
+        self._writer.submit(Change({}, [first, *_statements(table)])).result()
+
+    def list(self) -> list[dict[str, Any]]:
+        """Oldest first: digest, created, settings, counts (the report it was saved with)."""
+        if not self._there():
+            return []
+        rows = self._reading.query(
+            "SELECT pair_set, created, settings, counts FROM pair_set ORDER BY ordinal"
+        )
+        return [
+            {"digest": digest, "created": created, "settings": json_of(settings),
+             "counts": json_of(counts)}
+            for digest, created, settings, counts in rows
+        ]  # fmt: skip
+
+    def find(self, name: str) -> Digest:
+        """The digest of a set by digest, unique prefix or `last`. Raises StoreError."""
+        digests = [str(row["digest"]) for row in self.list()]
+        if not digests:
+            raise StoreError(_NONE)
+        if name == "last":
+            return digests[-1]
+        found = [digest for digest in digests if name and digest.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise StoreError(
+                f"pairs {name!r} are ambiguous: {', '.join(d[:12] for d in found[:8])}"
+            )
+        near = difflib.get_close_matches(name, [d[: len(name)] for d in digests], 1)
+        hint = near[0] if near else digests[-1][:12]
+        raise StoreError(f"no pairs {name!r}; did you mean {hint}, or last?")
+
+    def read(self, name: str) -> StoredPairs:
+        """The set that `find` names. Raises StoreError."""
+        digest = self.find(name)
+        ((settings,),) = self._reading.query(
+            "SELECT settings FROM pair_set WHERE pair_set = ?", (digest,)
+        )
+        asked = list(self._rows("pair_prompt", "prompt", _PROMPT, digest, TEXTS))
+        said = list(self._rows("pair_answer", "answer", _ANSWER, digest, TEXTS))
+        pairs = [
+            np.array(part, np.int32).reshape(-1, 4)
+            for part in self._parts("pair", "pair", _PAIR, digest, ROWS)
+        ]
+        columns = np.concatenate([np.zeros((0, 4), np.int32), *pairs])
+        return StoredPairs(
+            prompts=[tuple(json_of(row[0])) for row in asked],
+            prompt_task=[text_of(row[1]) for row in asked],
+            prompt_problem=[text_of(row[2]) for row in asked],
+            prompt_split=[row[3] for row in asked],
+            prompt_context=[row[4] for row in asked],
+            answers=[text_of(row[0]) for row in said],
+            answer_model=[text_of(row[1]) for row in said],
+            prompt=columns[:, 0].copy(),
+            chosen=columns[:, 1].copy(),
+            rejected=columns[:, 2].copy(),
+            stage=columns[:, 3].astype(np.int8),
+            digest=digest,
+            settings=json_of(settings),
+        )
+
+    def _there(self) -> bool:
+        """Whether the file has these tables: one of version 3 that is only read has none."""
+        sql = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'pair_set' LIMIT 1"
+        return bool(self._reading.query(sql))
+
+    def _rows(
+        self, table: str, place: str, columns: str, digest: Digest, step: int
+    ) -> Iterator[tuple[Any, ...]]:
+        for part in self._parts(table, place, columns, digest, step):
+            yield from part
+
+    def _parts(
+        self, table: str, place: str, columns: str, digest: Digest, step: int
+    ) -> Iterator[Sequence[tuple[Any, ...]]]:
+        start = 0
+        sql = (
+            f"SELECT {columns} FROM {table} WHERE pair_set = ? AND {place} >= ? AND {place} < ? "
+            f"ORDER BY {place}"
+        )
+        while part := self._reading.query(sql, (digest, start, start + step)):
+            yield part
+            start += step
+
+
+_PROMPT = "messages, task, problem, split, context"
+_ANSWER = "text, model"
+_PAIR = "prompt, chosen, rejected, stage"
+
+
+def _statements(table: PairColumns) -> Iterator[Statement]:
+    prompts = (
+        [json_cell([dict(one) for one in asked]) for asked in table.prompts[start:stop]]
+        for start, stop in _steps(len(table.prompts), TEXTS)
+    )
+    for (start, stop), messages in zip(_steps(len(table.prompts), TEXTS), prompts, strict=True):
+        yield _insert(
+            "pair_prompt", table.digest, start,
+            {
+                "VARCHAR": [
+                    messages,
+                    [text_cell(one) for one in table.prompt_task[start:stop]],
+                    [text_cell(one) for one in table.prompt_problem[start:stop]],
+                    [str(one) for one in table.prompt_split[start:stop]],
+                ],
+                "TINYINT": [[int(one) for one in table.prompt_context[start:stop]]],
+            },
+        )  # fmt: skip
+    for start, stop in _steps(len(table.answers), TEXTS):
+        texts = [text_cell(one) for one in table.answers[start:stop]]
+        models = [text_cell(one) for one in table.answer_model[start:stop]]
+        yield _insert("pair_answer", table.digest, start, {"VARCHAR": [texts, models]})
+    for start, stop in _steps(len(table.prompt), ROWS):
+        places = [
+            np.asarray(column[start:stop], np.int32)
+            for column in (table.prompt, table.chosen, table.rejected)
+        ]
+        stages = [np.asarray(table.stage[start:stop], np.int8)]
+        yield _insert("pair", table.digest, start, {"INTEGER": places, "TINYINT": stages})
+
+
+def _steps(count: int, step: int) -> list[tuple[int, int]]:
+    return [(start, min(count, start + step)) for start in range(0, count, step)]
+
+
+def _insert(
+    table: str, digest: Digest, start: int, columns: Mapping[str, Sequence[Any]]
+) -> Statement:
+    """Rows of set, place (from `start` on) and these columns, by their types."""
+    kinds = [(kind, values) for kind, some in columns.items() for values in some]
+    names = [f"c{number}" for number in range(len(kinds))]
+    lists = ", ".join(
+        f"?::{kind}[] AS {name}" for name, (kind, _) in zip(names, kinds, strict=True)
+    )
+    cells = ", ".join(f"unnest({name})" for name in names)
+    sql = (
+        f"INSERT INTO {table} SELECT ?, ? + generate_subscripts(c0, 1) - 1, {cells} "
+        f"FROM (SELECT {lists})"
+    )
+    return sql, (digest, start, *(values for _, values in kinds))

@@ -1,0 +1,168 @@
+"""A set of preference pairs as columns: what `peirce pairs` makes, the store keeps and a training
+reads.
+
+Texts stand once: pairs are places of prompts and answers. A pair's id is its place. The digest
+names the whole set, settings included, so that two sets of one digest train alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..records import Digest, Json, Message, StoreError, UsageError, canonical_json
+from .splits import Split
+from .stages import STAGES, Stage
+
+if TYPE_CHECKING:
+    from ..store import Store
+
+_TOGETHER = 1 << 20  # characters hashed at once
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """m pairs over P prompts and A answers.
+
+    prompts: what was asked, one list of messages each; prompt_context: how many earlier hypotheses
+    stand in it, 0, 1 or 2. answer_model: who gave an answer first. prompt, chosen, rejected, int32
+    (m,): places of a prompt and of two answers. stage, int8 (m,): a `Stage`. settings: of the
+    sessions (by digest), caps, ratios, seed, fractions, template, answer format. digest: of all of
+    it; "" until `named` gives it. Raises ValueError where lengths or places do not fit.
+    """
+
+    prompts: Sequence[tuple[Message, ...]]
+    prompt_task: Sequence[str]
+    prompt_problem: Sequence[str]
+    prompt_split: Sequence[Split]
+    prompt_context: Sequence[int]
+    answers: Sequence[str]
+    answer_model: Sequence[str]
+    prompt: NDArray[np.int32]
+    chosen: NDArray[np.int32]
+    rejected: NDArray[np.int32]
+    stage: NDArray[np.int8]
+    digest: Digest
+    settings: Mapping[str, Json]
+
+    def __post_init__(self) -> None:
+        p, a, m = len(self.prompts), len(self.answers), len(self.prompt)
+        for name in ("prompt_task", "prompt_problem", "prompt_split", "prompt_context"):
+            if len(getattr(self, name)) != p:
+                raise ValueError(f"{name} {len(getattr(self, name))} of {p} prompts")
+        if len(self.answer_model) != a:
+            raise ValueError(f"answer_model {len(self.answer_model)} of {a} answers")
+        for name, kind, most in (
+            ("prompt", np.int32, p), ("chosen", np.int32, a), ("rejected", np.int32, a),
+            ("stage", np.int8, len(Stage)),
+        ):  # fmt: skip
+            column = getattr(self, name)
+            if column.shape != (m,) or column.dtype != kind:
+                raise ValueError(
+                    f"{name} is no {kind.__name__} ({m},): {column.dtype} {column.shape}"
+                )
+            if m and not (int(column.min()) >= 0 and int(column.max()) < most):
+                raise ValueError(f"a place in {name} is not within 0 and {most - 1}")
+
+    def __len__(self) -> int:
+        return len(self.prompt)
+
+    def named(self) -> PairTable:
+        """The same with its digest."""
+        return replace(self, digest=table_digest(self))
+
+    def where(
+        self, stage: Stage | int | None = None, split: Split | str | None = None
+    ) -> NDArray[np.int64]:
+        """The places of the pairs of a stage and a split, ascending; of all where it is None."""
+        kept = np.ones(len(self), np.bool_)
+        if stage is not None:
+            kept &= self.stage == int(Stage(stage))
+        if split is not None:
+            kept &= self._splits[self.prompt] == list(Split).index(Split(split))
+        return np.flatnonzero(kept)
+
+    def texts(self, pair: int) -> tuple[tuple[Message, ...], str, str]:
+        """The prompt, the chosen answer and the rejected one of a pair."""
+        return (
+            self.prompts[int(self.prompt[pair])],
+            self.answers[int(self.chosen[pair])],
+            self.answers[int(self.rejected[pair])],
+        )
+
+    @cached_property
+    def _splits(self) -> NDArray[np.int8]:
+        place = {split: number for number, split in enumerate(Split)}
+        return np.array([place[Split(one)] for one in self.prompt_split], np.int8)
+
+
+def table_digest(table: PairTable) -> Digest:
+    """SHA-256 over settings, texts and places; the digest that it holds does not count."""
+    seen = hashlib.sha256()
+    waiting: list[str] = []
+    size = 0
+    for line in _lines(table):
+        waiting.append(line)
+        size += len(line)
+        if size > _TOGETHER:
+            seen.update("\n".join([*waiting, ""]).encode("utf-8", "surrogatepass"))
+            waiting, size = [], 0
+    seen.update("\n".join([*waiting, ""]).encode("utf-8", "surrogatepass"))
+    for column, kind in ((table.prompt, "<i4"), (table.chosen, "<i4"), (table.rejected, "<i4"),
+                         (table.stage, "i1")):  # fmt: skip
+        seen.update(np.ascontiguousarray(column, kind).data if len(column) else b"")
+    return seen.hexdigest()
+
+
+def _lines(table: PairTable) -> Iterator[str]:
+    yield canonical_json(["pairs", 1, dict(table.settings), list(STAGES)])
+    yield canonical_json([len(table.prompts), len(table.answers), len(table)])
+    for asked, *said in zip(
+        table.prompts, table.prompt_task, table.prompt_problem, table.prompt_split,
+        table.prompt_context, strict=True,
+    ):  # fmt: skip
+        yield canonical_json([[dict(one) for one in asked], *said])
+    for answer in zip(table.answers, table.answer_model, strict=True):
+        yield canonical_json(answer)
+
+
+def save_table(store: Store, table: PairTable, report: Mapping[str, Json]) -> Digest:
+    """Writes a named table with the report of its counts and returns its digest; one that is there
+    already is left as it is, and is the last one from then on. Raises UsageError for one without
+    a digest or without pairs, StoreError."""
+    if not table.digest:
+        raise UsageError("a set of pairs is saved under its digest: name it first")
+    if not len(table):
+        raise UsageError("a set without pairs is not saved")
+    store.pairs.save(table, report)
+    return table.digest
+
+
+def read_table(store: Store, name: str = "last") -> PairTable:
+    """The set of a digest, of a unique prefix of one, or the last. Raises StoreError."""
+    found = store.pairs.read(name)
+    try:
+        table = PairTable(
+            prompts=found.prompts,
+            prompt_task=found.prompt_task,
+            prompt_problem=found.prompt_problem,
+            prompt_split=[Split(one) for one in found.prompt_split],
+            prompt_context=found.prompt_context,
+            answers=found.answers,
+            answer_model=found.answer_model,
+            prompt=found.prompt,
+            chosen=found.chosen,
+            rejected=found.rejected,
+            stage=found.stage,
+            digest=found.digest,
+            settings=found.settings,
+        )
+    except ValueError as error:
+        raise StoreError(f"the pairs {found.digest[:12]} are not whole: {error}") from error
+    return table
