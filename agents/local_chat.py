@@ -52,7 +52,7 @@ class Wording:
         tools: bool,
     ) -> None:
         self._name = name
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         self._variables = dict(variables)
         self.tools = tools
         if chat_template == PLAIN:
@@ -68,18 +68,30 @@ class Wording:
         """A text that ends an answer, beside the model's own tokens."""
         return NEXT_TURN if self.template == PLAIN else ""
 
-    def tokens(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list[int]:
-        """The prompt of a conversation. Raises Unavailable where the template refuses it, fails,
-        writes nothing or comes to no end."""
+    def tokens(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> list[int]:
+        """The prompt of a conversation. Raises as `text`."""
+        return self.read([self.text(messages, tools)])[0]
+
+    def text(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> str:
+        """The prompt of a conversation as a text, for `read`; an answer goes on from its end. Raises
+        Unavailable where the template refuses it, fails, writes nothing or comes to no end."""
         turns = [_turn(message) for message in messages]
         if self.template == PLAIN:
-            return list(self._tokenizer(_plain(turns))["input_ids"])
+            return _plain(turns)
         said = self._rendered(turns, tools)
         if not said or len(said) > MOST_CHARACTERS:
             size = f"{len(said):,} characters, more than {MOST_CHARACTERS:,}" if said else "nothing"
             raise Unavailable(f"the chat template of model {self._name!r} writes {size}")
-        # As transformers does it: the template has written the special tokens.
-        return list(self._tokenizer(said, add_special_tokens=False)["input_ids"])
+        return said
+
+    def read(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of each text that `text` wrote, or that begins with such a one."""
+        # As transformers does it: a template has written the special tokens.
+        special = self.template == PLAIN
+        found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=special)[
+            "input_ids"
+        ]
+        return found
 
     def _rendered(self, turns: Sequence[Message], tools: Sequence[ToolSpec]) -> str:
         """What the template makes of the turns, once more folded where it refuses them."""
@@ -99,7 +111,7 @@ class Wording:
 
     def reply(self, tokens_in: int, answer: Answer, tools: Sequence[ToolSpec]) -> Reply:
         """The reply in what the model made of a prompt of `tokens_in` tokens."""
-        said = self._tokenizer.decode(answer.tokens, skip_special_tokens=True)
+        said = self.tokenizer.decode(answer.tokens, skip_special_tokens=True)
         if self.stop:
             said = said.partition(self.stop)[0].strip()
         text, reasoning = split_reasoning(said)
@@ -108,14 +120,14 @@ class Wording:
             text, calls = tool_calls(text, tools)
         if not answer.ended:  # the last call was cut; its arguments say so by being a text
             calls = tuple(call for call in calls if not isinstance(call.arguments, str))
-        thought = len(self._tokenizer(reasoning)["input_ids"]) if reasoning else 0
+        thought = len(self.tokenizer(reasoning)["input_ids"]) if reasoning else 0
         usage = Tokens(tokens_in, answer.made, 0, min(thought, answer.made))
         finish = "length" if not answer.ended else "tool_calls" if calls else "stop"
         meta = {"reasoning": reasoning} if reasoning else {}
         return Reply(text, calls, finish, usage, meta=meta)
 
     def _own_template(self) -> str:
-        told = self._tokenizer.chat_template
+        told = self.tokenizer.chat_template
         if isinstance(told, dict):
             told = told.get("tool_use" if self.tools else "default", told.get("default"))
         return told or PLAIN
@@ -150,7 +162,7 @@ class Wording:
     def _templated(self, turns: Sequence[Message], tools: Sequence[ToolSpec]) -> str:
         with _bounded(f"the chat template of model {self._name!r}"):
             return str(
-                self._tokenizer.apply_chat_template(
+                self.tokenizer.apply_chat_template(
                     list(turns),
                     tools=[_tool(spec) for spec in tools] or None,
                     chat_template=self.template,

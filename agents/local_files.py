@@ -19,6 +19,7 @@ import contextlib
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -194,11 +195,11 @@ def _fetched(name: str, fetch: bool) -> Path:
 # --- what a model is, whatever its folder is called ---------------------------------------------
 
 
-def fingerprint(folder: Path) -> Digest:
-    """Of all files that shape answers: their names, sizes and contents. Of a file above 32 MiB 64
-    blocks of 64 KiB are read, spread over it: weights may change under one name, and do so as a
-    whole. A change that misses every block would not be noticed."""
-    files = sorted({path for pattern in SHAPING for path in folder.glob(pattern)})
+def fingerprint(folder: Path, patterns: Sequence[str] = SHAPING) -> Digest:
+    """Of all files that shape answers, or of those of other patterns: their names, sizes and
+    contents. Of a file above 32 MiB 64 blocks of 64 KiB are read, spread over it: weights may change
+    under one name, and do so as a whole. A change that misses every block would not be noticed."""
+    files = sorted({path for pattern in patterns for path in folder.glob(pattern)})
     return digest_of([[path.name, path.stat().st_size, _content(path)] for path in files])
 
 

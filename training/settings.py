@@ -25,13 +25,13 @@ import yaml
 from ..records import DataError, Digest, Json, UsageError, digest_of
 from .curriculum import SCHEDULES, MomentumSettings
 
-TARGETS = ("all-linear", "attention")
 LR_SCHEDULES = ("cosine", "linear", "constant_with_warmup", "constant")
 COMPUTE = ("auto", "float32", "bfloat16")
 STOPS = ("never", "following", "log_ratio", "either")
 DEVICES = ("auto", "cpu", "cuda", "mps")
 # They change neither the weights nor what is drawn: a training may be resumed with others.
-_BESIDE = ("save_every", "keep", "report_to", "log_ratio_warning", "following_drop", "stop")
+_BESIDE = ("sample_every", "sample_tokens", "log_ratio_warning", "following_drop", "stop",
+           "save_every", "keep", "report_to")  # fmt: skip
 
 
 def _said(default: Any, text: str) -> Any:
@@ -69,7 +69,7 @@ class TrainSettings:
     lora_rank: int = _said(128, "rank of the adapter")
     lora_alpha: int = _said(256, "scale of the adapter, over its rank")
     lora_dropout: float = _said(0.05, "of the adapter, where dropout is on")
-    lora_targets: str = _said("all-linear", f"where adapters stand: {', '.join(TARGETS)}, or names of modules by commas")  # fmt: skip
+    lora_targets: str = _said("all-linear", "where adapters stand: all-linear, or names of modules by commas")  # fmt: skip
     dropout: bool = _said(
         False, "leave dropout on; TRL switches it off, and so did the released code"
     )
@@ -87,6 +87,7 @@ class TrainSettings:
     # probes and what watches over the training
     probe_pairs: int = _said(300, "validation pairs of each stage that are probed")
     sample_every: int = _said(1, "periods between two samples of the answers, where a sampler is given; 0 never")  # fmt: skip
+    sample_tokens: int = _said(512, "most tokens of a sampled answer")
     log_ratio_warning: float = _said(-0.5, "a chosen log-ratio of a stage below it is a warning")
     following_drop: float = _said(0.05, "instruction following so far below its first value is a warning")  # fmt: skip
     stop: str = _said("never", f"which of these warnings ends the training: {', '.join(STOPS)}")
@@ -125,7 +126,11 @@ class TrainSettings:
     @property
     def digest(self) -> Digest:
         """Of all that decides the weights."""
-        return digest_of({k: v for k, v in self.record().items() if k not in _BESIDE})
+        return digest_of(self.deciding())
+
+    def deciding(self) -> dict[str, Json]:
+        """Those that decide the weights; a training may be resumed with other values of the rest."""
+        return {key: value for key, value in self.record().items() if key not in _BESIDE}
 
     @classmethod
     def of(cls, values: Mapping[str, Json]) -> TrainSettings:
@@ -165,7 +170,8 @@ class TrainSettings:
 
     def _check_numbers(self) -> None:
         for name in ("examples", "period", "batch", "device_batch", "lora_rank", "lora_alpha",
-                     "max_length", "probe_pairs", "save_every", "keep"):  # fmt: skip
+                     "max_length", "probe_pairs", "sample_tokens", "save_every",
+                     "keep"):  # fmt: skip
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least 1.")
         for name in ("seed", "sample_every"):
