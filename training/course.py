@@ -7,6 +7,7 @@ by weights that have changed since.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -119,6 +120,7 @@ class Course(TrainerCallback):  # type: ignore[misc]
         if "loss" not in (logs or {}):  # the summary at the end
             return
         self._loss = float(logs["loss"])
+        _check(self._loss, f"The loss of the update at {self.examples:,} examples")
         for name, key in (("train_loss", "loss"), ("learning_rate", "learning_rate"), ("grad_norm", "grad_norm")):  # fmt: skip
             if key in logs:
                 self._point("", name, float(logs[key]))
@@ -167,6 +169,8 @@ class Course(TrainerCallback):  # type: ignore[misc]
             for name, value in measured.items():
                 self._point(stage, name, value)
         losses = {stage: measured["probe_loss"] for stage, measured in self.probes.items()}
+        for stage, loss in losses.items():
+            _check(loss, f"The probe loss of the stage {stage} after {self.examples:,} examples")
         self.schedule.update(losses)
         self._write_weights()
         self.guard.probed(self.examples, self.probes)
@@ -220,3 +224,10 @@ class Course(TrainerCallback):  # type: ignore[misc]
                 self.schedule.weights(), self.samples, self.guard.said, doing,
             )
         )  # fmt: skip
+
+
+def _check(loss: float, what: str) -> None:
+    if not math.isfinite(loss):
+        raise PeirceError(
+            f"{what} is {loss}: training has diverged; begin anew with a lower learning_rate."
+        )

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from peft import LoraConfig
 
 from ..agents.local_chat import PLAIN, Wording
@@ -99,22 +98,29 @@ def adapter_config(settings: TrainSettings) -> LoraConfig:
 
 def save_trained(model: Any, opened: Opened, folder: Path) -> None:
     """Writes the weights (of an adapter, its own alone) with the base's tokenizer. folder: new."""
+    source = opened.base.found.folder
     model.save_pretrained(folder, safe_serialization=True)
-    copy_words(opened.base.found.folder, folder)
     (folder / "README.md").unlink(missing_ok=True)  # peft writes one that says nothing
+    copy_words(source, folder)
+    if (folder / "config.json").is_file():
+        copy_generation(source, folder)
     own = opened.wording.template
-    told = opened.tokenizer.chat_template
-    if own != PLAIN and own != told:  # a file given for this training
+    if own not in (PLAIN, opened.tokenizer.chat_template):  # a file given for this training
         (folder / "chat_template.jinja").write_text(own, "utf-8")
 
 
 def copy_words(source: Path, folder: Path) -> None:
-    """Copies the tokenizer's files, and how answers are made (generation_config)."""
-    (folder / "generation_config.json").unlink(missing_ok=True)
-    whole = (folder / "config.json").is_file()
-    for pattern in (*WORDS, *(("generation_config.json",) if whole else ())):
+    """Copies the tokenizer's files, its chat template among them."""
+    for pattern in WORDS:
         for path in source.glob(pattern):
             shutil.copyfile(path, folder / path.name)
+
+
+def copy_generation(source: Path, folder: Path) -> None:
+    """Copies how a model samples: while it is trained its own settings are others."""
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    if (source / "generation_config.json").is_file():
+        shutil.copyfile(source / "generation_config.json", folder / "generation_config.json")
 
 
 def _keep_trainable(model: Any) -> None:
@@ -123,10 +129,3 @@ def _keep_trainable(model: Any) -> None:
     for module in model.modules():
         if hasattr(module, "support_avx512bf16_for_cpu"):
             module.support_avx512bf16_for_cpu = False
-
-
-def device_memory_mb(device: str) -> float | None:
-    """The most that was allocated on a GPU since the process began; None elsewhere."""
-    if not device.startswith("cuda"):
-        return None
-    return float(torch.cuda.max_memory_allocated(device)) / 2**20

@@ -17,7 +17,9 @@ def make_table(problems: int = 24, seed: int = 5, long: int = 0) -> PairTable:
     prompts, split, answers, rows = [], [], [], []
     for number in range(problems):
         listed = [draw.randint(0, 9) for _ in range(4)]
-        asked = f"The input is {listed} and the output is {listed[::-1]}." + " more" * 400 * (number < long)
+        asked = f"The input is {listed} and the output is {listed[::-1]}." + " more" * 400 * (
+            number < long
+        )
         prompts.append(({"role": "user", "content": asked},))
         kind = Split.VALIDATION if number % 3 == 2 else Split.TRAIN
         split.append(Split.HELD_OUT if number >= problems - 2 else kind)
