@@ -357,3 +357,34 @@ def test_pairs_that_are_too_long_are_refused_and_counted_never_cut(base, tmp_pat
     assert pools["too_long"] == 18
     assert pools["train"] == dict.fromkeys(STAGES, 26)
     assert pools["validation"] == dict.fromkeys(STAGES, 12)
+
+
+# --- other precisions -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changed", [{"four_bit": True}, {"compute": "bfloat16"}, {"precompute": False}]
+)
+def test_a_stop_changes_nothing_in_4_bits_in_bfloat16_and_with_a_live_reference(
+    base, tmp_path, changed
+):
+    """4 bits: a probe is a pass without gradients, after which bitsandbytes on some CPUs can train no
+    more unless its packing is off; and peft loads adapters in another precision than they had."""
+    if "four_bit" in changed:
+        require("bitsandbytes")
+    straight, wanted = run(base, tmp_path / "straight", examples=32, **changed)
+    calls = []
+    stop = lambda: calls.append(1) or len(calls) == 3  # within the second period
+    stopped, _ = run(base, tmp_path / "out", interrupt=stop, examples=32, **changed)
+    assert (stopped.status, stopped.examples) == ("interrupted", 24)
+    ended, log = run(base, tmp_path / "out", resume=True, examples=32, **changed)
+    found = weights(ended.model)
+    assert same(found, weights(straight.model))
+    assert {str(one.dtype) for one in found.values()} == {"torch.float32"}
+    assert log.points[32, "gear", "probe_loss"] == wanted.points[32, "gear", "probe_loss"]
+    assert wanted.points[32, "parsing", "probe_loss"] < 0.6
+
+
+def test_computing_activations_again_changes_no_digit(base, fixed, tmp_path):
+    _, log = run(base, tmp_path / "out", recompute=True)
+    assert numbers(log) == numbers(fixed[1])
