@@ -34,6 +34,7 @@ WORDS = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*"
 PATTERNS: dict[str, Any] = {  # the second: the same weights in another form
     "allow_patterns": ["*.json", WEIGHTS, *WORDS], "ignore_patterns": ["*/*", "consolidated*"],
 }  # fmt: skip
+ORIGIN = "peirce.json"  # beside what was trained here: its training, its pairs and its base
 SHAPING = (CONFIG, ADAPTER_CONFIG, "generation_config.json", WEIGHTS, *WORDS)
 TIMEOUT_S = 10.0  # of the one question whether a repository is there
 WHOLE_BYTES = 32 << 20  # up to which a file is read whole for its digest
@@ -120,7 +121,28 @@ def find(spec: str, fetch: bool = True) -> tuple[Found, Found | None]:
         raise UsageError(
             f"{adapter.name!r} holds no weights: it has no {ADAPTER_WEIGHTS}.safetensors"
         )
+    if adapter is not None:
+        _check_origin(base, adapter)
     return base, adapter
+
+
+def origin(folder: Path) -> dict[str, Any] | None:
+    """What a training wrote beside its weights; None for what was trained elsewhere."""
+    return read_object(folder / ORIGIN) if (folder / ORIGIN).is_file() else None
+
+
+def weights_digest(folder: Path) -> Digest:
+    """Of a model's weights alone, whatever its folder is called and whatever else lies there."""
+    return fingerprint(folder, (WEIGHTS,))
+
+
+def _check_origin(base: Found, adapter: Found) -> None:
+    told = (origin(adapter.folder) or {}).get("base")
+    if isinstance(told, dict) and told.get("weights") != (mine := weights_digest(base.folder)):
+        raise UsageError(
+            f"The adapter {adapter.name!r} was trained on other weights ({told.get('name')},"
+            f" {str(told.get('weights'))[:12]}) than those of {base.name!r} ({mine[:12]})."
+        )
 
 
 def read_object(path: Path) -> dict[str, Any]:

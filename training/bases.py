@@ -1,4 +1,4 @@
-"""Which model a training starts from, by its weights, and whether an adapter belongs to it."""
+"""Which model a training starts from, by its weights, and what is written beside what it gave."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ if TYPE_CHECKING:
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "trl", "datasets")
 INSTALL = "pip install 'peirce[train]'"
-ORIGIN = "peirce.json"  # in the folder of what was trained: its training, its pairs, its base
 
 
 @dataclass(frozen=True)
 class Base:
-    """A model's folder. weights: a digest of them alone, whatever its folder is called and whatever
-    else lies in it."""
+    """A model's folder. weights: a digest of them alone (`agents.local_files.weights_digest`)."""
 
     name: str
     found: Found
     weights: Digest
 
     def record(self) -> dict[str, Json]:
-        return {"name": self.name, "weights": self.weights}
+        return {"name": self.name, "weights": self.weights, "commit": self.found.commit}
+
+    @property
+    def place(self) -> str:
+        """Where an adapter finds it: the id of the hub, or the whole path of the folder."""
+        return self.name if self.found.commit else str(self.found.folder.resolve())
 
 
 def check_packages(*more: str) -> None:
@@ -41,7 +44,7 @@ def check_packages(*more: str) -> None:
 def find_base(name: str) -> Base:
     """The base of a training: a folder or an id of the hub. UsageError where it is not there or is
     an adapter, DataError where it cannot be read."""
-    from ..agents.local_files import find
+    from ..agents.local_files import find, weights_digest
 
     found, adapter = find(f"hf:{name}")
     if adapter is not None:
@@ -52,30 +55,12 @@ def find_base(name: str) -> Base:
     return Base(name, found, weights_digest(found.folder))
 
 
-def weights_digest(folder: Path) -> Digest:
-    from ..agents.local_files import WEIGHTS, fingerprint
-
-    return fingerprint(folder, (WEIGHTS,))
-
-
 def write_origin(folder: Path, base: Base, training: str, pairs: Digest) -> None:
+    """Says beside the weights where they come from. An adapter is refused for another base then."""
+    from ..agents.local_files import ADAPTER_CONFIG, ORIGIN, read_object
+
     told = {"training": training, "pairs": pairs, "base": base.record()}
     (folder / ORIGIN).write_text(json.dumps(told, indent=1) + "\n", "utf-8")
-
-
-def origin(folder: Path) -> dict[str, Json] | None:
-    """What `write_origin` wrote there; None for what was trained elsewhere. DataError for a file
-    that is broken."""
-    from ..agents.local_files import read_object
-
-    return read_object(folder / ORIGIN) if (folder / ORIGIN).is_file() else None
-
-
-def check_adapter(adapter: Path, base: Base) -> None:
-    """UsageError where the adapter was trained on another base, as far as its folder tells."""
-    told = (origin(adapter) or {}).get("base")
-    if isinstance(told, dict) and told.get("weights") != base.weights:
-        raise UsageError(
-            f"The adapter {str(adapter)!r} was trained on other weights ({told.get('name')},"
-            f" {str(told.get('weights'))[:12]}) than those of {base.name!r} ({base.weights[:12]})."
-        )
+    if (folder / ADAPTER_CONFIG).is_file():  # peft writes the path as it was given
+        config = read_object(folder / ADAPTER_CONFIG) | {"base_model_name_or_path": base.place}
+        (folder / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2) + "\n", "utf-8")

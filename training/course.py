@@ -173,6 +173,11 @@ class Course(TrainerCallback):  # type: ignore[misc]
             _check(loss, f"The probe loss of the stage {stage} after {self.examples:,} examples")
         self.schedule.update(losses)
         self._write_weights()
+        if self._trainer.args.report_to:
+            told = {f"{name}/{stage}": value for stage, measured in self.probes.items()
+                    for name, value in measured.items()}  # fmt: skip
+            weights = self.schedule.weights().items()
+            self._trainer.log(told | {f"weight/{stage}": weight for stage, weight in weights})
         self.guard.probed(self.examples, self.probes)
         number, every = self.examples // self.settings.period, self.settings.sample_every
         if self._sampled is not None and every and number % every == 0:

@@ -16,10 +16,13 @@ many examples as mixtures. As there, dropout is off and the first period is 1:1:
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,10 +87,19 @@ def train(
     """
     check_packages()
     found = find_base(base)
-    record = _begun(out, found, table, settings, resume)
+    # Under a launcher one process looks at the folder, before it writes there, for all of them.
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    if processes == 1:
+        record = _begun(out, found, table, settings, resume)
+    else:
+        from .processes import agreed, place
+
+        place(settings)
+        record = agreed(lambda: _begun(out, found, table, settings, resume), processes)
     if record["status"] == "done":
         return _trained(out, record)
-    return _Run(found, table, settings, out, log, record).go(sampled, progress, interrupt)
+    with _alone(out):
+        return _Run(found, table, settings, out, log, record).go(sampled, progress, interrupt)
 
 
 class _Run:
@@ -224,6 +236,20 @@ class _Run:
         shutil.rmtree(self._out / name, ignore_errors=True)
         new.rename(self._out / name)
         self._record["model"] = name
+
+
+@contextlib.contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Keeps the folder for this training. UsageError where another process trains there."""
+    if int(os.environ.get("RANK", "0")):
+        yield
+        return
+    with (out / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"Another process is training in {str(out)!r} now.") from None
+        yield
 
 
 def _begun(

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from ..records import DataError, UsageError
-from .bases import Base, check_adapter, check_packages, origin, weights_digest, write_origin
+from .bases import Base, check_packages, write_origin
 
 
 def merge(adapter: Path, base: str | None, out: Path) -> Path:
@@ -19,13 +19,12 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
     check_packages()
     if out.exists():
         raise UsageError(f"{str(out)!r} is there already; name a new folder for the merged model.")
-    from ..agents.local_files import find
+    from ..agents.local_files import find, origin, weights_digest
 
     found, own = find(f"hf:{base}+{adapter}" if base is not None else f"hf:{adapter}")
     if own is None:
         raise UsageError(f"{str(adapter)!r} holds no adapter, but a model of its own.")
     whole = Base(base or found.name, found, weights_digest(found.folder))
-    check_adapter(adapter, whole)
 
     from .processes import quiet
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -29,7 +29,21 @@ def place(settings: TrainSettings) -> tuple[str, int]:
     if wanted not in (*kinds, "cpu"):
         raise UsageError(f"The device {wanted} is not here; there is {', '.join([*kinds, 'cpu'])}.")
     state = PartialState(cpu=wanted == "cpu")
-    return str(state.device), state.num_processes
+    return "cpu" if wanted == "cpu" else str(state.device), state.num_processes
+
+
+def agreed(work: Callable[[], Any], processes: int) -> Any:
+    """What the first process makes of its work, in all of them, be it an error."""
+    told: tuple[Any, PeirceError | None] = (None, None)
+    if PartialState().is_main_process:
+        try:
+            told = work(), None
+        except PeirceError as error:
+            told = None, error
+    value, refused = shared(told, processes)
+    if refused is not None:
+        raise refused
+    return value
 
 
 @contextlib.contextmanager

@@ -98,6 +98,23 @@ def test_a_device_that_is_not_here(base, tmp_path):
     refused(base, tmp_path / "out", "The device cuda is not here; there is", device="cuda")
 
 
+def test_a_tracker_that_is_not_there(base, tmp_path):
+    refused(base, tmp_path / "out", "report_to 'notes' cannot be served: notes is not supported",
+            report_to="notes")  # fmt: skip
+
+
+def test_two_processes_never_train_in_one_folder(base, tmp_path):
+    import fcntl
+
+    (tmp_path / "out").mkdir()
+    with (tmp_path / "out" / ".lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused(base, tmp_path / "out", "Another process is training in")
+    # Nothing was begun: the folder is free again.
+    log = ListLog()
+    assert train(str(base), TABLE, TrainSettings.of(SMALL), tmp_path / "out", log).status == "done"
+
+
 def test_a_missing_extra_is_one_sentence(base, tmp_path, monkeypatch):
     found = importlib_find_spec()
     monkeypatch.setattr(
@@ -159,6 +176,8 @@ def test_a_merged_model_answers_as_base_and_adapter_do(base, trained, tmp_path):
     ).read_text()
     assert json.loads((out / "peirce.json").read_text())["training"] == trained.training
     assert merge(trained.model, None, tmp_path / "by its own name").is_dir()
+    named = json.loads((trained.model / "adapter_config.json").read_text())
+    assert named["base_model_name_or_path"] == str(base.resolve())  # found from any folder
 
 
 def test_an_adapter_of_another_base(base, trained, tmp_path):
