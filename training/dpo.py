@@ -160,13 +160,14 @@ class _Run:
 
         settings, record = self._settings, self._record
         tokens, drawn, probed = self._pools(opened)
-        schedule = self._schedule(drawn, probed, tokens)
+        schedule, said = self._schedule(drawn, probed, tokens)
         stages = schedule.stages
         record |= {"stages": list(stages), "pools": _counts(drawn, probed, tokens)}
         mixture = Mixture({one: drawn[one] for one in stages}, settings.seed, settings.period)
         course = Course(
             settings, schedule, mixture, tokens, self._log, sampled, progress, interrupt
         )
+        course.guard.note(said)
         args = arguments(settings, opened, self._out / CHECKPOINTS, processes)
         told = {key: record[key] for key in ("training", "digest", "pairs", "base")}
         trainer = make_trainer(args, opened, settings, course, tokens, told)
@@ -207,7 +208,8 @@ class _Run:
 
     def _schedule(
         self, drawn: Mapping[str, list[int]], probed: Mapping[str, list[int]], tokens: PairTokens
-    ) -> Schedule:
+    ) -> tuple[Schedule, list[str]]:
+        """The schedule, and a sentence on whatever is left out."""
         settings = self._settings
         try:
             stages, said = taught(
@@ -222,8 +224,12 @@ class _Run:
                 f"{error} {len(tokens.refused):,} pairs were longer than the limit of tokens"
                 " (max_length, or what the model holds)."
             ) from None
-        self._record["said"] = said
-        return schedule
+        if tokens.refused:
+            said.append(
+                f"{len(tokens.refused):,} pairs were left out: prompt and answer are longer than"
+                " the limit of tokens (max_length, or what the model holds)."
+            )
+        return schedule, said
 
     def _save(self, trainer: Any, opened: Opened) -> None:
         from .models import save_trained

@@ -9,7 +9,7 @@ what they lose goes to answers that no pair shows. So a stage whose chosen log-r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..records import Json
@@ -17,7 +17,7 @@ from .settings import TrainSettings
 
 
 class Guard:
-    """said: the warnings so far, each one sentence, one for each stage and for the answers. stops:
+    """said: notes and warnings so far, each one sentence; a warning once a stage, once of answers. stops:
     the warning that ends the training, "" where none does."""
 
     def __init__(self, settings: TrainSettings) -> None:
@@ -29,6 +29,10 @@ class Guard:
     @property
     def said(self) -> tuple[str, ...]:
         return tuple(self._seen.values())
+
+    def note(self, said: Sequence[str]) -> None:
+        """What is to be known of the training from its beginning on."""
+        self._seen |= {f"note/{text}": text for text in said}
 
     def probed(self, examples: int, probes: Mapping[str, Mapping[str, float]]) -> None:
         least = self._settings.log_ratio_warning

@@ -33,15 +33,20 @@ class Scorer:
 
     def policy(self, keys: Sequence[Key]) -> NDArray[np.float64]:
         """Of each key the log-probability of its answer (nats), shape (len(keys),)."""
-        return self._scored(keys, self._trainer.model_wrapped)
+        return self._scored(keys, self._own())
 
     def reference(self, keys: Sequence[Key]) -> NDArray[np.float64]:
         """The same under the model as it was before training."""
         trainer = self._trainer
         if trainer.ref_model is not None:
             return self._scored(keys, trainer.ref_model)
-        with trainer.accelerator.unwrap_model(trainer.model).disable_adapter():
-            return self._scored(keys, trainer.model_wrapped)
+        with self._own().disable_adapter():
+            return self._scored(keys, self._own())
+
+    def _own(self) -> Any:
+        """The model itself: wrapped for several processes, a pass would wait for all of them, and
+        they have different numbers of batches."""
+        return self._trainer.accelerator.unwrap_model(self._trainer.model)
 
     def _scored(self, keys: Sequence[Key], model: Any) -> NDArray[np.float64]:
         accelerator = self._trainer.accelerator
@@ -85,7 +90,7 @@ class Scorer:
             use_cache=False,
             fused_lm_head=True,
         )
-        scores: list[float] = output.log_probs.sum(dim=1).double().cpu().tolist()
+        scores: list[float] = output.log_probs.double().sum(dim=1).cpu().tolist()
         return scores
 
 

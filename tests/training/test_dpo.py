@@ -352,7 +352,8 @@ def test_a_loss_that_is_no_number_ends_in_one_sentence(base, tmp_path):
 
 def test_pairs_that_are_too_long_are_refused_and_counted_never_cut(base, tmp_path):
     table = make_table(long=3)  # problems 0 and 1 train, 2 is for validation
-    _, log = run(base, tmp_path / "out", table, examples=32, max_length=300)
+    ended, log = run(base, tmp_path / "out", table, examples=32, max_length=300)
+    assert "18 pairs were left out: prompt and answer are longer" in ended.fields["said"][0]
     pools = log.settings["pools"]
     assert pools["too_long"] == 18
     assert pools["train"] == dict.fromkeys(STAGES, 26)
