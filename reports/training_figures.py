@@ -55,10 +55,11 @@ def accuracies(runs: Sequence[Run], title: str) -> Figure | None:
     values = [v for one in runs for s in stages for _, v in one.curve(s, "probe_accuracy")]
     lowest = min(0.45, *values)  # one axis for all panels
     figure, panels = _grid(len(bases), len(stages), title)
+    looks = _looks(runs)
     for row, base in zip(panels, bases, strict=True):
         for panel, stage in zip(row, stages, strict=True):
             own = [one for one in runs if one.base == base]
-            _compared(panel, own, [one.curve(stage, "probe_accuracy") for one in own])
+            _compared(panel, own, [one.curve(stage, "probe_accuracy") for one in own], looks)
             panel.axhline(0.5, color="grey", lw=0.7, ls=":")
             panel.set_ylim(max(-0.03, lowest - 0.05), 1.03)
             panel.set_title(wrapped(f"{stage} · {base}", WIDTH - 0.4), fontsize=9)
@@ -113,10 +114,11 @@ def watch(runs: Sequence[Run]) -> Figure | None:
         return None
     bases = list(dict.fromkeys(one.base for one in runs))
     figure, panels = _grid(len(bases), len(there), "What probe accuracy does not show")
+    looks = _looks(runs)
     for row, base in zip(panels, bases, strict=True):
         own = [one for one in runs if one.base == base]
         for panel, (name, of) in zip(row, there.items(), strict=True):
-            _compared(panel, own, [of(one) for one in own])
+            _compared(panel, own, [of(one) for one in own], looks)
             panel.set_title(wrapped(f"{name} · {base}", WIDTH - 0.4), fontsize=9)
             if name.startswith("chosen"):
                 panel.axhline(-0.5, color="grey", lw=0.7, ls=":")  # where a warning is given
@@ -144,9 +146,13 @@ def _finish(figure: Figure, panels: Any, runs: Sequence[Run]) -> None:
     legend_below(figure, list(panels.ravel()), list(dict.fromkeys(one.label for one in runs)))
 
 
-def _compared(panel: Any, runs: Sequence[Run], curves: Sequence[Curve]) -> None:
+def _compared(
+    panel: Any,
+    runs: Sequence[Run],
+    curves: Sequence[Curve],
+    looks: Mapping[str, Mapping[str, Any]],
+) -> None:
     """A line a label; of several seeds also each, thin."""
-    looks = _looks(runs)
     for label, look in looks.items():
         own = [c for one, c in zip(runs, curves, strict=True) if one.label == label and c]
         if not own:

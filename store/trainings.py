@@ -21,7 +21,9 @@ from .writing import Change, Statement, Writer
 STATUSES = ("running", "done", "stopped", "interrupted", "failed")
 TOGETHER = 256  # points a statement
 
-_NONE = "the store holds no training yet: `peirce train --base DIR --pairs last --out DIR` makes one"
+_NONE = (
+    "the store holds no training yet: `peirce train --base DIR --pairs last --out DIR` makes one"
+)
 
 
 @dataclass(frozen=True)

@@ -75,11 +75,11 @@ def test_labels_say_what_differs_and_nothing_else() -> None:
     told = runs(
         [(row("a", "momentum"), []), (row("b", "momentum", w_min=0.2, w_max=2.0), []),
          (row("c", "fixed", w_min=0.2), []), (row("d", "fixed", seed=4, report_to="wandb"), []),
-         (row("e", "momentum", beta=0.1, digest="bb22"), [])]
+         (row("e", "single:gear", beta=0.1, digest="bb22"), [])]
     )  # fmt: skip
     assert {one.training: one.label for one in told} == {
         "a": "momentum (weights 0.8 to 1.2)", "b": "momentum (weights 0.2 to 2)", "c": "fixed",
-        "d": "fixed", "e": "momentum",
+        "d": "fixed", "e": "single:gear",
     }  # fmt: skip
     assert {one.training: one.base for one in told}["e"] == "llama (bb22)"
 
