@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib.util
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,8 @@ class ClassifierSettings:
     report_to: str = "none"
 
     def __post_init__(self) -> None:
+        for one in fields(self):
+            _check_kind(one.name, getattr(self, one.name), str(one.type))
         for name in ("epochs", "patience", "batch", "max_length", "lora_rank", "lora_alpha"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}: it must be at least 1")
@@ -70,6 +72,16 @@ class ClassifierSettings:
 
     def record(self) -> dict[str, Json]:
         return asdict(self)
+
+
+def _check_kind(name: str, value: Any, declared: str) -> None:
+    words = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
+    kinds: dict[str, Any] = {"int": int, "float": (int, float), "bool": bool, "str": str}
+    if value is None and "None" in declared:
+        return
+    kind = declared.split(" ")[0]
+    if not isinstance(value, kinds[kind]) or (isinstance(value, bool) and kind != "bool"):
+        raise UsageError(f"{name} is {value!r}: it must be {words[kind]}")
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ PATIENCE_S = 30.0  # at the end, for a store that another process owns
 
 class DurableLog:
     """`log.TrainingLog` of one training in its folder. store: None for the folder alone. more: what
-    the settings hold beside what `open` is given."""
+    the settings hold beside what `open` is given. begun: called once the folder is this training's."""
 
     def __init__(
         self,
@@ -40,8 +40,10 @@ class DurableLog:
         store: Path | None,
         more: Mapping[str, Json] | None = None,
         *,
+        begun: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._begun_here = begun
         self._out = out
         self._store = store
         self._more = dict(more or {})
@@ -62,6 +64,8 @@ class DurableLog:
             self._lock = _held(self._out / LOCK)
             if self._lock is None:
                 raise UsageError(f"{self._out}: another process trains in this folder")
+        if self._begun_here is not None:
+            self._begun_here()
         self._training = training
         self._settings = {**self._more, **settings}
         self._begun = False
@@ -69,6 +73,18 @@ class DurableLog:
         if self._lines is None:
             self._lines = (self._out / LINES).open("a", encoding="utf-8")
         self._sync()
+
+    @property
+    def settings(self) -> Mapping[str, Json]:
+        """What the store holds of the training: `more` and what `open` was given."""
+        return self._settings
+
+    def release(self) -> None:
+        """Gives the folder up, where the training ended without `close`."""
+        for file in (self._lines, self._lock):
+            if file is not None:
+                file.close()
+        self._lines = self._lock = None
 
     def point(self, examples: int, stage: str, name: str, value: float) -> None:
         if self._lines is None:
@@ -91,12 +107,7 @@ class DurableLog:
                 f"the training {self._training} is not yet in the store ({said}); its log stands in"
                 f" {self._out / LINES}, and the same command with --resume brings it there"
             )
-        if self._lines is not None:
-            self._lines.close()
-            self._lines = None
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self.release()
 
     def _sync(self, end: tuple[str, Mapping[str, Json]] | None = None) -> str:
         """Brings what waits into the store; why it could not, or ""."""
