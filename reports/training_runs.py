@@ -74,12 +74,12 @@ def runs(rows: Iterable[tuple[Mapping[str, Json], Sequence[Point]]]) -> list[Run
 
 
 def _bases(told: Sequence[Json]) -> list[str]:
-    """What bases are called: the last part of the folder's name, with the first digits of its digest
-    where two of one name differ."""
+    """What bases are called: the last part of the folder's name, with the first digits of its weights'
+    digest where two of one name differ."""
     names = [PurePath(_part(one, "name") or "?").name or "?" for one in told]
     digests: dict[str, set[str]] = {}
     for name, one in zip(names, told, strict=True):
-        digests.setdefault(name, set()).add(_part(one, "digest"))
+        digests.setdefault(name, set()).add(_part(one, "weights"))
     return [
         f"{name} ({_part(one, 'digest')[:6]})" if len(digests[name]) > 1 else name
         for name, one in zip(names, told, strict=True)

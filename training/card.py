@@ -25,7 +25,7 @@ def card(
     counts: Mapping[str, Json],
     pair_settings: Mapping[str, Json],
 ) -> str:
-    """record: of the training: training, status, base {"name", "digest"}, pairs (digest), settings, kind
+    """record: of the training: training, status, base {"name", "weights"}, pairs (digest), settings, kind
     of weights ("adapter" or "model"), examples, seconds, said, versions. points: its log. counts,
     pair_settings: of the set of pairs, as the store has them."""
     base = _base(record)
@@ -41,7 +41,7 @@ def card(
     lines = [
         "---", yaml.safe_dump(front, sort_keys=False).strip(), "---", "",
         f"# {base}, trained by `{settings.get('schedule')}` preferences", "",
-        f"{what} of {base} (digest `{_short(record, 'base')}`), fine-tuned by DPO to propose hypotheses"
+        f"{what} of {base} (weights `{_short(record, 'base')}`), fine-tuned by DPO to propose hypotheses"
         " that can be read, agree with the observations, and differ from each other (GEAR, section 6).",
         "", *_ended(record), "", "## Use", "", "```",
         f"peirce run list_functions --model hf:{'BASE+ADAPTER' if adapter else 'MODEL'}"
@@ -70,7 +70,7 @@ def _base(record: Mapping[str, Json]) -> str:
 
 def _short(record: Mapping[str, Json], key: str) -> str:
     value = record.get(key) or {}
-    return str(value.get("digest") if isinstance(value, Mapping) else value)[:SHORT]
+    return str(value.get("weights") if isinstance(value, Mapping) else value)[:SHORT]
 
 
 def _template(pair_settings: Mapping[str, Json]) -> str:

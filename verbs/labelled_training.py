@@ -21,7 +21,6 @@ from .arguments import checked
 from .outcome import store_path
 from .training import (
     CARD,
-    check_packages,
     check_unused,
     keep_asked,
     new_training,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from ..training.classifier import ClassifierSettings, Epoch, Fitted, LabelledSet
     from ..training.durable_log import DurableLog
 
-PACKAGES = ("torch", "transformers", "peft", "accelerate")
 GENERATED = "labels:"
 SCORES, PREDICTIONS = "scores.json", "predictions.jsonl"
 VALIDATED = {"loss": "val_loss", "accuracy": "val_accuracy", "f1": "val_f1"}  # names in the log
@@ -62,10 +60,11 @@ def train_labels(
     `training.classifier.ClassifierSettings`. resume: sets that are done are left, the one under way
     goes on from its last pass. on_progress: is told {"set", "epoch", "update", "updates"}.
     """
-    from ..agents.local_files import find, fingerprint
+    from ..training.bases import find_base
+    from ..training.classifier import check_packages
     from ..training.durable_log import DurableLog
 
-    check_packages("a classifier", PACKAGES)
+    check_packages("a classifier")
     folder = expanded(out)
     writing.check_target(folder)
     before = read_asked(folder, "labels") if resume else {}
@@ -77,9 +76,7 @@ def train_labels(
     told = settings_of(over)
     wanted = list(problem or before.get("problem") or ())
     label, ood = label or before.get("label"), ood or before.get("ood")
-    found, adapter = find(f"hf:{base}")
-    if adapter is not None:
-        raise UsageError(f"base {base!r} is an adapter: merge it first (peirce train --merge)")
+    model = find_base(base)
     sets = sets_of(data, wanted, label, ood, told.seed)
     asked: dict[str, Json] = {
         "kind": "labels", "base": base, "data": data, "problem": wanted, "label": label, "ood": ood,
@@ -90,7 +87,6 @@ def train_labels(
         _same(folder, before, asked)
     else:
         check_unused(folder)
-    named = {"name": found.name, "digest": fingerprint(found.folder)}
     log = DurableLog(
         folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder), "data": data}},
         begun=lambda: keep_asked(folder, asked),
@@ -98,16 +94,16 @@ def train_labels(
     training, began, status = str(asked["training"]), time.monotonic(), "failed"
     done: list[dict[str, Json]] = []
     try:
-        log.open(training, {"settings": told.record(), "base": named})
+        log.open(training, {"settings": told.record(), "base": model.record()})
         for one in sets:
-            done.append(_fitted(found, one, told, folder, log, resume, on_progress))
+            done.append(_fitted(model.found, one, told, folder, log, resume, on_progress))
         status = "done"
     except KeyboardInterrupt:
         status = "interrupted"
         raise
     finally:
         seconds = round(time.monotonic() - began, 3)
-        log.close(status, {"sets": done, "seconds": seconds, "model": found.name})
+        log.close(status, {"sets": done, "seconds": seconds, "model": model.found.name})
     return {
         "training": training, "status": status, "out": str(folder), "base": base,
         "seconds": seconds, "store": str(path), "sets": done,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import shlex
 import signal
@@ -31,9 +32,9 @@ ASKED = "asked.json"  # what the training in a folder was asked to do: `--resume
 RECORD = "training.json"
 CARD, PLOTS = "README.md", "plots"
 KINDS = ("dpo", "labels")
-PACKAGES = ("torch", "transformers", "trl", "peft", "datasets")
 OF_VERSIONS = ("trl", "transformers", "peft", "torch", "bitsandbytes")
 SAMPLED = 128  # answers, at each sample
+OPENED = ("settings", "digest", "pairs", "base", "stages", "pools")  # of training.json, in the log
 
 
 @checked
@@ -59,12 +60,14 @@ def train(
     none. on_progress: is told `training.dpo.Progress`. Ctrl-C once ends at a checkpoint.
     Raises UsageError, DataError, StoreError.
     """
+    from ..training.bases import check_packages
+    from ..training.dpo import read_record
     from ..training.dpo import train as train_dpo
     from ..training.durable_log import DurableLog
     from ..training.pair_table import read_table
     from ..training.settings import TrainSettings
 
-    check_packages("a training")
+    check_packages()
     folder = expanded(out)
     writing.check_target(folder)
     before = read_asked(folder, "dpo") if resume else {}
@@ -101,8 +104,14 @@ def train(
                 base, table, told, folder, log, sampled=sampled, progress=on_progress,
                 interrupt=interrupt, resume=resume,
             )  # fmt: skip
+        if is_first() and not log.settings:  # it was done already; the store may not know
+            held = read_record(folder)
+            log.open(trained.training, {key: held[key] for key in OPENED if key in held})
+            log.close(trained.status, trained.fields)
     finally:
         log.release()
+    if not is_first():
+        return {"training": trained.training, "status": trained.status, "out": str(folder)}
     return _finished(trained, dict(log.settings), asked, counts, table.settings)
 
 
@@ -191,6 +200,11 @@ def check_unused(folder: Path) -> None:
         raise UsageError(f"{folder} holds a training: go on with it (--resume), or name another folder")
 
 
+def is_first() -> bool:
+    """Of the processes that a launcher started, the one that writes; alone a process is it."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def again(folder: Path) -> str:
     """The command that goes on."""
     return shlex.join(["peirce", "train", "--resume", "--out", str(folder)])
@@ -198,15 +212,6 @@ def again(folder: Path) -> str:
 
 def new_training() -> str:
     return "".join(secrets.choice(LETTERS) for _ in range(8))
-
-
-def check_packages(what: str, packages: Sequence[str] = PACKAGES) -> None:
-    """Raises UsageError, one sentence with the install line, where the extra is absent."""
-    import importlib.util
-
-    missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    if missing:
-        raise UsageError(f"{what} needs {', '.join(missing)}: pip install 'peirce[train]'")
 
 
 @contextlib.contextmanager

@@ -50,7 +50,7 @@ def row(
     }
     return {
         "training": training, "status": "done",
-        "settings": {"settings": settings, "base": {"name": base, "digest": digest}, "stages": list(STAGES)},
+        "settings": {"settings": settings, "base": {"name": base, "weights": digest}, "stages": list(STAGES)},
     }  # fmt: skip
 
 
