@@ -32,11 +32,11 @@ from .verbs.problems import tasks_list, tasks_show, tasks_space
 from .verbs.rating import rate
 from .verbs.running import import_recorded, plan, resume, run
 from .verbs.settings import one_of, shown_model, shown_settings
-from .verbs.training import train, training_curves, trainings
+from .verbs.training import merge, train, training_curves, trainings
 
 __all__ = [
     "Session", "Trace", "agree", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load",
-    "pair_sets", "pairs", "plan", "predict", "rate", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
+    "merge", "pair_sets", "pairs", "plan", "predict", "rate", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
     "tasks_generate", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels", "training_curves", "trainings",
 ]  # fmt: skip
 

@@ -117,7 +117,9 @@ def _course(points: Sequence[Point]) -> list[str]:
     stages = [stage for stage in STAGES if any((stage, name) in found for name in names)]
     if not stages:
         return ["No probe was logged."]
-    rows = [[stage, *(_from_to(found.get((stage, name), [])) for name in names)] for stage in stages]
+    rows = [
+        [stage, *(_from_to(found.get((stage, name), [])) for name in names)] for stage in stages
+    ]
     sampled = [
         f"Sampled {name.replace('_', ' ')}: {_from_to(found['', name])}."
         for name in ("instruction_following", "consistent")

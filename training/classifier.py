@@ -22,7 +22,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..records import DataError, Digest, Json, Observation, UsageError, digest_of
+from ..records import DataError, Digest, Json, Observation, UsageError
+from ..tasks.label_problems import rows_digest
 from ..tools.label_scores import accuracy, macro_f1
 from .row_tokens import encoded
 
@@ -34,7 +35,7 @@ INSTALL = "pip install 'peirce[train]'"
 SMALL = 100_000_000  # weights, below which all are trained
 LEAST = 10_000_000  # below which a model learns at a higher rate
 HELD = 10  # of so many training rows one is for validation, where a set has no rows for that
-SPLITS = ("val", "ind", "ood")  # as problems call them
+SPLITS = ("ind", "ood", "val")  # as problems call them
 
 
 @dataclass(frozen=True)
@@ -99,14 +100,15 @@ class LabelledSet:
 
 @dataclass(frozen=True)
 class Epoch:
-    """One pass over the training rows. loss, f1, accuracy: of the validation rows; train_loss: the
-    mean of the pass."""
+    """One pass over the training rows. loss, accuracy, f1: of the validation rows; train_loss: the
+    mean of the pass; score: what passes are chosen by."""
 
     number: int
     train_loss: float
     loss: float
     accuracy: float
     f1: float
+    score: float
 
 
 @dataclass(frozen=True)
@@ -123,11 +125,6 @@ class Fitted:
     trained: int
     learning_rate: float
     held: int  # training rows that were for validation
-
-
-def rows_digest(rows: Sequence[Observation]) -> Digest:
-    """Of rows with their labels, in their order: whether two were tested on the same."""
-    return digest_of([[one.input, one.output] for one in rows])
 
 
 def check_packages(what: str) -> None:
@@ -154,15 +151,30 @@ def fit(
     if len(set(str(one.output) for one in data.rows["train"])) < 2:
         raise DataError(f"{data.name}: its training rows have one label alone: nothing to learn")
     train, val, held = _validation(data, settings.seed)
+    from .processes import quiet
+
+    with quiet():
+        return _fitted(base, data, settings, out, (train, val, held), resume, progress)
+
+
+def _fitted(
+    base: Found,
+    data: LabelledSet,
+    settings: ClassifierSettings,
+    out: Path,
+    parts: tuple[Sequence[Observation], Sequence[Observation], int],
+    resume: bool,
+    progress: Told | None,
+) -> Fitted:
     from .classifier_model import Course
 
+    train, val, held = parts
     course = Course(base, data.labels, settings, out)
     cut = 0
     sets = {}
-    for name, some in {"train": train, **{**data.rows, "val": val}}.items():
-        if name != "train" or some is train:
-            sets[name], lost = encoded(course.tokenizer, some, settings.max_length)
-            cut += lost
+    for name, some in {**data.rows, "train": train, "val": val}.items():
+        sets[name], lost = encoded(course.tokenizer, some, settings.max_length)
+        cut += lost
     told = {label: place for place, label in enumerate(data.labels)}
     gold = {"train": [told[str(one.output)] for one in train],
             "val": [told[str(one.output)] for one in val]}  # fmt: skip
@@ -216,9 +228,9 @@ def batches(sizes: Sequence[int], batch: int) -> Iterator[list[int]]:
         yield order[start : start + batch]
 
 
-def score_of(said: Sequence[int], true: Sequence[int], loss: float) -> float:
+def score_of(f1: float, loss: float) -> float:
     """What the best pass is chosen by: macro F1, of equal ones the lower loss."""
-    return macro_f1(said, true) + 1e-6 / (1 + max(0.0, loss))
+    return round(f1, 9) + 1e-6 / (1 + max(0.0, loss))
 
 
 Encoded = Sequence[Sequence[int]]

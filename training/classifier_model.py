@@ -5,9 +5,7 @@ Importing this module imports torch; `classifier` does it late.
 
 from __future__ import annotations
 
-import logging
 import shutil
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from transformers.trainer_utils import get_last_checkpoint
 
 from ..agents.local_files import Found
 from ..records import DataError, UsageError
+from ..tools.label_scores import macro_f1
 from .classifier import (
     LEAST,
     SMALL,
@@ -79,12 +78,8 @@ class _Watch(transformers.TrainerCallback):  # type: ignore[misc]
         loss = float(np.mean(self._train)) if self._train else float("nan")
         self._train = []
         self.epochs[number] = Epoch(
-            number,
-            loss,
-            float(logs["eval_loss"]),
-            float(logs["eval_accuracy"]),
-            float(logs["eval_f1"]),
-        )
+            number, loss, *(float(logs[f"eval_{name}"]) for name in ("loss", "accuracy", "f1", "score"))
+        )  # fmt: skip
         return self.epochs[number]
 
 
@@ -98,10 +93,8 @@ class Course:
         self._settings = settings
         self._out = out
         self._labels = labels
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self.tokenizer = _tokenizer(base)
-            model = _model(base, labels, settings, self.tokenizer)
+        self.tokenizer = _tokenizer(base)
+        model = _model(base, labels, settings, self.tokenizer)
         self.weights = sum(one.numel() for one in model.parameters())
         full = settings.full if settings.full is not None else self.weights < SMALL
         self._model = model if full else _adapted(model, settings)
@@ -133,13 +126,9 @@ class Course:
         if last is not None:
             state = transformers.TrainerState.load_from_json(str(Path(last) / "trainer_state.json"))
             watch.restore(state.log_history)
-        with _quiet():
-            trainer.train(resume_from_checkpoint=last)
+        trainer.train(resume_from_checkpoint=last)
         self._model = trainer.model
-        best = max(
-            watch.epochs.values(),
-            key=lambda one: (one.f1 + 1e-6 / (1 + max(0.0, one.loss)), -one.number),
-        )
+        best = max(watch.epochs.values(), key=lambda one: (one.score, -one.number))
         shutil.rmtree(folder, ignore_errors=True)
         return [watch.epochs[number] for number in sorted(watch.epochs)], best.number
 
@@ -186,12 +175,10 @@ def _scores(told: Any) -> dict[str, float]:
     high = logits.max(-1, keepdims=True)
     of_true = np.take_along_axis(logits - high, true[:, None], -1)[:, 0]
     loss = float(np.mean(np.log(np.exp(logits - high).sum(-1)) - of_true))
-    score = score_of(said.tolist(), true.tolist(), loss)
+    f1 = macro_f1(said.tolist(), true.tolist())
     return {
-        "accuracy": float((said == true).mean()),
-        "f1": score - 1e-6 / (1 + max(0.0, loss)),
-        "score": score,
-    }
+        "accuracy": float((said == true).mean()), "f1": f1, "score": score_of(f1, loss),
+    }  # fmt: skip
 
 
 def _tokenizer(base: Found) -> Any:
@@ -254,15 +241,3 @@ def _adapted(model: Any, settings: ClassifierSettings) -> Any:
 
 def _cause(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-
-
-class _quiet:
-    """No notes of transformers on stderr while it trains."""
-
-    def __enter__(self) -> None:
-        self._logger = logging.getLogger("transformers")
-        self._level = self._logger.level
-        self._logger.setLevel(logging.ERROR)
-
-    def __exit__(self, *_: object) -> None:
-        self._logger.setLevel(self._level)

@@ -25,6 +25,7 @@ from .training import (
     keep_asked,
     new_training,
     read_asked,
+    whole_path,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def train_labels(
     data, base = data or before.get("data"), base or before.get("base")
     if data is None or base is None:
         raise UsageError("a classifier needs rows and a model: --labels DATA --base DIR")
-    path = store_path(store or before.get("store"))
+    base, path = whole_path(base), store_path(store or before.get("store")).resolve()
     over = {**(before.get("settings") or {}), **_from_file(config), **settings}
     told = settings_of(over)
     wanted = list(problem or before.get("problem") or ())
@@ -88,7 +89,7 @@ def train_labels(
     else:
         check_unused(folder)
     log = DurableLog(
-        folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder), "data": data}},
+        folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder.resolve()), "data": data}},
         begun=lambda: keep_asked(folder, asked),
     )  # fmt: skip
     training, began, status = str(asked["training"]), time.monotonic(), "failed"
@@ -103,7 +104,8 @@ def train_labels(
         raise
     finally:
         seconds = round(time.monotonic() - began, 3)
-        log.close(status, {"sets": done, "seconds": seconds, "model": model.found.name})
+        if log.settings:  # it began
+            log.close(status, {"sets": done, "seconds": seconds})
     return {
         "training": training, "status": status, "out": str(folder), "base": base,
         "seconds": seconds, "store": str(path), "sets": done,
@@ -152,7 +154,9 @@ def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
     names = [one.name for one in dataclasses.fields(ClassifierSettings)]
     for name in told:
         if name not in names:
-            raise UsageError(f"a classifier has no setting {name!r}{nearest(name, names, len(names))}")
+            raise UsageError(
+                f"a classifier has no setting {name!r}{nearest(name, names, len(names))}"
+            )
     return ClassifierSettings(**told)
 
 
@@ -213,7 +217,12 @@ def _fitted(
         for split, labels in fitted.predicted.items()
         for row, (one, got) in enumerate(zip(data.rows[split], labels, strict=True))
     ]
-    writing.write({out / PREDICTIONS: "\n".join(labelled), out / CARD: classifier_card(base.name, told, settings)})
+    writing.write(
+        {
+            out / PREDICTIONS: "\n".join(labelled),
+            out / CARD: classifier_card(base.name, told, settings),
+        }
+    )
     writing.write({out / SCORES: json.dumps(told, indent=1)})  # last: then the set is done
     return told
 

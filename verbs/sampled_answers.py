@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..records import Family, Hypothesis, Json, Message, Unavailable, View, digest_of
+from ..records import Family, Hypothesis, Json, Message, Oracles, View, digest_of
 from ..tasks import family_of
 from ..training.rendering import prompt
 from ..training.splits import Fractions, Split, Splits
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..training.dpo import Ask
 
 PROMPTS = 64  # of different problems at most
+TOGETHER = 16  # hypotheses judged side by side
 
 
 @dataclass(frozen=True)
@@ -66,27 +67,26 @@ class SampledAnswers:
 
 
 async def _consistent(read: Sequence[tuple[Asked, Hypothesis | None]]) -> int:
-    """How many agree with all that they were shown. Hypotheses of one family are judged side by side."""
+    """How many agree with all that they were shown."""
+    own = [(one, hypothesis) for one, hypothesis in read if hypothesis is not None]
+    by_family: dict[str, list[tuple[Asked, Hypothesis]]] = {}
+    for one, hypothesis in own:
+        by_family.setdefault(one.family.name, []).append((one, hypothesis))
     found = 0
-    families = {one.family.name: one.family for one, _ in read}
-    for name, family in families.items():
-        own = [(one, h) for one, h in read if one.family.name == name and h is not None]
-        async with opened(family) as tools:
-            oracles = tools.oracles()
-            gate = asyncio.Semaphore(16)
-
-            async def judged(one: Asked, hypothesis: Hypothesis) -> bool:
-                async with gate:
-                    try:
-                        agreement = await one.family.agree(
-                            hypothesis, one.view.shown, one.view, oracles
-                        )
-                    except Unavailable:
-                        return False
-                return one.family.consistent(agreement)
-
-            found += sum(await asyncio.gather(*(judged(one, h) for one, h in own)))
+    for some in by_family.values():
+        async with opened(some[0][0].family) as tools:
+            gate = asyncio.Semaphore(TOGETHER)
+            judged = (_judged(one, h, tools.oracles(), gate) for one, h in some)
+            found += sum(await asyncio.gather(*judged))
     return found
+
+
+async def _judged(
+    one: Asked, hypothesis: Hypothesis, oracles: Oracles, gate: asyncio.Semaphore
+) -> bool:
+    async with gate:
+        agreement = await one.family.agree(hypothesis, one.view.shown, one.view, oracles)
+    return one.family.consistent(agreement)
 
 
 def asked_of(

@@ -10,13 +10,13 @@ import secrets
 import shlex
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..records import DataError, Json, UsageError
 from ..reports import training_tables, writing
-from ..reports.training_runs import runs
+from ..reports.training_runs import STAGES, runs
 from ..store import Store
 from ..store.sessions import LETTERS
 from ..tasks.files import expanded
@@ -25,7 +25,7 @@ from .outcome import DEFAULT_STORE, reading, store_path
 from .settings import versions
 
 if TYPE_CHECKING:
-    from ..training.dpo import Progress, Sampled, Trained
+    from ..training.dpo import Sampled, Trained
     from ..training.settings import TrainSettings
 
 ASKED = "asked.json"  # what the training in a folder was asked to do: `--resume` reads it
@@ -78,7 +78,7 @@ def train(
             if resume
             else "name the model to train: --base DIR (a folder, or an id of the hub)"
         )
-    path = store_path(store or before.get("store"))
+    base, path = whole_path(base), store_path(store or before.get("store")).resolve()
     pairs = before.get("pairs", pairs) if pairs == "last" else pairs
     told = TrainSettings.read(
         None if config is None else expanded(config), {**(before.get("settings") or {}), **settings}
@@ -95,7 +95,7 @@ def train(
         check_unused(folder)
     more = {
         "kind": "dpo", "sessions": list(table.settings.get("sessions") or ()),
-        "operational": {"base": base, "out": str(folder)},
+        "operational": {"base": base, "out": str(folder.resolve())},
     }  # fmt: skip
     log = DurableLog(folder, path, more, begun=lambda: keep_asked(folder, asked))
     try:
@@ -171,6 +171,22 @@ def training_curves(
     return result
 
 
+@checked
+def merge(
+    adapter: str | Path, *, base: str | Path | None = None, out: str | Path
+) -> dict[str, Json]:
+    """Writes an adapter and its base as one model that any server loads: {adapter, base, model}. base:
+    None for the one that the adapter names. Raises UsageError for an adapter of another base."""
+    from ..training.merge import merge as merged
+
+    model = merged(expanded(adapter), None if base is None else str(base), expanded(out))
+    return {
+        "adapter": str(adapter),
+        "base": None if base is None else str(base),
+        "model": str(model),
+    }
+
+
 # --- a folder of a training --------------------------------------------------------------
 
 
@@ -190,6 +206,21 @@ def read_asked(folder: Path, kind: str) -> dict[str, Any]:
     return told
 
 
+def whole_path(base: str) -> str:
+    """A folder from the root on, so that it is found from elsewhere too; an id of the hub as it is."""
+    place = expanded(base)
+    return str(place.resolve()) if place.is_dir() else base
+
+
+def kind_in(folder: Path) -> str:
+    """dpo or labels; "" of a folder without a training."""
+    for kind in KINDS:
+        with contextlib.suppress(UsageError):
+            if read_asked(folder, kind):
+                return kind
+    return ""
+
+
 def keep_asked(folder: Path, asked: Mapping[str, Json]) -> None:
     writing.write({folder / ASKED: json.dumps(asked, indent=1)})
 
@@ -197,7 +228,9 @@ def keep_asked(folder: Path, asked: Mapping[str, Json]) -> None:
 def check_unused(folder: Path) -> None:
     """Raises UsageError for a folder with a training."""
     if (folder / ASKED).exists() or (folder / RECORD).exists():
-        raise UsageError(f"{folder} holds a training: go on with it (--resume), or name another folder")
+        raise UsageError(
+            f"{folder} holds a training: go on with it (--resume), or name another folder"
+        )
 
 
 def is_first() -> bool:
@@ -278,7 +311,8 @@ def _finished(
             for name in ("probe_loss", "probe_accuracy", "chosen_logratio")
             if (values := [p.value for p in points if (p.stage, p.name) == (stage, name)])
         }
-        for stage in dict.fromkeys(p.stage for p in points if p.name == "probe_loss")
+        for stage in STAGES
+        if any((p.stage, p.name) == (stage, "probe_loss") for p in points)
     }
     record: dict[str, Json] = {
         "training": trained.training, "status": trained.status, "out": str(out),

@@ -56,7 +56,9 @@ def test_a_card_names_sessions_by_digest_and_no_path(place: Path, record: dict) 
     assert record["pairs"][:16] in text and "schedule: momentum" in text
 
 
-def test_a_training_that_is_done_is_told_again_and_not_done_again(place: Path, record: dict) -> None:
+def test_a_training_that_is_done_is_told_again_and_not_done_again(
+    place: Path, record: dict
+) -> None:
     again = peirce.train(out=place / "out", resume=True, store=place / "s.duckdb")
     assert {k: v for k, v in again.items() if k != "files"} == {
         k: v for k, v in record.items() if k != "files"
@@ -87,7 +89,9 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(place: Path, record
     assert second["status"] == "done" and second["training"] == first["training"]
     whole, parts = (load_file(p / "model" / "model.safetensors") for p in (place / "out", out))
     assert all(torch.equal(whole[name], parts[name]) for name in whole)
-    curves = peirce.training_curves(record["training"], second["training"], store=place / "s.duckdb")
+    curves = peirce.training_curves(
+        record["training"], second["training"], store=place / "s.duckdb"
+    )
     one, other = (found["curves"]["gear"]["probe_loss"] for found in curves["trainings"])
     assert one == other
 
