@@ -140,7 +140,7 @@ class Trainings:
         """As in `list`."""
         return self._row(training)
 
-    def points(self, training: str) -> list[Point]:
+    def points(self, training: str) -> Sequence[Point]:
         """The whole log, in order of examples, then stage and name."""
         if not self._there():
             return []
