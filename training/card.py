@@ -89,7 +89,7 @@ def _ended(record: Mapping[str, Json]) -> list[str]:
 
 def _sessions(counts: Mapping[str, Json], pair_settings: Mapping[str, Json]) -> list[str]:
     told = counts.get("sessions") or [{"digest": d} for d in pair_settings.get("sessions") or ()]
-    heads = ["digest", "task", "method", "model", "answers"]
+    heads = ["digest", "task", "method", "model"]
     rows = [
         [f"`{str(one.get('digest'))[:SHORT]}`", *(str(one.get(key, "–")) for key in heads[1:])]
         for one in told[:TOLD]

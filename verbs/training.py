@@ -300,11 +300,12 @@ def _finished(
 ) -> dict[str, Json]:
     """Writes card and figures beside the weights; the record."""
     from ..training.card import card
+    from ..training.dpo import read_record
     from ..training.durable_log import LINES, read_lines
 
     out = trained.out
     points = read_lines(out / LINES)
-    told = asked["settings"]
+    told, held = asked["settings"], read_record(out)
     stages = {
         stage: {
             name.removeprefix("probe_"): [values[0], values[-1]]
@@ -320,7 +321,7 @@ def _finished(
         "base": asked["base"], "pairs": asked["pairs"], "schedule": told["schedule"],
         "seed": told["seed"], "examples": trained.examples,
         "seconds": trained.fields.get("seconds"), "stages": stages,
-        "said": list(trained.fields.get("said") or ()), "store": asked["store"], "files": [],
+        "said": [*(held.get("said") or ()), *(trained.fields.get("said") or ())], "store": asked["store"], "files": [],
     }  # fmt: skip
     if trained.model is None:
         return record
