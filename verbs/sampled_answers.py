@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..agents.prompts import Template
 from ..records import Family, Hypothesis, Json, Message, Oracles, View, digest_of
 from ..tasks import family_of
 from ..training.rendering import prompt
@@ -95,7 +96,7 @@ def asked_of(
     """First prompts (no earlier hypothesis) of validation problems of the sessions that the pairs came
     from, those in the store; tasks in turn, drawn by hash."""
     splits = _splits(pair_settings)
-    template = str(pair_settings.get("template") or "full")
+    template: Template = "compact" if pair_settings.get("template") == "compact" else "full"
     there = {str(row["session"]) for row in store.sessions()}
     by_task: dict[str, dict[str, Asked]] = {}
     for session in sessions:

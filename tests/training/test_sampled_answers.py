@@ -7,10 +7,7 @@ from pathlib import Path
 import peirce
 import pytest
 from peirce.store import Store
-
-rendering = pytest.importorskip("peirce.training.rendering", reason="NO RENDERING OF PROMPTS HERE")
-
-from peirce.verbs.sampled_answers import SampledAnswers, asked_of  # noqa: E402
+from peirce.verbs.sampled_answers import SampledAnswers, asked_of
 
 RIGHT = repr(("the list itself", "def f(x):\n    return x"))
 WRONG = repr(("nothing", "def f(x):\n    return []"))
@@ -21,13 +18,10 @@ ALL = {"splits": {"seed": 0, "fractions": {"train": 0.0, "validation": 1.0, "hel
 def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     place = tmp_path_factory.mktemp("sampled")
     rows = [
-        f'{{"problem": "{name}", "input": [{n}, 3], "output": [{n}, 3]}}\n'
-        for name in ("one", "two") for n in (1, 2)
+        f'{{"problem": "{name}", "input": [{n}, {at}], "output": [{n}, {at}]}}\n'
+        for at, name in enumerate(("one", "two")) for n in (1, 2)
     ]  # fmt: skip
     (place / "pairs.jsonl").write_text("".join(rows))
-    (place / "script.json").write_text(
-        f'{{"*": [{RIGHT!r}]}}'.replace("'", '"').replace('\\"', "'")
-    )
     session = peirce.run(
         "examples", data=str(place / "pairs.jsonl"), model="search", max_answers=1,
         store=place / "s.duckdb",
