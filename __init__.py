@@ -14,6 +14,7 @@ VERBS = (
     "run", "resume", "replay", "check", "evaluate", "study", "sessions", "show",
     "bank", "predict", "rate", "agree", "import_recorded", "export", "load", "doctor",
     "pairs", "pair_sets",
+    "train", "train_labels", "merge", "trainings", "training_curves",
 )  # fmt: skip
 __all__ = ["VERBS", "__version__"]
 

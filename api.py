@@ -24,6 +24,7 @@ from .verbs.checking import check
 from .verbs.diagnosis import doctor as diagnose
 from .verbs.driving import complete
 from .verbs.generating import tasks_generate
+from .verbs.labelled_training import train_labels
 from .verbs.outcome import Session, Trace, problem_in, reading, store_path
 from .verbs.pairing import pair_sets, pairs
 from .verbs.predicting import predict
@@ -31,11 +32,12 @@ from .verbs.problems import tasks_list, tasks_show, tasks_space
 from .verbs.rating import rate
 from .verbs.running import import_recorded, plan, resume, run
 from .verbs.settings import one_of, shown_model, shown_settings
+from .verbs.training import merge, train, training_curves, trainings
 
 __all__ = [
     "Session", "Trace", "agree", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load",
-    "pair_sets", "pairs", "plan", "predict", "rate", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
-    "tasks_generate", "tasks_list", "tasks_show", "tasks_space",
+    "merge", "pair_sets", "pairs", "plan", "predict", "rate", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
+    "tasks_generate", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels", "training_curves", "trainings",
 ]  # fmt: skip
 
 doctor = checked(diagnose)

@@ -4,6 +4,7 @@ The environment has PEIRCE_SEED for --seed. The file is $PEIRCE_CONFIG, else pei
 working folder: `seed = 1`, keys as the options, underscores or hyphens. A table of the file sets up
 one role of the models ([proposer], [judge], [scorer], [literature]); PEIRCE_JUDGE_TEMPERATURE is
 the key `temperature` of [judge]. Keys of [proposer] that are no options travel as --model-arg.
+What a training is set to stands in a YAML file of its own (`train --config`), and nowhere here.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 from ..secrecy import shown_value
 from ..verbs.roles import ROLES, role_keys, value_of
+from .options import OWN_FILE
 
 FILE = Path("peirce.toml")
 CONFIG = "PEIRCE_CONFIG"
@@ -225,7 +227,8 @@ def _options(command: Any) -> Iterator[Any]:
 
 def _own_options(command: Any) -> Iterator[Any]:
     for one in command.params:
-        if one.param_type_name == "option" and one.name not in ("help", "version"):
+        apart = getattr(one, "rich_help_panel", None) in OWN_FILE
+        if one.param_type_name == "option" and one.name not in ("help", "version") and not apart:
             yield one
 
 

@@ -11,6 +11,8 @@ import typer
 
 DATA, MODEL, TEXT = "Data", "Model and method", "Labelled text"
 RUNNING, OUTPUT = "Running", "Output"
+WHAT, OF_TRAINING = "What is trained", "Settings of a training"
+OWN_FILE = (WHAT, OF_TRAINING)  # panels whose settings stand in YAML (--config), not in peirce.toml
 
 
 def _option(panel: str, text: str, *names: str, **rest: Any) -> Any:

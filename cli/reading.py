@@ -22,14 +22,14 @@ WithoutMemorising = Annotated[
 @app.command(
     "eval",
     epilog="Examples: peirce eval last | peirce eval t3 4f1c 9a --out tables/ | peirce eval abd"
-    " --evaluator released",
+    " --evaluator released | peirce eval training --out curves/",
 )
 def evaluate(
     what: Annotated[
         list[str] | None,
         typer.Argument(
             help="Sessions (default: last), after the name of an evaluation (abd, gear, hypobench,"
-            " t3) if wanted.",
+            " t3) if wanted; or training and trainings (default: all), for their curves.",
             metavar="[NAME] SESSION...",
         ),
     ] = None,
@@ -58,6 +58,9 @@ def evaluate(
     from ..reports import endings, evaluations, text
 
     words = list(what or [])
+    if words[:1] == ["training"]:
+        _curves(words[1:], store, out, as_json)
+        return
     name = words.pop(0) if words and words[0] in {e.name for e in evaluations()} else None
     result = api.evaluate(
         *words,
@@ -76,6 +79,14 @@ def evaluate(
         emit([result])
     else:
         endings.print_scores(text.console(), result)
+
+
+def _curves(names: list[str], store: str | None, out: str | None, as_json: bool) -> None:
+    from .. import api
+    from ..reports import text, training_screen
+
+    result = api.training_curves(*names, store=store, out=out)
+    emit([result]) if as_json else training_screen.print_curves(text.console(), result)
 
 
 @app.command(

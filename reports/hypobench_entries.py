@@ -21,6 +21,7 @@ from math import fsum
 from ..records import Json, Problem
 from .cross_model import EXACT, judge_of
 from .evaluation import WITHOUT_BANK
+from .hypobench_tuned import TUNED, tuned
 
 PAPER_METHODS = (
     "zero-shot inference", "few-shot inference", "zero-shot generation", "literature only",
@@ -152,13 +153,18 @@ def entries(
     scored: Sequence[Mapping[str, Json]],
     problems: Sequence[Sequence[Problem]],
     roles: Sequence[Collection[str]],
+    trainings: Sequence[Mapping[str, Json]] = (),
 ) -> list[Entry]:
     """recorded: sessions as the store has them; scored: the same as `eval hypobench` has them, with
     "baselines" and "rated"; problems: of each session, those that are scored among them; roles: of its
-    calls (`Store.usage`). A baseline stands as a method of the session's model."""
+    calls (`Store.usage`). A baseline stands as a method of the session's model. trainings: rows of
+    `store.trainings`, of which classifiers that were tested on the same rows stand as methods of their
+    own (hypobench_tuned.py)."""
     generated = [_generated(one["settings"]) for one in recorded]
     names = _Names(generated, problems)
     found: list[Entry] = []
+    placed: dict[str, Entry] = {}  # of each problem with other rows
+    tested: dict[str, Problem] = {}
     for record, score, some, made, played in zip(
         recorded, scored, problems, generated, roles, strict=True
     ):
@@ -179,11 +185,21 @@ def entries(
                 Entry(str(record["session"]), shown, method_of(settings), model, reader, real, own,
                       level, has_bank, numeric, tuple(rated.get(problem.id, ())))
             )  # fmt: skip
+            tested.setdefault(problem.digest, problem)
+            placed.setdefault(problem.digest, found[-1])
             for baseline, values in _baselines(score.get("baselines", ()), problem.id).items():
                 found.append(
                     Entry(str(record["session"]), shown, f"{BASELINE}{baseline} {MARK}", model, reader,
                           real, values, level, False, numeric)
                 )  # fmt: skip
+    for one in tuned(trainings, tested.values()):
+        like = placed[one.problem.digest]
+        name = set_name(one.problem.id)
+        found.append(
+            Entry(one.training, name if like.data_set.startswith(f"{name} (") else like.data_set,
+                  f"{TUNED}{one.base}", one.base, one.base, like.real, one.metrics, like.difficulty,
+                  False, like.numeric)
+        )  # fmt: skip
     return found
 
 

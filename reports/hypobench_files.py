@@ -41,12 +41,13 @@ def files(
     roles: Sequence[Collection[str]],
     cross_model: Sequence[Mapping[str, Json]],
     compared: Sequence[Mapping[str, Json]] = (),
+    trainings: Sequence[Mapping[str, Json]] = (),
 ) -> tuple[dict[Path, str | bytes], str]:
     """Each table as .txt, .md and .csv (a line a value), hypobench-tables.md with all of them,
     the points of the figures as points.csv, the figures. Returns them, and the sentence that says
-    why there are no figures or "". recorded, scored, problems, roles: as of `entries`; compared: as of
+    why there are no figures or "". recorded, scored, problems, roles, trainings: as of `entries`; compared: as of
     `agreements`."""
-    some = entries(recorded, scored, problems, roles)
+    some = entries(recorded, scored, problems, roles, trainings)
     found: dict[Path, str | bytes] = {}
     together = []
     for grid in hypobench_tables.grids(some, proposers_in(cross_model), agreements(compared)):

@@ -64,7 +64,7 @@ def _accuracy(name: str, split: str, real: Sequence[Entry], beside: Published) -
         f"Table {number} of the paper: accuracy and macro F1 on {about} of real data sets.",
         real, PAPER_METHODS, {"accuracy": metric(f"accuracy_{split}"), "F1": metric(f"f1_{split}")}, beside,
         note="Baselines learn from exactly the rows that the session was shown. The paper's literature +"
-        " data is in each cell the best of three methods; fine-tuned Llama learned from the whole"
+        " data is in each cell the best of three methods; fine-tuned models learned from the whole"
         " training split.",
     )  # fmt: skip
 

@@ -34,6 +34,7 @@ from .owner import Owner
 from .pairs import PairSets
 from .reader import Reader, take
 from .sessions import ProblemRow
+from .trainings import Trainings
 from .vectors import Vector
 from .writing import Change, Writer
 
@@ -66,7 +67,7 @@ class Store:
     """A store, open for writing (this process owns the file) or for reading. Every method raises
     StoreError where the file cannot be read or written or lacks what was asked for.
 
-    pairs: its sets of preference pairs."""
+    pairs: its sets of preference pairs; trainings: those of a proposer on them, with their logs."""
 
     def __init__(
         self, path: Path, reading: Reading, writer: Writer | None = None, owner: Owner | None = None
@@ -77,6 +78,7 @@ class Store:
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
         self.pairs = PairSets(reading, writer, path)
+        self.trainings = Trainings(reading, writer, path)
         # An interpreter that ends with DuckDB's objects alive in other threads reports leaks.
         atexit.register(self.close)
 

@@ -15,7 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..records import DataError, Json, Observation, Problem, canonical_json
+from ..records import (
+    DataError,
+    Digest,
+    Json,
+    Observation,
+    Problem,
+    canonical_json,
+    digest_of,
+)
 from .label_columns import Columns, described, value_as
 from .label_config import label_text
 from .label_names import LabelNames
@@ -86,6 +94,11 @@ class Rows:
             f"{self.name}#{sample}", NAME, TEXT, tuple(drawn), hidden, self.public, secret,
             self.name,
         )  # fmt: skip
+
+
+def rows_digest(rows: Sequence[Observation]) -> Digest:
+    """Of rows with their labels, in their order: whether two were tested on the same."""
+    return digest_of([[one.input, one.output] for one in rows])
 
 
 # --- from tables ----------------------------------------------------------------------

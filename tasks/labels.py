@@ -101,6 +101,21 @@ class Labels:
     def generate(self, count: int, seed: int) -> list[Problem]:
         return [rows.problem(0, SHOWN, seed) for rows in self._sets(count, seed, {})]
 
+    def rows(self, names: Sequence[str], seed: int) -> list[Rows]:
+        """The data sets of the generator by name, the first where none is named, with all their rows."""
+        if self.generator == citations.NAME:
+            found = {rows.name: rows for rows in citations.made(None, seed)}
+            for name in names:
+                if name not in found:
+                    raise UsageError(f"no data set {name!r}{nearest(name, found)}")
+            return [found[name] for name in names or list(found)[:1]]
+        maker = self._maker()
+        there = [*named(maker, None, seed), *islice(maker.more(seed), MORE)]
+        for name in names:
+            if name not in there:
+                raise UsageError(f"no data set {name!r}{nearest(name, there)}")
+        return [maker.made(name, seed) for name in names or there[:1]]
+
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
     ) -> dict[str, Json]:

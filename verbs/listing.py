@@ -30,6 +30,7 @@ from ..reports import (
 from ..reports.baselines import beside_session
 from ..reports.endings import SIDE_BY_SIDE
 from ..reports.grouping import Study, settings_of
+from ..reports.hypobench_tuned import tuned
 from ..reports.labels import told
 from ..reports.results import Options, Spaces
 from ..store import Store
@@ -173,6 +174,9 @@ def evaluate_sessions(
             one["baselines"] = beside_session(store, str(one["session"]))
             one["rated"] = rated[str(one["session"])]
         result["cross_model"] = cross_model.cells(recorded, scored, _proposers(store))
+        trainings = store.trainings.list()
+        tested = [row.problem for s in sessions for row in store.problems(s)]
+        result["fine_tuned"] = [one.as_json() for one in tuned(trainings, tested)]
     for one in scored:
         del one["details"]
     if target is not None:
@@ -187,7 +191,7 @@ def evaluate_sessions(
             of_texts, without = hypobench_files.files(
                 target, recorded, scored, [[row.problem for row in store.problems(s)] for s in sessions],
                 [store.usage(s)["by_role"].keys() for s in sessions], result["cross_model"],
-                compared([row for s in sessions for row in rating_rows(store, s)], sheets),
+                compared([row for s in sessions for row in rating_rows(store, s)], sheets), trainings,
             )  # fmt: skip
             files |= of_texts
             result["notes"] = [without] if without else []

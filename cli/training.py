@@ -1,0 +1,201 @@
+"""`peirce train`: DPO on stored pairs, adapters merged, classifiers of labelled text, trainings listed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Annotated, Any
+
+import typer
+
+from ..training.settings import TrainSettings, describe
+from . import options as o
+from .printing import emit
+
+app = typer.Typer()
+
+CLASSIFIER = ("batch", "learning_rate", "warmup", "weight_decay", "max_length", "full", "lora_rank",
+              "lora_alpha", "lora_dropout", "seed", "report_to")  # fmt: skip  # settings of both
+KINDS = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+def _with_settings(function: Callable[..., None]) -> Callable[..., None]:
+    """The command with a flag for each setting of a training, in place of its **settings."""
+    own = [
+        one for one in inspect.signature(function, eval_str=True).parameters.values()
+        if one.kind is not one.VAR_KEYWORD
+    ]  # fmt: skip
+    for one in fields(TrainSettings):
+        kind = KINDS[str(one.type).split(" ")[0]]
+        flag = "--" + one.name.replace("_", "-")
+        both = f"{flag}/--no-{flag.removeprefix('--')}" if kind is bool else flag
+        shown = "" if one.default is None or one.default == "" else f" ({one.default})"
+        option = typer.Option(
+            both,
+            help=f"{describe(one.name)}{shown}.",
+            rich_help_panel=o.OF_TRAINING,
+            show_default=False,
+        )
+        own.append(
+            inspect.Parameter(
+                one.name, inspect.Parameter.KEYWORD_ONLY, default=None,
+                annotation=Annotated[kind | None, option],
+            )
+        )  # fmt: skip
+    function.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    function.__annotations__ = {one.name: one.annotation for one in own}
+    return function
+
+
+def _option(text: str, *names: str, metavar: str | None = None, panel: str = o.WHAT) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=panel)
+
+
+@app.command(
+    epilog="Examples: peirce train --base models/small --pairs last --schedule momentum --out runs/a |"
+    " peirce train --resume --out runs/a | peirce train --merge runs/a/adapter --base models/small --out"
+    " merged | peirce train --labels data/reviews --base models/small --out runs/b | peirce train --list"
+)
+@_with_settings
+def train(
+    base: Annotated[
+        str | None, _option("The model to train: a folder, or an id of the hub.", metavar="DIR")
+    ] = None,
+    pairs: Annotated[
+        str | None, _option("A set of pairs by its digest or the start of it (last).", metavar="DIGEST")
+    ] = None,
+    out: Annotated[
+        str | None, _option("The folder of the training: checkpoints, weights, card, figures.", metavar="DIR")
+    ] = None,
+    config: Annotated[
+        str | None, _option("Settings as YAML, by the names of the flags below.", metavar="FILE")
+    ] = None,
+    resume: Annotated[
+        bool, _option("Go on with the training in --out from its last checkpoint.", "--resume")
+    ] = False,
+    sample_answers: Annotated[
+        int | None, _option("Answers asked of the model each period, to see whether they can still be"
+                            " read (128; 0 none).", metavar="N"),
+    ] = None,
+    merge: Annotated[
+        str | None, _option("Instead: merge this adapter into --base, as one folder in --out.", metavar="ADAPTER")
+    ] = None,
+    labels: Annotated[
+        str | None, _option("Instead: a classifier of labelled text, by all of its training rows; as"
+                            " --data of labels, or labels:GENERATOR.", metavar="DATA"),
+    ] = None,
+    problem: Annotated[
+        list[str] | None, _option("Of --labels: this data set alone; repeatable.", "--problem", metavar="NAME")
+    ] = None,
+    label: Annotated[str | None, _option("Of --labels: the column of the labels.", metavar="COLUMN")] = None,
+    ood: Annotated[str | None, _option("Of --labels: which OOD file.", metavar="NAME")] = None,
+    epochs: Annotated[int | None, _option("Of --labels: passes at most (10).", metavar="N")] = None,
+    patience: Annotated[
+        int | None, _option("Of --labels: passes without a better one, after which it ends (3).", metavar="N")
+    ] = None,
+    listed: Annotated[bool, _option("Instead: the trainings of the store.", "--list")] = False,
+    store: o.StoreFile = None,
+    quiet: o.Quiet = False,
+    as_json: o.AsJson = False,
+    **settings: Any,
+) -> None:  # fmt: skip
+    """Train a proposer on preference pairs (DPO, momentum curriculum); merge adapters; classifiers."""
+    from ..records import UsageError
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    named = {"--merge": merge, "--labels": labels, "--list": listed or None}
+    chosen = [name for name, value in named.items() if value is not None]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)}: one of them at a time")
+    of_labels = {
+        "problem": problem or None,
+        "label": label,
+        "ood": ood,
+        "epochs": epochs,
+        "patience": patience,
+    }
+    of_pairs = {"pairs": pairs, "sample_answers": sample_answers}
+    of_both = {"config": config, "resume": resume or None}
+    mode = chosen[0] if chosen else ""
+    if not mode and resume and out is not None and _is_classifier(out):
+        mode = "--labels"
+    taken = {"": {**of_pairs, **of_both, **given}, "--labels": {**of_labels, **of_both}}.get(
+        mode, {}
+    )
+    rest = {**of_pairs, **of_labels, **of_both, **given}
+    if mode == "--labels":
+        taken |= {name: value for name, value in given.items() if name in CLASSIFIER}
+    for name, value in rest.items():
+        if value is not None and name not in taken:
+            raise UsageError(f"{mode or 'a training on pairs'} takes no --{name.replace('_', '-')}")
+    options = {name: value for name, value in taken.items() if value is not None}
+    if mode == "--list":
+        _list(store, as_json)
+        return
+    if out is None:
+        raise UsageError("name the folder to write: --out DIR")
+    if mode == "--merge":
+        _merge(str(merge), base, out, as_json)
+    elif mode == "--labels":
+        _classify(labels, base, out, store, quiet, as_json, options)
+    else:
+        _train(base, out, store, quiet, as_json, options)
+
+
+def _train(
+    base: str | None, out: str, store: str | None, quiet: bool, as_json: bool, options: dict[str, Any]
+) -> None:  # fmt: skip
+    from .. import api
+    from ..reports import text, training_screen
+
+    with training_screen.TrainingScreen(out, quiet=quiet) as screen:
+        record = api.train(base, out=out, store=store, on_progress=screen, **options)
+        screen.done = record["status"] != "interrupted"
+    emit([record]) if as_json else training_screen.print_record(text.console(), record)
+    if record["status"] == "interrupted":
+        raise typer.Exit(130)
+
+
+def _classify(
+    data: str | None, base: str | None, out: str, store: str | None, quiet: bool, as_json: bool,
+    options: dict[str, Any],
+) -> None:  # fmt: skip
+    from .. import api
+    from ..reports import text, training_screen
+
+    with training_screen.ClassifierScreen(out, quiet=quiet) as screen:
+        record = api.train_labels(
+            data, base=base, out=out, store=store, on_progress=screen, **options
+        )
+        screen.done = True
+    emit([record]) if as_json else training_screen.print_classifiers(text.console(), record)
+
+
+def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
+    from .. import api
+    from ..reports import text
+
+    merged = api.merge(adapter, base=base, out=out)
+    if as_json:
+        emit([merged])
+    else:
+        text.console().print(
+            f"Merged into {merged['model']}: peirce run TASK --model hf:{merged['model']}"
+        )
+
+
+def _list(store: str | None, as_json: bool) -> None:
+    from .. import api
+    from ..reports import text, training_screen
+
+    rows = api.trainings(store=store)
+    emit([rows]) if as_json else training_screen.print_trainings(text.console(), rows)
+
+
+def _is_classifier(out: str) -> bool:
+    from pathlib import Path
+
+    from ..verbs.training import kind_in
+
+    return kind_in(Path(out).expanduser()) == "labels"

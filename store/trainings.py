@@ -1,0 +1,170 @@
+"""Trainings and their logs: what `peirce train` writes, period by period, and reads back.
+
+A training goes on for hours and writes a few rows a minute, so it does not own the file meanwhile:
+`training/durable_log.py` opens the store for each handful of points. Writing a point again replaces
+its value, so that a training that goes back to a checkpoint writes over what it did after it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ..records import Json, StoreError
+from .cells import json_cell, json_of, text_cell, text_of
+from .connection import Reading
+from .writing import Change, Statement, Writer
+
+STATUSES = ("running", "done", "stopped", "interrupted", "failed")
+TOGETHER = 256  # points a statement
+
+_NONE = (
+    "the store holds no training yet: `peirce train --base DIR --pairs last --out DIR` makes one"
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value of a training's log. examples: seen by then. stage: of preferences, or the data set of
+    a classifier; "" where it belongs to none."""
+
+    examples: int
+    stage: str
+    name: str
+    value: float
+
+
+class Trainings:
+    """The trainings of one store; without a writer they can be read alone. Every method raises
+    StoreError where the file cannot be read or written or lacks what was asked for."""
+
+    def __init__(self, reading: Reading, writer: Writer | None, path: object) -> None:
+        self._reading = reading
+        self._writer = writer
+        self._path = path
+
+    # --- writing
+
+    def begin(self, training: str, settings: Mapping[str, Json], created: str = "") -> None:
+        """A new training, or one that goes on: its settings and when it was made stay. created: ISO
+        8601, now where it is not said."""
+        ordinal = "(SELECT coalesce(max(ordinal), -1) + 1 FROM training)"
+        when = created or datetime.now(UTC).isoformat(timespec="microseconds")
+        told = json_cell(dict(settings))
+        self._write(
+            [
+                (
+                    f"INSERT INTO training VALUES (?, {ordinal}, ?, 'running', ?, '{{}}') "
+                    "ON CONFLICT (training) DO UPDATE SET status = 'running'",
+                    (training, when, told),
+                )
+            ]
+        )
+
+    def end(self, training: str, status: str, fields: Mapping[str, Json]) -> None:
+        """status: done, stopped (by a guard), interrupted or failed. fields are kept beside it and
+        stand in `training()`."""
+        if status not in STATUSES:
+            raise StoreError(f"a training's status is one of {', '.join(STATUSES)}, not {status!r}")
+        held = {**self._row(training)["fields"], **fields}
+        sql = "UPDATE training SET status = ?, fields = ? WHERE training = ?"
+        self._write([(sql, (status, json_cell(held), training))])
+
+    def add(self, training: str, points: Sequence[Point]) -> None:
+        """Durable when this returns; of two points of one place the later one stays."""
+        last = {(one.examples, one.stage, one.name): one.value for one in points}
+        rows = [
+            (training, examples, text_cell(stage), text_cell(name), value)
+            for (examples, stage, name), value in last.items()
+        ]
+        statements: list[Statement] = []
+        for start in range(0, len(rows), TOGETHER):
+            part = rows[start : start + TOGETHER]
+            places = ",".join(["(?,?,?,?,?)"] * len(part))
+            statements.append(
+                (
+                    f"INSERT INTO training_point VALUES {places} "
+                    "ON CONFLICT DO UPDATE SET value = excluded.value",
+                    [cell for row in part for cell in row],
+                )
+            )
+        if statements:
+            self._write(statements)
+
+    def rewind(self, training: str, examples: int) -> None:
+        """Takes away what was logged after so many examples."""
+        sql = "DELETE FROM training_point WHERE training = ? AND examples > ?"
+        self._write([(sql, (training, examples))])
+
+    # --- reading
+
+    def list(self) -> list[dict[str, Any]]:
+        """Oldest first: training, created, status, settings, fields, and examples, the most that a
+        point of it has."""
+        if not self._there():
+            return []
+        rows = self._reading.query(
+            "SELECT training.training, created, status, settings, fields, "
+            "coalesce(max(examples), 0) FROM training LEFT JOIN training_point "
+            "ON training_point.training = training.training "
+            "GROUP BY training.training, ordinal, created, status, settings, fields "
+            "ORDER BY ordinal"
+        )
+        return [
+            {"training": training, "created": created, "status": status,
+             "settings": json_of(settings), "fields": json_of(fields), "examples": examples}
+            for training, created, status, settings, fields, examples in rows
+        ]  # fmt: skip
+
+    def find(self, name: str) -> str:
+        """The id of a training by id, unique prefix or `last`."""
+        ids = [str(row["training"]) for row in self.list()]
+        if not ids:
+            raise StoreError(_NONE)
+        if name == "last":
+            return ids[-1]
+        if name in ids:
+            return name
+        found = [training for training in ids if name and training.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise StoreError(f"training {name!r} is ambiguous: {', '.join(found[:8])}")
+        near = difflib.get_close_matches(name, ids, 1) or ids[-1:]
+        raise StoreError(f"no training {name!r}; did you mean {near[0]}, or last?")
+
+    def training(self, training: str) -> dict[str, Any]:
+        """As in `list`."""
+        return self._row(training)
+
+    def points(self, training: str) -> Sequence[Point]:
+        """The whole log, in order of examples, then stage and name."""
+        if not self._there():
+            return []
+        rows = self._reading.query(
+            "SELECT examples, stage, name, value FROM training_point WHERE training = ? "
+            "ORDER BY examples, stage, name",
+            (training,),
+        )
+        return [Point(at, text_of(stage), text_of(name), value) for at, stage, name, value in rows]
+
+    # --- inside
+
+    def _row(self, training: str) -> dict[str, Any]:
+        found = next((row for row in self.list() if row["training"] == training), None)
+        if found is None:
+            raise StoreError(f"the store has no training {training}")
+        return found
+
+    def _there(self) -> bool:
+        """Whether the file has these tables: one of version 3 that is only read has none."""
+        sql = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'training' LIMIT 1"
+        return bool(self._reading.query(sql))
+
+    def _write(self, statements: Sequence[Statement]) -> None:
+        if self._writer is None:
+            raise StoreError(f"{self._path} is open for reading")
+        self._writer.submit(Change({}, statements)).result()

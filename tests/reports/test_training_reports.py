@@ -1,0 +1,127 @@
+"""Figures and tables of trainings, from logs that are written by hand."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+from peirce.reports import plotting, training_figures, training_tables, writing
+from peirce.reports.training_runs import Run, runs
+from peirce.store.trainings import Point
+
+STAGES = ("parsing", "consistency", "gear")
+
+
+def points(schedule: str, seed: int, periods: int = 20) -> list[Point]:
+    """Curves as a training would give them."""
+    found = []
+    for t in range(periods + 1):
+        at = 48 * t
+        for n, stage in enumerate(STAGES):
+            taught = not schedule.startswith("single:") or schedule.endswith(stage)
+            rate = (0.4 if taught else 0.05) / (1 + n)
+            accuracy = 0.5 + 0.45 * (1 - math.exp(-rate * t)) + 0.01 * math.sin(t + seed)
+            loss = 0.69 * math.exp(-rate * t)
+            found += [
+                Point(at, stage, "probe_accuracy", accuracy), Point(at, stage, "probe_loss", loss),
+                Point(at, stage, "chosen_logratio", -0.02 * t * (1 + n)),
+                Point(at, stage, "rejected_logratio", -0.1 * t), Point(at, stage, "weight", 1 + 0.1 * math.sin(t + n)),
+            ]  # fmt: skip
+            if schedule == "momentum":
+                found += [Point(at, stage, "ewma", loss * 1.1)]
+                found += [Point(at, stage, "improvement", 0.03 * math.exp(-t / 9))] if t else []
+        found.append(Point(at, "", "instruction_following", 0.9 + 0.003 * t))
+    return found
+
+
+def row(
+    training: str, schedule: str, seed: int = 0, base: str = "m/llama", digest: str = "aa11", **more
+) -> dict:
+    settings = {
+        "schedule": schedule,
+        "seed": seed,
+        "w_min": 0.8,
+        "w_max": 1.2,
+        "m_max": 0.03,
+        "beta": 0.5,
+        **more,
+    }
+    return {
+        "training": training, "status": "done",
+        "settings": {"settings": settings, "base": {"name": base, "weights": digest}, "stages": list(STAGES)},
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Run]:
+    told = [
+        (f"{schedule[:3]}{base[2]}{seed}", schedule, seed, base)
+        for base in ("m/llama", "m/neox")
+        for schedule in ("momentum", "single:gear", "fixed", "single:parsing", "single:consistency")
+        for seed in (0, 1)
+    ]
+    return runs((row(t, s, seed, base), points(s, seed)) for t, s, seed, base in told)
+
+
+def test_trainings_stand_by_base_and_schedule_and_seeds_share_a_label(found: list[Run]) -> None:
+    assert [one.label for one in found[:4]] == ["fixed", "fixed", "momentum", "momentum"]
+    assert [one.base for one in found] == ["llama"] * 10 + ["neox"] * 10
+    assert [one.seed for one in found[:4]] == [0, 1, 0, 1]
+
+
+def test_labels_say_what_differs_and_nothing_else() -> None:
+    told = runs(
+        [(row("a", "momentum"), []), (row("b", "momentum", w_min=0.2, w_max=2.0), []),
+         (row("c", "fixed", w_min=0.2), []), (row("d", "fixed", seed=4, report_to="wandb"), []),
+         (row("e", "single:gear", beta=0.1, digest="bb22"), [])]
+    )  # fmt: skip
+    assert {one.training: one.label for one in told} == {
+        "a": "momentum (weights 0.8 to 1.2)", "b": "momentum (weights 0.2 to 2)", "c": "fixed",
+        "d": "fixed", "e": "single:gear",
+    }  # fmt: skip
+    assert {one.training: one.base for one in told}["e"] == "llama (bb22)"
+
+
+def test_every_figure_of_the_paper_is_drawn_from_logs(found: list[Run], tmp_path: Path) -> None:
+    files, without = training_tables.files(found, tmp_path)
+    if not plotting.available():
+        assert without == plotting.ABSENT
+        pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
+    writing.write(files)
+    names = {path.name for path in tmp_path.iterdir()}
+    momentum = {one.training for one in found if one.schedule == "momentum"}
+    assert len(momentum) == 4 and without == ""
+    wanted = {"figure6", "figure7", "watch", *(f"curriculum-{one}" for one in momentum)}
+    assert names == {
+        "training.csv", "training.md", *(f"{name}{form}" for name in wanted for form in (".png", ".svg"))
+    }  # fmt: skip
+    drawn = (tmp_path / "figure6.svg").read_text()
+    assert "single:gear" in drawn and "momentum" not in drawn
+    again = training_figures.draw(found)
+    assert all(files[tmp_path / name] == data for name, data in again.items())
+
+
+def test_a_figure_without_data_is_left_out_and_said() -> None:
+    if not plotting.available():
+        pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
+    (alone,) = runs([(row("a", "fixed"), [Point(16, "", "train_loss", 0.6)])])
+    assert training_tables.files([alone], Path("x"))[1] == training_tables.NO_PROBES
+    (probed,) = runs([(row("a", "fixed"), [Point(0, "gear", "probe_accuracy", 0.5)])])
+    assert {name[:7] for name in training_figures.draw([probed])} == {"figure7"}
+
+
+def test_the_summary_says_where_each_stage_began_and_ended(
+    found: list[Run], tmp_path: Path
+) -> None:
+    files, _ = training_tables.files(found[:3], tmp_path)
+    (line, *_) = [
+        one for one in str(files[tmp_path / "training.md"]).splitlines() if "| fix" in one
+    ]
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[:6] == ["fixl0", "llama", "fixed", "0", "done", "960"]
+    assert cells[6] == "0.500 → 0.959" and cells[9] == "-1.200" and cells[10] == "0.900 → 0.960"
+    told = list(csv.DictReader(str(files[tmp_path / "training.csv"]).splitlines()))
+    assert len(told) == sum(len(c) for one in found[:3] for c in one.curves.values())
+    assert float(told[0]["value"]) == 0.9  # whole numbers, not the rounded ones

@@ -1,0 +1,106 @@
+"""The log of a training: in its folder at once, in the store soon, never lost and never in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from peirce.records import DataError, UsageError
+from peirce.store import Store
+from peirce.store.trainings import Point
+from peirce.training import durable_log
+from peirce.training.durable_log import LINES, DurableLog, alive, read_lines
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def stored(path: Path) -> list[Point]:
+    with Store.open(path, write=False) as store:
+        return store.trainings.points("abcd")
+
+
+def test_points_are_in_the_store_after_some_seconds_and_at_the_end(tmp_path: Path) -> None:
+    clock, store = Clock(), tmp_path / "s.duckdb"
+    log = DurableLog(tmp_path / "out", store, {"kind": "dpo"}, clock=clock)
+    log.open("abcd", {"seed": 3})
+    log.point(16, "", "train_loss", 0.7)
+    assert stored(store) == [] and alive(tmp_path / "out")
+    clock.now += durable_log.EVERY_S
+    log.point(32, "gear", "probe_loss", 0.5)
+    assert len(stored(store)) == 2
+    log.point(48, "", "train_loss", 0.6)
+    log.close("done", {"seconds": 2.0})
+    assert len(stored(store)) == 3 and not alive(tmp_path / "out")
+    with Store.open(store, write=False) as opened:
+        (row,) = opened.trainings.list()
+    assert row["settings"] == {"kind": "dpo", "seed": 3} and row["fields"] == {"seconds": 2.0}
+    assert row["status"] == "done"
+
+
+def test_a_store_in_use_stops_nothing_and_gets_all_of_it_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, store = Clock(), tmp_path / "s.duckdb"
+    monkeypatch.setattr(durable_log, "PATIENCE_S", 0.0)
+    log = DurableLog(tmp_path / "out", store, clock=clock)
+    held = Store.open(store, write=True)
+    log.open("abcd", {})
+    log.point(16, "", "train_loss", 0.7)
+    with pytest.warns(UserWarning, match="not yet in the store .*--resume brings it there"):
+        log.close("done", {})
+    held.close()
+    again = DurableLog(tmp_path / "out", store, clock=clock)
+    again.open("abcd", {})
+    again.close("done", {"examples": 16})
+    assert stored(store) == [Point(16, "", "train_loss", 0.7)]
+
+
+def test_a_killed_training_loses_no_point_and_is_known_to_be_dead(tmp_path: Path) -> None:
+    out, store = tmp_path / "out", tmp_path / "s.duckdb"
+    code = (
+        "import os; from pathlib import Path\n"
+        "from peirce.training.durable_log import DurableLog\n"
+        f"log = DurableLog(Path({str(out)!r}), Path({str(store)!r}))\n"
+        "log.open('abcd', {})\n"
+        "for n in range(50): log.point(n, 'gear', 'probe_loss', n / 3)\n"
+        "print('ready', flush=True); os.kill(os.getpid(), 9)\n"
+    )
+    made = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert made.stdout == "ready\n" and made.returncode == -9
+    assert not alive(out) and stored(store) == []
+    with (out / LINES).open("a") as file:
+        file.write('[50, "gear", "pro')  # cut short
+    log = DurableLog(out, store)
+    log.open("abcd", {})
+    log.point(50, "gear", "probe_loss", 0.5)
+    log.point(49, "gear", "probe_loss", 0.25)  # again, from a checkpoint
+    log.close("done", {})
+    wanted = [Point(n, "gear", "probe_loss", n / 3) for n in range(49)]
+    wanted += [Point(49, "gear", "probe_loss", 0.25), Point(50, "gear", "probe_loss", 0.5)]
+    assert stored(store) == wanted == read_lines(out / LINES)
+
+
+def test_two_trainings_cannot_share_a_folder(tmp_path: Path) -> None:
+    first = DurableLog(tmp_path, None)
+    first.open("abcd", {})
+    with pytest.raises(UsageError, match="another process trains in this folder"):
+        DurableLog(tmp_path, None).open("efgh", {})
+    first.close("interrupted", {})
+    DurableLog(tmp_path, None).open("abcd", {})
+
+
+def test_a_log_that_is_none_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / LINES).write_text(json.dumps([1, "", "train_loss", 0.5]) + "\nno line\n")
+    with pytest.raises(DataError, match="line 2: no point"):
+        DurableLog(tmp_path, None).open("abcd", {})
+    assert os.listdir(tmp_path)

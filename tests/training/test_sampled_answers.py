@@ -1,0 +1,54 @@
+"""What a model under training is asked meanwhile, and how its answers are counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import peirce
+import pytest
+from peirce.store import Store
+from peirce.verbs.sampled_answers import SampledAnswers, asked_of
+
+RIGHT = repr(("the list itself", "def f(x):\n    return x"))
+WRONG = repr(("nothing", "def f(x):\n    return []"))
+ALL = {"splits": {"seed": 0, "fractions": {"train": 0.0, "validation": 1.0, "held_out": 0.0}}}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    place = tmp_path_factory.mktemp("sampled")
+    rows = [
+        f'{{"problem": "{name}", "input": [{n}, {at}], "output": [{n}, {at}]}}\n'
+        for at, name in enumerate(("one", "two")) for n in (1, 2)
+    ]  # fmt: skip
+    (place / "pairs.jsonl").write_text("".join(rows))
+    session = peirce.run(
+        "examples", data=str(place / "pairs.jsonl"), model="search", max_answers=1,
+        store=place / "s.duckdb",
+    ).session  # fmt: skip
+    return place / "s.duckdb", session
+
+
+def test_answers_that_can_be_read_and_that_agree_are_counted(store: tuple[Path, str]) -> None:
+    with Store.open(store[0], write=False) as opened:
+        asked = asked_of(opened, [store[1], "gone"], ALL)
+    assert [one.view.problem for one in asked] in (["one", "two"], ["two", "one"])
+    sampled = SampledAnswers(asked, 8, seed=3)
+    seen = []
+
+    def ask(prompts, seed):
+        seen.append((len(prompts), seed, prompts[0] == prompts[1]))
+        return [RIGHT, WRONG, "no idea", RIGHT, RIGHT, WRONG, "", WRONG]
+
+    assert sampled(ask) == {"instruction_following": 6 / 8, "consistent": 3 / 8}
+    sampled(ask)
+    assert seen == [(8, 3, True)] * 2
+
+
+def test_problems_of_other_splits_are_never_asked(store: tuple[Path, str]) -> None:
+    none = {"splits": {"seed": 0, "fractions": {"train": 1.0, "validation": 0.0, "held_out": 0.0}}}
+    with Store.open(store[0], write=False) as opened:
+        assert asked_of(opened, [store[1]], none) == []
+        fixed = {"splits": {**none["splits"], "fixed": {"two": "validation"}}}
+        (one,) = asked_of(opened, [store[1]], fixed)
+        assert one.view.problem == "two" and len(asked_of(opened, [store[1]], ALL, prompts=1)) == 1

@@ -1,0 +1,116 @@
+"""`peirce train`: from stored pairs to weights, log, card and figures, on a tiny model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import peirce
+import pytest
+from peirce.records import StoreError, UsageError
+from peirce.store import Store
+from stored_pairs import TINY, store_pairs
+from tiny_model import make_model, require
+
+require("trl", "datasets")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("train")
+    make_model(place / "base", initializer_range=0.02)
+    store_pairs(place / "s.duckdb")
+    return place
+
+
+@pytest.fixture(scope="module")
+def record(place: Path) -> dict:
+    return peirce.train(str(place / "base"), out=place / "out", store=place / "s.duckdb", **TINY)
+
+
+def test_the_record_says_what_the_training_came_to(place: Path, record: dict) -> None:
+    assert record["status"] == "done" and record["examples"] == 16
+    assert record["model"] == str(place / "out" / "model") and record["schedule"] == "momentum"
+    assert set(record["stages"]) == {"parsing", "consistency", "gear"}
+    for told in record["stages"].values():
+        assert told["accuracy"][0] == 0.5 and len(told["loss"]) == 2
+    json.dumps(record)
+
+
+def test_its_log_stands_in_the_store(place: Path, record: dict) -> None:
+    with Store.open(place / "s.duckdb", write=False) as store:
+        points = store.trainings.points(record["training"])
+        (row,) = store.trainings.list()
+    assert {p.examples for p in points if p.name == "probe_loss"} == {0, 8, 16}
+    assert row["status"] == "done" and row["settings"]["pairs"] == record["pairs"]
+    (listed,) = peirce.trainings(store=place / "s.duckdb")
+    assert (listed["kind"], listed["schedule"], listed["examples"], listed["total"]) == (
+        "dpo", "momentum", 16, 16
+    )  # fmt: skip
+
+
+def test_a_card_names_sessions_by_digest_and_no_path(place: Path, record: dict) -> None:
+    text = (place / "out" / "README.md").read_text()
+    assert f"`{'ab' * 8}`" in text and "| list_functions | abduce | hf:tiny |" in text
+    assert str(place) not in text and "base_model: base" in text
+    assert record["pairs"][:16] in text and "schedule: momentum" in text
+
+
+def test_a_training_that_is_done_is_told_again_and_not_done_again(
+    place: Path, record: dict
+) -> None:
+    again = peirce.train(out=place / "out", resume=True, store=place / "s.duckdb")
+    assert {k: v for k, v in again.items() if k != "files"} == {
+        k: v for k, v in record.items() if k != "files"
+    }
+    with pytest.raises(UsageError, match="holds a training: go on with it"):
+        peirce.train(str(place / "base"), out=place / "out", store=place / "s.duckdb", **TINY)
+
+
+def test_an_interrupted_training_goes_on_to_the_same_weights(place: Path, record: dict) -> None:
+    import os
+    import signal
+
+    import torch
+    from safetensors.torch import load_file
+
+    sent = []
+
+    def stop(told) -> None:
+        if told.examples == 8 and told.doing == "train" and not sent:
+            sent.append(told)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    out = place / "stopped"
+    base = str(place / "base")
+    first = peirce.train(base, out=out, store=place / "s.duckdb", on_progress=stop, **TINY)
+    assert first["status"] == "interrupted" and first["model"] is None
+    second = peirce.train(out=out, resume=True, store=place / "s.duckdb")
+    assert second["status"] == "done" and second["training"] == first["training"]
+    whole, parts = (load_file(p / "model" / "model.safetensors") for p in (place / "out", out))
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)
+    curves = peirce.training_curves(
+        record["training"], second["training"], store=place / "s.duckdb"
+    )
+    one, other = (found["curves"]["gear"]["probe_loss"] for found in curves["trainings"])
+    assert one == other
+
+
+def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:
+    base, store = str(place / "base"), place / "s.duckdb"
+    empty = tmp_path / "empty.duckdb"
+    Store.open(empty, write=True).close()
+    for wanted, kind, match in (
+        (dict(base=base, store=empty), StoreError, "holds no pairs yet"),
+        (dict(base=base, pairs="zz"), StoreError, "no pairs 'zz'"),
+        (dict(base=str(place / "nowhere")), UsageError, "not there"),
+        (dict(base=base, schedule="moment"), UsageError, "valid: momentum, fixed"),
+        (dict(base=base, perod=8), UsageError, "did you mean period"),
+        (dict(base=base, sample_answers=-1), UsageError, "at least 0"),
+        (dict(base=None), UsageError, "name the model to train"),
+        (dict(base=None, resume=True), UsageError, "holds no training yet"),
+    ):
+        out = tmp_path / "out"
+        with pytest.raises(kind, match=match):
+            peirce.train(**{"store": store, "out": out, **TINY, **wanted})
+        assert not (out / "asked.json").exists()

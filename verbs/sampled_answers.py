@@ -1,0 +1,129 @@
+"""What a model under training answers to prompts of the validation problems: how many of its answers
+can be read, and how many agree with what they were shown.
+
+Probe losses do not show a collapse: a model may learn to tell two answers apart while what it writes
+falls to pieces. So a training asks it, each period the same prompts with the same seed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..agents.prompts import Template
+from ..records import Family, Hypothesis, Json, Message, Oracles, View, digest_of
+from ..tasks import family_of
+from ..training.rendering import prompt
+from ..training.splits import Fractions, Split, Splits
+from .driving import complete
+from .opening import opened
+
+if TYPE_CHECKING:
+    from ..store import Store
+    from ..training.dpo import Ask
+
+PROMPTS = 64  # of different problems at most
+TOGETHER = 16  # hypotheses judged side by side
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A problem as the model is asked about it."""
+
+    family: Family
+    view: View
+    answer_format: str
+    messages: tuple[Message, ...]
+
+
+class SampledAnswers:
+    """`training.dpo.Sampled`: {"instruction_following", "consistent"} over `answers` answers.
+
+    consistent is left out where hypotheses need a model to be judged.
+    """
+
+    def __init__(self, asked: Sequence[Asked], answers: int, seed: int) -> None:
+        self._asked = asked
+        self._times = max(1, round(answers / max(1, len(asked))))
+        self._seed = seed
+
+    def __bool__(self) -> bool:
+        return bool(self._asked)
+
+    def __call__(self, ask: Ask) -> Mapping[str, float]:
+        some = [one for one in self._asked for _ in range(self._times)]
+        texts = ask([one.messages for one in some], self._seed)
+        read: list[tuple[Asked, Hypothesis | None]] = []
+        for one, text in zip(some, texts, strict=True):
+            found = one.family.parse(one.view, text, one.answer_format)
+            first = found[0] if found else None
+            read.append((one, first if isinstance(first, Hypothesis) else None))
+        following = sum(hypothesis is not None for _, hypothesis in read) / len(read)
+        if any(one.family.oracle == "judge" for one, _ in read):
+            return {"instruction_following": following}
+        consistent = complete(_consistent(read))
+        return {"instruction_following": following, "consistent": consistent / len(read)}
+
+
+async def _consistent(read: Sequence[tuple[Asked, Hypothesis | None]]) -> int:
+    """How many agree with all that they were shown."""
+    own = [(one, hypothesis) for one, hypothesis in read if hypothesis is not None]
+    by_family: dict[str, list[tuple[Asked, Hypothesis]]] = {}
+    for one, hypothesis in own:
+        by_family.setdefault(one.family.name, []).append((one, hypothesis))
+    found = 0
+    for some in by_family.values():
+        async with opened(some[0][0].family) as tools:
+            gate = asyncio.Semaphore(TOGETHER)
+            judged = (_judged(one, h, tools.oracles(), gate) for one, h in some)
+            found += sum(await asyncio.gather(*judged))
+    return found
+
+
+async def _judged(
+    one: Asked, hypothesis: Hypothesis, oracles: Oracles, gate: asyncio.Semaphore
+) -> bool:
+    async with gate:
+        agreement = await one.family.agree(hypothesis, one.view.shown, one.view, oracles)
+    return one.family.consistent(agreement)
+
+
+def asked_of(
+    store: Store, sessions: Sequence[str], pair_settings: Mapping[str, Json], prompts: int = PROMPTS
+) -> list[Asked]:
+    """First prompts (no earlier hypothesis) of validation problems of the sessions that the pairs came
+    from, those in the store; tasks in turn, drawn by hash."""
+    splits = _splits(pair_settings)
+    template: Template = "compact" if pair_settings.get("template") == "compact" else "full"
+    there = {str(row["session"]) for row in store.sessions()}
+    by_task: dict[str, dict[str, Asked]] = {}
+    for session in sessions:
+        if session not in there:
+            continue
+        settings = store.session(session)["settings"]
+        form = str(settings["answer_format"])
+        for row in store.problems(session):
+            problem = row.problem
+            if splits.of(problem) is not Split.VALIDATION:
+                continue
+            tau = (settings.get("text") or {}).get("tau")
+            strict = bool(settings.get("strict_contract"))
+            family = family_of(problem, strict_contract=strict, tau=tau)
+            view = problem.view(store.space(row.space))
+            messages = prompt(view, (), family.words, form, template)
+            key = digest_of([dict(one) for one in messages])
+            own = by_task.setdefault(problem.task, {})
+            own.setdefault(key, Asked(family, view, form, messages))
+    queues = [[one for _, one in sorted(own.items())] for _, own in sorted(by_task.items())]
+    longest = max(map(len, queues), default=0)
+    turns = [queue[place] for place in range(longest) for queue in queues if place < len(queue)]
+    return turns[:prompts]
+
+
+def _splits(pair_settings: Mapping[str, Json]) -> Splits:
+    told = pair_settings.get("splits") or {}
+    fractions = told.get("fractions") or {}
+    fixed = {name: Split(one) for name, one in (told.get("fixed") or {}).items()}
+    return Splits(int(told.get("seed", 0)), Fractions(**fractions), fixed)

@@ -1,0 +1,374 @@
+"""`peirce train`: a proposer trained on stored preference pairs, its log, its card; trainings listed, their
+curves as tables and figures."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shlex
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..records import DataError, Json, UsageError
+from ..reports import training_tables, writing
+from ..reports.training_runs import STAGES, runs
+from ..store import Store
+from ..store.sessions import LETTERS
+from ..tasks.files import expanded
+from .arguments import checked
+from .outcome import DEFAULT_STORE, reading, store_path
+from .settings import versions
+
+if TYPE_CHECKING:
+    from ..training.dpo import Sampled, Trained
+    from ..training.settings import TrainSettings
+
+ASKED = "asked.json"  # what the training in a folder was asked to do: `--resume` reads it
+RECORD = "training.json"
+CARD, PLOTS = "README.md", "plots"
+KINDS = ("dpo", "labels")
+OF_VERSIONS = ("trl", "transformers", "peft", "torch", "bitsandbytes")
+SAMPLED = 128  # answers, at each sample
+OPENED = ("settings", "digest", "pairs", "base", "stages", "pools")  # of training.json, in the log
+
+
+@checked
+def train(
+    base: str | None = None,
+    *,
+    out: str | Path,
+    pairs: str = "last",
+    config: str | Path | None = None,
+    resume: bool = False,
+    sample_answers: int = SAMPLED,
+    store: str | Path | None = None,
+    on_progress: Callable[[Any], None] | None = None,
+    **settings: Any,
+) -> dict[str, Json]:
+    """Trains `base` (a folder, an id of the hub, BASE+ADAPTER) by DPO on a stored set of pairs: the
+    record {training, status, out, model, base, pairs, schedule, seed, examples, seconds, stages: {stage:
+    {loss, accuracy, chosen_logratio: [first, last]}}, said, store, files}.
+
+    pairs: a digest, a unique prefix of one, or "last". settings: of `training.settings.TrainSettings`,
+    over those of the YAML file `config`. resume: goes on with the training in `out`; what is not given
+    is as it was. sample_answers: to validation prompts of the sessions in the store, each period; 0
+    none. on_progress: is told `training.dpo.Progress`. Ctrl-C once ends at a checkpoint.
+    Raises UsageError, DataError, StoreError.
+    """
+    from ..training.bases import check_packages
+    from ..training.dpo import read_record
+    from ..training.dpo import train as train_dpo
+    from ..training.durable_log import DurableLog
+    from ..training.pair_table import read_table
+    from ..training.settings import TrainSettings
+
+    check_packages()
+    folder = expanded(out)
+    writing.check_target(folder)
+    before = read_asked(folder, "dpo") if resume else {}
+    base = base or before.get("base")
+    if base is None:
+        raise UsageError(
+            f"--resume: {folder} holds no training yet; name its base and pairs"
+            if resume
+            else "name the model to train: --base DIR (a folder, or an id of the hub)"
+        )
+    base, path = whole_path(base), store_path(store or before.get("store")).resolve()
+    pairs = before.get("pairs", pairs) if pairs == "last" else pairs
+    told = TrainSettings.read(
+        None if config is None else expanded(config), {**(before.get("settings") or {}), **settings}
+    )
+    with reading(path) as opened:
+        table = read_table(opened, pairs)
+        counts = next(o["counts"] for o in opened.pairs.list() if o["digest"] == table.digest)
+        sampled = _sampler(opened, table.settings, counts, sample_answers, told)
+    asked: dict[str, Json] = {
+        "kind": "dpo", "base": base, "pairs": table.digest, "settings": told.record(),
+        "sample_answers": sample_answers, "store": str(path),
+    }  # fmt: skip
+    if not resume:
+        check_unused(folder)
+    more = {
+        "kind": "dpo", "sessions": list(table.settings.get("sessions") or ()),
+        "operational": {"base": base, "out": str(folder.resolve())},
+    }  # fmt: skip
+    log = DurableLog(folder, path, more, begun=lambda: keep_asked(folder, asked))
+    try:
+        with interruptible() as interrupt:
+            trained = train_dpo(
+                base, table, told, folder, log, sampled=sampled, progress=on_progress,
+                interrupt=interrupt, resume=resume,
+            )  # fmt: skip
+        if is_first() and not log.settings:  # it was done already; the store may not know
+            held = read_record(folder)
+            log.open(trained.training, {key: held[key] for key in OPENED if key in held})
+            log.close(trained.status, trained.fields)
+    finally:
+        log.release()
+    if not is_first():
+        return {"training": trained.training, "status": trained.status, "out": str(folder)}
+    return _finished(trained, dict(log.settings), asked, counts, table.settings)
+
+
+@checked
+def trainings(*, store: str | Path | None = None) -> list[dict[str, Json]]:
+    """Every training of the store, oldest first: {training, created, status, kind, base, pairs,
+    schedule, seed, examples, total, out, settings, fields}. One that was killed is interrupted."""
+    with reading(store) as opened:
+        return [_listed(row) for row in opened.trainings.list()]
+
+
+@checked
+def training_curves(
+    *names: str, store: str | Path | None = None, out: str | Path | None = None
+) -> dict[str, Json]:
+    """{"trainings": [{training, base, label, schedule, seed, status, examples, curves: {stage: {name:
+    [[examples, value], …]}}}]} of DPO trainings by id, unique prefix or "last" (all, where none is
+    named), from the store alone; also while they run. out: a folder for tables and figures, whose
+    paths are then "files", with "notes"."""
+    target = None if out is None else expanded(out)
+    if target is not None:
+        writing.check_target(target)
+    with reading(store) as opened:
+        ids = [opened.trainings.find(name) for name in names]
+        rows = [_listed(row) | row for row in opened.trainings.list()]
+        wanted = [
+            row for row in rows
+            if (row["training"] in ids if ids else row["settings"].get("kind", "dpo") == "dpo")
+        ]  # fmt: skip
+        for row in wanted:
+            if row["settings"].get("kind", "dpo") != "dpo":
+                raise UsageError(
+                    f"training {row['training']} is of a classifier: `peirce eval hypobench` has its row"
+                )
+            row["status"] = _status(row)
+        found = runs((row, opened.trainings.points(str(row["training"]))) for row in wanted)
+    result: dict[str, Json] = {
+        "trainings": [
+            {
+                "training": one.training, "base": one.base, "label": one.label,
+                "schedule": one.schedule, "seed": one.seed, "status": one.status,
+                "examples": training_tables.examples(one),
+                "curves": {
+                    stage: {
+                        name: [list(point) for point in curve]
+                        for (of, name), curve in one.curves.items() if of == stage
+                    }
+                    for stage in ("", *one.stages)
+                },
+            }
+            for one in found
+        ]
+    }  # fmt: skip
+    if target is not None:
+        files, without = training_tables.files(found, target)
+        result |= {"files": writing.write(files), "notes": [without] if without else []}
+    return result
+
+
+@checked
+def merge(
+    adapter: str | Path, *, base: str | Path | None = None, out: str | Path
+) -> dict[str, Json]:
+    """Writes an adapter and its base as one model that any server loads: {adapter, base, model}. base:
+    None for the one that the adapter names. Raises UsageError for an adapter of another base."""
+    from ..training.merge import merge as merged
+
+    model = merged(expanded(adapter), None if base is None else str(base), expanded(out))
+    return {
+        "adapter": str(adapter),
+        "base": None if base is None else str(base),
+        "model": str(model),
+    }
+
+
+# --- a folder of a training --------------------------------------------------------------
+
+
+def read_asked(folder: Path, kind: str) -> dict[str, Any]:
+    """What the training in a folder was asked, {} where there is none. UsageError for another kind."""
+    try:
+        told = json.loads((folder / ASKED).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise DataError(f"{folder / ASKED} cannot be read: {error}") from None
+    if not isinstance(told, dict) or told.get("kind") not in KINDS:
+        raise DataError(f"{folder / ASKED} says nothing of a training")
+    if told["kind"] != kind:
+        names = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
+        raise UsageError(f"{folder} holds {names[told['kind']]}, not {names[kind]}")
+    return told
+
+
+def whole_path(base: str) -> str:
+    """A folder from the root on, so that it is found from elsewhere too; an id of the hub as it is."""
+    place = expanded(base)
+    return str(place.resolve()) if place.is_dir() else base
+
+
+def kind_in(folder: Path) -> str:
+    """dpo or labels; "" of a folder without a training."""
+    for kind in KINDS:
+        with contextlib.suppress(UsageError):
+            if read_asked(folder, kind):
+                return kind
+    return ""
+
+
+def keep_asked(folder: Path, asked: Mapping[str, Json]) -> None:
+    writing.write({folder / ASKED: json.dumps(asked, indent=1)})
+
+
+def check_unused(folder: Path) -> None:
+    """Raises UsageError for a folder with a training."""
+    if (folder / ASKED).exists() or (folder / RECORD).exists():
+        raise UsageError(
+            f"{folder} holds a training: go on with it (--resume), or name another folder"
+        )
+
+
+def is_first() -> bool:
+    """Of the processes that a launcher started, the one that writes; alone a process is it."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def again(folder: Path) -> str:
+    """The command that goes on."""
+    return shlex.join(["peirce", "train", "--resume", "--out", str(folder)])
+
+
+def new_training() -> str:
+    return "".join(secrets.choice(LETTERS) for _ in range(8))
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Yields what says whether Ctrl-C (or SIGTERM) came; a second one raises KeyboardInterrupt. Outside
+    the main thread signals are not ours."""
+    stopping = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopping.is_set
+        return
+
+    def react(*_: object) -> None:
+        if stopping.is_set():
+            raise KeyboardInterrupt
+        stopping.set()
+
+    before = {number: signal.signal(number, react) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopping.is_set
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+# --- inside ------------------------------------------------------------------------------
+
+
+def _sampler(
+    store: Store,
+    pair_settings: Mapping[str, Json],
+    counts: Mapping[str, Json],
+    answers: int,
+    settings: TrainSettings,
+) -> Sampled | None:
+    """None where nothing is to be sampled, or no session of the pairs is in the store."""
+    if answers < 0:
+        raise UsageError(f"sample_answers is {answers}: it must be at least 0")
+    if answers == 0 or settings.sample_every == 0:
+        return None
+    from .sampled_answers import SampledAnswers, asked_of
+
+    sessions = [str(one["session"]) for one in counts.get("sessions") or ()]
+    asked = asked_of(store, sessions, pair_settings)
+    return SampledAnswers(asked, answers, settings.seed) if asked else None
+
+
+def _finished(
+    trained: Trained,
+    settings: Mapping[str, Json],
+    asked: Mapping[str, Json],
+    counts: Mapping[str, Json],
+    pair_settings: Mapping[str, Json],
+) -> dict[str, Json]:
+    """Writes card and figures beside the weights; the record."""
+    from ..training.card import card
+    from ..training.dpo import read_record
+    from ..training.durable_log import LINES, read_lines
+
+    out = trained.out
+    points = read_lines(out / LINES)
+    told, held = asked["settings"], read_record(out)
+    stages = {
+        stage: {
+            name.removeprefix("probe_"): [values[0], values[-1]]
+            for name in ("probe_loss", "probe_accuracy", "chosen_logratio")
+            if (values := [p.value for p in points if (p.stage, p.name) == (stage, name)])
+        }
+        for stage in STAGES
+        if any((p.stage, p.name) == (stage, "probe_loss") for p in points)
+    }
+    record: dict[str, Json] = {
+        "training": trained.training, "status": trained.status, "out": str(out),
+        "model": None if trained.model is None else str(trained.model),
+        "base": asked["base"], "pairs": asked["pairs"], "schedule": told["schedule"],
+        "seed": told["seed"], "examples": trained.examples,
+        "seconds": trained.fields.get("seconds"), "stages": stages,
+        "said": [*(held.get("said") or ()), *(trained.fields.get("said") or ())], "store": asked["store"], "files": [],
+    }  # fmt: skip
+    if trained.model is None:
+        return record
+    whole = {
+        **record, "settings": told, "base": settings.get("base") or asked["base"],
+        "kind": trained.model.name, "versions": _versions(),
+    }  # fmt: skip
+    files: dict[Path, str | bytes] = {out / CARD: card(whole, points, counts, pair_settings)}
+    row = {"training": trained.training, "status": trained.status, "settings": settings}
+    drawn, _ = training_tables.files(runs([(row, points)]), out / PLOTS)
+    record["files"] = writing.write(files | drawn)
+    return record
+
+
+def _versions() -> dict[str, str | None]:
+    import importlib.metadata
+
+    found: dict[str, str | None] = {"peirce": versions().get("peirce")}
+    for name in OF_VERSIONS:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+def _listed(row: Mapping[str, Json]) -> dict[str, Json]:
+    settings = row["settings"]
+    told = settings.get("settings") or {}
+    operational = settings.get("operational") or {}
+    base = settings.get("base") or {}
+    return {
+        "training": row["training"], "created": row["created"], "status": _status(row),
+        "kind": settings.get("kind", "dpo"),
+        "base": base.get("name") if isinstance(base, Mapping) else base,
+        "pairs": settings.get("pairs"), "schedule": told.get("schedule"), "seed": told.get("seed"),
+        "examples": row["examples"], "total": told.get("examples"), "out": operational.get("out"),
+        "settings": settings, "fields": row["fields"],
+    }  # fmt: skip
+
+
+def _status(row: Mapping[str, Json]) -> str:
+    """One that says it is running, and whose folder nobody holds, was killed."""
+    from ..training.durable_log import alive
+
+    out = (row["settings"].get("operational") or {}).get("out")
+    if row["status"] == "running" and not (out and alive(Path(str(out)))):
+        return "interrupted"
+    return str(row["status"])
+
+
+__all__ = ["DEFAULT_STORE", "train", "training_curves", "trainings"]
