@@ -81,7 +81,7 @@ def _bases(told: Sequence[Json]) -> list[str]:
     for name, one in zip(names, told, strict=True):
         digests.setdefault(name, set()).add(_part(one, "weights"))
     return [
-        f"{name} ({_part(one, 'digest')[:6]})" if len(digests[name]) > 1 else name
+        f"{name} ({_part(one, 'weights')[:6]})" if len(digests[name]) > 1 else name
         for name, one in zip(names, told, strict=True)
     ]
 

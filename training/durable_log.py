@@ -1,7 +1,7 @@
 """The log of a training on disk: a line a point in its folder, and the same in the store.
 
     DIR/log.jsonl    [examples, stage, name, value] a line, as it happens
-    DIR/.lock        held while the training lives
+    DIR/.log.lock    held while the training lives
 
 A training goes on for hours, so it does not own the store: every `EVERY_S` seconds and at its end it
 opens it for the points since then. Where a session owns the store meanwhile, the points wait; what
@@ -25,7 +25,7 @@ from ..store import Store
 from ..store.trainings import Point
 from ..tasks.sentences import warn
 
-LINES, LOCK = "log.jsonl", ".lock"
+LINES, LOCK = "log.jsonl", ".log.lock"
 EVERY_S = 10.0
 PATIENCE_S = 30.0  # at the end, for a store that another process owns
 

@@ -115,7 +115,7 @@ def test_its_files_say_what_it_said_of_each_row(place: Path, record: dict) -> No
     card = (folder / "README.md").read_text()
     assert str(place) not in card and record["sets"][1]["digests"]["ood"][:16] in card
     assert {one.name for one in (place / "out").iterdir()} == {
-        ".lock",
+        ".log.lock",
         "asked.json",
         "log.jsonl",
         "sets",
