@@ -14,10 +14,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # the command line shows its help without numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
 Json: TypeAlias = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
 Keep: TypeAlias = Literal["values", "codes"]
@@ -235,10 +236,13 @@ class Predictions:
 
     @property
     def defined(self) -> NDArray[np.bool_]:
-        return np.equal(self.reasons, 0)
+        found: NDArray[np.bool_] = self.reasons == 0
+        return found
 
     def undefined(self) -> dict[str, int]:
         """Counts of undefined inputs by reason, most frequent first."""
+        import numpy as np
+
         counts = np.bincount(self.reasons, minlength=len(self.reason_names) + 1)[1:]
         pairs = [(name, int(c)) for name, c in zip(self.reason_names, counts, strict=False) if c]
         return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
@@ -471,9 +475,15 @@ class Solution:
     """
 
     worlds: tuple[Mapping[str, Json], ...] = ()
-    codes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    reasons: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    codes: NDArray[np.int64] = field(default_factory=lambda: _none("int64"))
+    reasons: NDArray[np.uint8] = field(default_factory=lambda: _none("uint8"))
     reason_names: tuple[str, ...] = ()
+
+
+def _none(kind: str) -> NDArray[Any]:
+    import numpy as np
+
+    return np.zeros(0, kind)
 
 
 # --- the Protocols between rooms ---------------------------------------------
