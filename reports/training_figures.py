@@ -27,7 +27,7 @@ COLOURS = {"fixed": "C0", "momentum": "C3", "single:parsing": "C1", "single:cons
 OF_STAGE = {"parsing": "C1", "consistency": "C2", "gear": "C4"}
 OTHERS = ("C5", "C6", "C8", "C9", "C0")  # of further labels of one schedule, dashed
 SINGLE = "single:"
-BOLD, THIN = 1.8, 0.6
+BOLD, THIN, WIDER = 1.5, 0.6, 0.7
 
 
 def draw(runs: Sequence[Run]) -> dict[str, bytes]:
@@ -153,14 +153,17 @@ def _compared(
     looks: Mapping[str, Mapping[str, Any]],
 ) -> None:
     """A line a label; of several seeds also each, thin."""
-    for label, look in looks.items():
+    for place, (label, look) in enumerate(looks.items()):
         own = [c for one, c in zip(runs, curves, strict=True) if one.label == label and c]
         if not own:
             continue
         for curve in own if len(own) > 1 else ():
             panel.plot(*zip(*curve, strict=True), lw=THIN, alpha=0.5, **look)
         mean = _mean_of(own)
-        panel.plot(*zip(*mean, strict=True), lw=BOLD, label=label, marker=_mark(mean), ms=3, **look)
+        width = BOLD + WIDER * (len(looks) - 1 - place)  # equal curves do not hide each other
+        panel.plot(
+            *zip(*mean, strict=True), lw=width, label=label, marker=_mark(mean), ms=3, **look
+        )
 
 
 def _looks(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
