@@ -42,7 +42,7 @@ VALIDATED = {"loss": "val_loss", "accuracy": "val_accuracy", "f1": "val_f1"}  # 
 def train_labels(
     data: str | None = None,
     *,
-    base: str | None = None,
+    base: str | Path | None = None,
     out: str | Path,
     problem: Sequence[str] = (),
     label: str | None = None,

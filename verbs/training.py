@@ -39,7 +39,7 @@ OPENED = ("settings", "digest", "pairs", "base", "stages", "pools")  # of traini
 
 @checked
 def train(
-    base: str | None = None,
+    base: str | Path | None = None,
     *,
     out: str | Path,
     pairs: str = "last",
@@ -206,10 +206,10 @@ def read_asked(folder: Path, kind: str) -> dict[str, Any]:
     return told
 
 
-def whole_path(base: str) -> str:
+def whole_path(base: str | Path) -> str:
     """A folder from the root on, so that it is found from elsewhere too; an id of the hub as it is."""
     place = expanded(base)
-    return str(place.resolve()) if place.is_dir() else base
+    return str(place.resolve()) if place.is_dir() else str(base)
 
 
 def kind_in(folder: Path) -> str:
