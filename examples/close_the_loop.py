@@ -4,7 +4,7 @@ and what the tuned ones are worth on problems that no pair is of.
     python examples/close_the_loop.py OUT            # two cores: some two hours
     python examples/close_the_loop.py OUT --quick    # minutes: small enough to say nothing, to try it
 
- 1. problems   new ones of the four program tasks; a hash of their names says which are held out
+ 1. problems   new easy ones of the four program tasks; a hash of their names says which are held out
  2. pretrain   two base proposers of different architecture
  3. collect    sessions of both on the other problems, one set of random numbers a seed
  4. pairs      of both proposers' answers together
@@ -76,7 +76,10 @@ QUICK = Sizes(
     problems=16, inputs=40, minutes=0.5, observations=(2,), collect_rounds=4, rounds=2,
     examples=64, period=32, probe_pairs=8, max_tokens=64,
 )  # fmt: skip
-TRAINING = {"full": True, "learning_rate": 1e-4, "beta": 0.1, "device_batch": 16}
+TRAINING = {
+    "full": True, "learning_rate": 1e-4, "beta": 0.1, "device_batch": 16, "sample_every": 3,
+    "sample_answers": 64, "sample_tokens": 128,
+}  # fmt: skip
 
 
 def main() -> None:
@@ -153,7 +156,9 @@ def write_problems(out: Path, sizes: Sizes) -> None:
     for task in TASKS:
         data, space = data_of(out, task), space_of(out, task)
         if not data.exists():
-            peirce.tasks_generate(task, folder / "new", problems=sizes.problems, seed=1)
+            peirce.tasks_generate(
+                task, folder / "new", problems=sizes.problems, seed=1, difficulty="easy"
+            )
             (folder / "new").rename(data)
         if not space.exists():
             peirce.tasks_space(task, folder / "whole", data=data)
