@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..records import InputSet, Json, Problem, UsageError
+from ..training.pretrain.library import is_easy
 from ..training.pretrain.making import Progress, measured, pretrain
 from ..training.pretrain.settings import PretrainSettings
 from .arguments import checked
@@ -17,7 +18,6 @@ MEASURED_SEED = 90_001  # of generated problems: far from those of the library
 OBSERVED: Mapping[str, Sequence[int]] = {
     "list_functions": (1, 2, 3, 4), "acre": (2, 3, 4), "mini_arc": (1, 2, 3), "arc": (1, 2, 3),
 }  # fmt: skip
-CELLS = 300  # of all grids of an arc problem: a small model holds no larger ones
 ANSWERS = 8
 
 
@@ -109,21 +109,16 @@ async def _measured(
 
 
 def unseen(task: str, observations: int, count: int) -> tuple[list[Problem], list[InputSet]]:
-    """Generated problems that no library holds, with so many observations, and their sample spaces;
-    of arc those with small grids."""
+    """Generated problems of one step that no library holds, with so many observations, and their
+    sample spaces; of arc those with small grids."""
     from ..tasks import task as task_named
 
     source: Any = task_named(task)
-    made = source.generate(6 * count if task == "arc" else count, MEASURED_SEED + observations)
-    problems = list(source.observe(made, str(observations), 0))
-    if task == "arc":
-        problems = [one for one in problems if _cells(one) <= CELLS]
-    problems = problems[:count]
+    many = 1 if task == "acre" else 8
+    made = source.generate(many * count, MEASURED_SEED + observations)
+    easy = [one for one in made if is_easy(one)][:count]
+    problems = list(source.observe(easy, str(observations), 0))
     if hasattr(source, "spaces"):
         return problems, source.spaces(problems, 0)
     return problems, [source.space(one, 0) for one in problems]
 
-
-def _cells(problem: Problem) -> int:
-    grids = [grid for pair in problem.shown for grid in (pair.input, pair.output)]
-    return sum(len(grid) * len(grid[0]) for grid in grids)

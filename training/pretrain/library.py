@@ -12,6 +12,7 @@ Programs are run in this process: they are the search's own texts, never a model
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,8 +27,8 @@ from ...records import Json, Observation, Problem
 CELLS = 64  # of a grid: each is a token
 LONGEST = 420  # characters of a source: longer ones are left out
 LIST_WORK, GRID_WORK, SCENE_WORK = 1_500, 500, 3_000  # expansions of a search
-ALTERNATIVES = 8  # programs of one problem that behave differently, cheapest first
-DEAREST = 12.0  # price of a program of lists
+ALTERNATIVES = 3  # programs of one problem that behave differently, cheapest first
+DEAREST = 9.0  # price of a program of lists
 DEARER = 3.0  # than the cheapest of them, at most
 LISTS, GRIDS = 600, 300  # inputs of a pool
 CHAIN = 4  # answers to a problem of scenes
@@ -89,13 +90,12 @@ def of_lists(programs: Sequence[Program], seed: int) -> Library:
 
 
 def grid_programs(task: str, seed: int, problems: int) -> list[Program]:
-    """task: mini_arc or arc; problems with large grids are not searched."""
+    """task: mini_arc or arc."""
     from ...tasks import grid_generator as generator
 
     found: dict[str, Program] = {}
     for shown in _problems(partial(generator.generate, task), seed, problems, (1, 2, 3)):
-        if all(_is_small(o.input) and _is_small(o.output) for o in shown):
-            _add(found, _of_grids(shown))
+        _add(found, _of_grids(shown))
     return list(found.values())
 
 
@@ -130,14 +130,25 @@ def scenes(seed: int, problems: int) -> list[Chain]:
     return chains
 
 
+def is_easy(problem: Problem) -> bool:
+    """Whether the rule of a generated problem is one step, and its grids are small: what a small model
+    can be asked. Of the rules of several steps hardly any has a program among a few hundred."""
+    grids = problem.task in ("mini_arc", "arc")
+    if grids and not all(_is_small(g) for o in problem.shown for g in (o.input, o.output)):
+        return False
+    return problem.secret.get("steps", 1) == 1
+
+
 # --- what the search says -----------------------------------------------------------
 
 
 def _problems(
     generate: Callable[[int, int], Sequence[Problem]], seed: int, count: int, sizes: Sequence[int]
 ) -> Iterator[tuple[Observation, ...]]:
-    """What is shown of generated problems: the first one, two … of their pairs, in turn."""
-    for k, problem in enumerate(generate(count, SEED + seed)):
+    """What is shown of `count` generated problems of one step: the first one, two … of their pairs, in
+    turn."""
+    easy = (one for k in range(20) for one in generate(count, SEED + 100 * seed + k) if is_easy(one))
+    for k, problem in enumerate(itertools.islice(easy, count)):
         yield problem.shown[: sizes[k % len(sizes)]]
 
 

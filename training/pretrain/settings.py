@@ -25,7 +25,7 @@ WIDTH = 384  # tokens of a row in training
 class Shares:
     """Of answers that are not as they should be (imperfections.py)."""
 
-    malformed: float = 0.10
+    malformed: float = 0.08
     wrong: float = 0.08
     narrow: float = 0.10
     constant: float = 0.03
@@ -44,11 +44,11 @@ class PretrainSettings:
     seed: int = 0
     template: str = "compact"
     tasks: Mapping[str, float] = field(
-        default_factory=lambda: {"list_functions": 0.45, "acre": 0.15, "mini_arc": 0.25, "arc": 0.15}
+        default_factory=lambda: {"list_functions": 0.45, "acre": 0.2, "mini_arc": 0.2, "arc": 0.15}
     )
     shares: Shares = Shares()
     problems: Mapping[str, int] = field(
-        default_factory=lambda: {"list_functions": 500, "acre": 900, "mini_arc": 1_500, "arc": 1_500}
+        default_factory=lambda: {"list_functions": 700, "acre": 900, "mini_arc": 1_000, "arc": 1_000}
     )
 
     def __post_init__(self) -> None:
