@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for verbs in (running, checking, predicting, pretraining, rating, reading, pairing, training, pretraining):
+for verbs in (running, checking, predicting, rating, reading, pairing, training, pretraining):
     app.add_typer(verbs.app)
 app.add_typer(tasks.app, name="tasks")
 
