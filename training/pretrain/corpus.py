@@ -7,6 +7,7 @@ and predict otherwise elsewhere. They share their observations, so a model reads
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,8 @@ from .settings import Shares
 
 FEW = InputSet("none", ())
 ANEW = 0.8  # of the pool on which earlier hypotheses agree with a further one, at most (GEAR 4.1)
+HASTE = 0.7  # by how much a price of 1 makes a program rarer at the beginning of the course
+ALL_BY = 0.5  # of the course: from here on programs are drawn as often as they are found
 CAUTION = 1.0  # price at which a consistent program is chosen 1/e times as often
 ENTITY = re.compile(r"\b(blue|brown|cyan|gray|green|purple|red|yellow|metal|rubber|cube|cylinder|sphere)")
 
@@ -68,13 +71,17 @@ class Writer:
         answers: Sequence[tuple[Sequence[Program], Program]],
         other: Callable[[], Program],
         rng: random.Random,
+        faulty: bool = True,
     ) -> Lesson:
-        """answers: a context and a program each. other: a program that knows nothing of these."""
+        """answers: a context and a program each. other: a program that knows nothing of these. faulty:
+        whether answers may have faults."""
         prompt = self._prompt(shown, ())
         written = []
         for context, program in answers:
             asked = self._prompt(shown, context)
-            fault, text = self._text(program, shown, other, rng)
+            fault, text = "", answer_text(program.sentence, program.source)
+            if faulty:
+                fault, text = self._text(program, shown, other, rng)
             written.append(Answer(asked[len(prompt) :], text, len(context), fault))
         return Lesson(self.task, shown, prompt, tuple(written))
 
@@ -126,6 +133,11 @@ def _constant(task: str, shown: Observation) -> tuple[str, str]:
     return said, f"def f({name}):\n    return {shown.output!r}"
 
 
+def prior(program: Program) -> float:
+    """How often a program is drawn, beside others."""
+    return math.sqrt(program.weight) * math.exp(-0.12 * program.cost)
+
+
 class FromLibrary:
     """Lessons of lists or grids. longest: characters of a prompt."""
 
@@ -135,14 +147,22 @@ class FromLibrary:
         self.longest = longest
         self.sizes = dict(sizes)
         costs = np.array([program.cost for program in library.programs])
-        found = np.array([program.weight for program in library.programs], float)
-        self.prior = found**0.5 * np.exp(-0.12 * costs)
-        self.cumulated = np.cumsum(self.prior / self.prior.sum())
+        self.prior = np.array([prior(program) for program in library.programs])
+        self.costs = costs - costs.min() if len(costs) else costs
+        self._set(1.0)
         self.likely = np.exp(-costs / CAUTION)
 
-    def draw(self, rng: random.Random) -> Lesson | None:
+    def _set(self, done: float) -> None:
+        """Programs as they are drawn when so much of the course is over: cheap ones first."""
+        self.done = done
+        drawn = self.prior * np.exp(-HASTE * max(0.0, 1 - done / ALL_BY) * self.costs)
+        self.cumulated = np.cumsum(drawn / drawn.sum())
+
+    def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
         """None where the drawn program shows on too few inputs."""
         library = self.library
+        if abs(done - self.done) > 0.01 or (done >= ALL_BY > self.done):
+            self._set(done)
         chosen = self._any(rng)
         (count,) = rng.choices(list(self.sizes), list(self.sizes.values()))
         row = library.codes[chosen]
@@ -165,7 +185,7 @@ class FromLibrary:
         second = self._likely(right, rng)
         if library.programs[second] != chain[0]:
             answers.append(((), library.programs[second]))
-        lesson = self.writer.lesson(shown, answers, lambda: library.programs[self._any(rng)], rng)
+        lesson = self.writer.lesson(shown, answers, lambda: library.programs[self._any(rng)], rng, faulty)
         return lesson if len(lesson.prompt) <= self.longest else None
 
     def _any(self, rng: random.Random) -> int:
@@ -200,7 +220,8 @@ class FromChains:
         self.chains = chains
         self.writer = Writer("acre", shares)
 
-    def draw(self, rng: random.Random) -> Lesson | None:
+    def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
+        """done: makes no difference here."""
         from ...tasks.acre import COLORS, MATERIALS, SHAPES
 
         chain = rng.choice(self.chains)
@@ -228,5 +249,5 @@ class FromChains:
             answer = rng.choice(rng.choice(self.chains).answers)
             return Program(rename(answer.source), rename(answer.sentence), answer.cost)
 
-        return self.writer.lesson(tuple(shown), answers, other, rng)
+        return self.writer.lesson(tuple(shown), answers, other, rng, faulty)
 

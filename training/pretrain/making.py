@@ -22,7 +22,7 @@ from typing import Any
 
 from ...records import DataError, Json, UsageError
 from . import library_file
-from .corpus import FromChains, FromLibrary, Lesson
+from .corpus import FromChains, FromLibrary, Lesson, prior
 from .library import of_grids, of_lists
 from .settings import CONTEXT, SIZES, WIDTH, PretrainSettings
 
@@ -32,10 +32,11 @@ RECORD = "pretrain.json"
 FIRST_LESSONS = 6_000  # of which the tokenizer is made
 # How many observations a prompt holds, and how often; characters of a prompt at most.
 OBSERVED: Mapping[str, Mapping[int, float]] = {
-    "list_functions": {1: 0.15, 2: 0.3, 3: 0.3, 4: 0.25},
-    "mini_arc": {1: 0.35, 2: 0.4, 3: 0.25},
-    "arc": {1: 0.45, 2: 0.4, 3: 0.15},
+    "list_functions": {1: 0.1, 2: 0.25, 3: 0.5, 4: 0.15},
+    "mini_arc": {1: 0.3, 2: 0.35, 3: 0.35},
+    "arc": {1: 0.4, 2: 0.4, 3: 0.2},
 }
+MOST = {"list_functions": 320, "mini_arc": 160, "arc": 160}  # programs: the likeliest
 LONGEST_PROMPT = {"list_functions": 600, "mini_arc": 400, "arc": 400}
 
 Progress = Callable[[Mapping[str, Json]], None]
@@ -105,12 +106,14 @@ def check_packages() -> None:
 
 
 class Lessons:
-    """Lessons of all tasks of the settings, by their shares, without end and the same each time."""
+    """Lessons of all tasks of the settings, by their shares, without end and the same each time. done:
+    how much of the course is over, 0 to 1: cheap programs come first, faults late."""
 
     def __init__(self, settings: PretrainSettings, tell: Progress) -> None:
         self.sizes: dict[str, Json] = {}
         self._sources: dict[str, FromLibrary | FromChains] = {}
         self._settings = settings
+        self.done = 0.0
         for k, task in enumerate(settings.tasks):
             tell({"part": "library", "task": task, "done": k / len(settings.tasks)})
             self._sources[task] = self._source(task)
@@ -123,6 +126,7 @@ class Lessons:
             self.sizes[task] = len(chains)
             return FromChains(chains, shares)
         programs = library_file.programs(task, 0, problems)
+        programs = sorted(programs, key=lambda one: -prior(one))[: MOST[task]]
         of = of_lists(programs, 0) if task == "list_functions" else of_grids(task, programs, 0)
         self.sizes[task] = len(of.programs)
         return FromLibrary(of, shares, LONGEST_PROMPT[task], OBSERVED[task])
@@ -132,7 +136,7 @@ class Lessons:
         tasks, weights = zip(*self._settings.tasks.items(), strict=True)
         while True:
             (task,) = rng.choices(tasks, weights)
-            lesson = self._sources[task].draw(rng)
+            lesson = self._sources[task].draw(rng, self.done, self.done >= self._settings.faults_from)
             if lesson is not None:
                 yield lesson
 
@@ -155,8 +159,10 @@ def _learned(
 
     vocabulary, rows = SIZES[settings.size][4:]
     tell({"part": "tokenizer", "done": 0.0})
+    lessons.done = 1.0  # all programs and faults
     texts = (text for one in itertools.islice(lessons, FIRST_LESSONS) for text in one.texts)
     words = tokenizer.train(texts, names(settings), vocabulary, CONTEXT)
+    lessons.done = 0.0
     model = fresh(
         settings.architecture, settings.size, words, names(settings), CONTEXT, settings.seed
     )
@@ -171,6 +177,7 @@ def _learned(
         pace = course.Pace(tokens=settings.tokens)
 
     def told(done: float, tokens: int, loss: float) -> None:
+        lessons.done = done
         tell({"part": "training", "done": min(1.0, done), "tokens": tokens, "loss": loss})
 
     started = time.monotonic()

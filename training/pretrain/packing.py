@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from .corpus import Lesson
 from .tokenizer import ASSISTANT, END, USER
 
-PROMPT_WEIGHT = 0.1  # of the loss on tokens that are no answer
+OUTPUT_WEIGHT = 0.3  # of the loss on outputs in a prompt: a rule can be told from these
+ARROW = "->"
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,17 @@ class Rows:
 
 
 class Planter:
-    """Lessons to trees. prompt_weight: of the loss on what is no answer."""
+    """Lessons to trees. output_weight: of the loss on the outputs in a prompt; on the rest of it,
+    which nothing foretells, there is none."""
 
-    def __init__(self, tokenizer: Any, prompt_weight: float = PROMPT_WEIGHT) -> None:
+    def __init__(self, tokenizer: Any, output_weight: float = OUTPUT_WEIGHT) -> None:
         self.tokenizer = tokenizer
         self.end, self.user, self.assistant = tokenizer.convert_tokens_to_ids([END, USER, ASSISTANT])
-        self.prompt_weight = prompt_weight
+        self.output_weight = output_weight
+        said = [tokenizer.decode([token]) for token in range(len(tokenizer))]
+        self.arrows = {token for token, text in enumerate(said) if ARROW in text}
+        self.outputs = {token for token in self.arrows if said[token].split(ARROW)[1].strip(" [")}
+        self.breaks = {token for token, text in enumerate(said) if "\n" in text}
 
     def tree(self, lesson: Lesson) -> Tree:
         texts = [lesson.prompt]
@@ -76,7 +82,7 @@ class Planter:
         positions = list(range(size))
         branch = [0] * size
         targets = [*trunk, 0]
-        weights = [self.prompt_weight] * (size - 1) + [0.0]
+        weights = [*self._of_prompt(trunk), 0.0]
         for k in range(len(lesson.answers)):
             after, said = rest[2 * k], rest[2 * k + 1]
             part = [*after, self.assistant, *said, self.end]
@@ -84,7 +90,7 @@ class Planter:
             positions += range(size, size + len(part) - 1)
             branch += [k + 1] * (len(part) - 1)
             targets += part[1:]
-            weights += [self.prompt_weight] * len(after) + [1.0] * (len(said) + 1)
+            weights += [0.0] * len(after) + [1.0] * (len(said) + 1)
         return Tree(
             np.array(tokens, np.int32),
             np.array(positions, np.int32),
@@ -92,6 +98,16 @@ class Planter:
             np.array(targets, np.int32),
             np.array(weights, np.float32),
         )
+
+    def _of_prompt(self, trunk: Sequence[int]) -> list[float]:
+        """Weights of the tokens of a prompt: those behind an arrow, or with an output in the same
+        token, to the end of the line."""
+        weights, output = [], False
+        for token in trunk:
+            output = output and token not in self.breaks
+            weights.append(self.output_weight if output or token in self.outputs else 0.0)
+            output = output or token in self.arrows
+        return weights
 
 
 def packed(trees: Iterable[Tree], width: int, rows: int, padding: int) -> Iterator[Rows]:
