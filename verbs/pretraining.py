@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ..records import InputSet, Json, Problem, UsageError
-from ..training.pretrain.library import is_easy
 from ..training.pretrain.making import Progress, measured, pretrain
 from ..training.pretrain.settings import PretrainSettings
 from .arguments import checked
@@ -99,9 +98,7 @@ async def _measured(
             tell({"part": "measuring", "task": task, "observations": n, "done": k / len(asked)})
             started = time.monotonic()
             some = measure.asked(*unseen(task, n, count))
-            said = list(
-                measure.sampled(model, tokenizer, family, some, ANSWERS, settings.seed)
-            )
+            said = list(measure.sampled(model, tokenizer, family, some, ANSWERS, settings.seed))
             found = await measure.judged(family, some, said, tools.oracles(), ANSWERS)
             seconds = round(time.monotonic() - started, 1)
             figures.append({"observations": n, **found.as_json(), "seconds": seconds})
@@ -109,16 +106,14 @@ async def _measured(
 
 
 def unseen(task: str, observations: int, count: int) -> tuple[list[Problem], list[InputSet]]:
-    """Generated problems of one step that no library holds, with so many observations, and their
-    sample spaces; of arc those with small grids."""
+    """Easy generated problems, that no library was made of, with so many observations, and their
+    sample spaces."""
     from ..tasks import task as task_named
+    from ..tasks.difficulty import of_difficulty
 
     source: Any = task_named(task)
-    many = 1 if task == "acre" else 8
-    made = source.generate(many * count, MEASURED_SEED + observations)
-    easy = [one for one in made if is_easy(one)][:count]
+    easy = of_difficulty(source, count, MEASURED_SEED + observations, "easy")
     problems = list(source.observe(easy, str(observations), 0))
     if hasattr(source, "spaces"):
         return problems, source.spaces(problems, 0)
     return problems, [source.space(one, 0) for one in problems]
-

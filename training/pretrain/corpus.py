@@ -28,7 +28,9 @@ ANEW = 0.8  # of the pool on which earlier hypotheses agree with a further one, 
 HASTE = 0.7  # by how much a price of 1 makes a program rarer at the beginning of the course
 ALL_BY = 0.5  # of the course: from here on programs are drawn as often as they are found
 CAUTION = 1.0  # price at which a consistent program is chosen 1/e times as often
-ENTITY = re.compile(r"\b(blue|brown|cyan|gray|green|purple|red|yellow|metal|rubber|cube|cylinder|sphere)")
+ENTITY = re.compile(
+    r"\b(blue|brown|cyan|gray|green|purple|red|yellow|metal|rubber|cube|cylinder|sphere)"
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class Writer:
 
     def _prompt(self, shown: tuple[Observation, ...], context: Sequence[Program]) -> str:
         earlier = tuple(
-            Earlier("", (Hypothesis(one.source, one.sentence),), Verdict.ACCEPTED) for one in context
+            Earlier("", (Hypothesis(one.source, one.sentence),), Verdict.ACCEPTED)
+            for one in context
         )
         view = View("p", self.task, "programs", shown, {}, FEW, earlier)
         (message,) = prompts.messages(view, self.words, answer_format="tuple", template="compact")
@@ -128,7 +131,12 @@ def _fault(shares: Shares, rng: random.Random) -> str:
 
 
 def _constant(task: str, shown: Observation) -> tuple[str, str]:
-    name = "g" if isinstance(shown.output, list) and isinstance(shown.output[0:1] and shown.output[0], list) else "x"
+    name = (
+        "g"
+        if isinstance(shown.output, list)
+        and isinstance(shown.output[0:1] and shown.output[0], list)
+        else "x"
+    )
     said = f"Return the fixed {'grid' if name == 'g' else 'list'} {shown.output}."
     return said, f"def f({name}):\n    return {shown.output!r}"
 
@@ -141,7 +149,9 @@ def prior(program: Program) -> float:
 class FromLibrary:
     """Lessons of lists or grids. longest: characters of a prompt."""
 
-    def __init__(self, library: Library, shares: Shares, longest: int, sizes: Mapping[int, float]) -> None:
+    def __init__(
+        self, library: Library, shares: Shares, longest: int, sizes: Mapping[int, float]
+    ) -> None:
         self.library = library
         self.writer = Writer(library.task, shares)
         self.longest = longest
@@ -174,9 +184,7 @@ class FromLibrary:
         places = np.array(rng.sample(list(fit), count))
         if count > 1 and len(set(row[places])) < 2:
             return None
-        shown = tuple(
-            Observation(library.inputs[i], library.outputs[row[i]]) for i in places
-        )
+        shown = tuple(Observation(library.inputs[i], library.outputs[row[i]]) for i in places)
         right = np.flatnonzero((library.codes[:, places] == row[places]).all(axis=1))
         chain = self._chain(right, rng)
         answers: list[tuple[Sequence[Program], Program]] = [
@@ -185,7 +193,9 @@ class FromLibrary:
         second = self._likely(right, rng)
         if library.programs[second] != chain[0]:
             answers.append(((), library.programs[second]))
-        lesson = self.writer.lesson(shown, answers, lambda: library.programs[self._any(rng)], rng, faulty)
+        lesson = self.writer.lesson(
+            shown, answers, lambda: library.programs[self._any(rng)], rng, faulty
+        )
         return lesson if len(lesson.prompt) <= self.longest else None
 
     def _any(self, rng: random.Random) -> int:
@@ -250,4 +260,3 @@ class FromChains:
             return Program(rename(answer.source), rename(answer.sentence), answer.cost)
 
         return self.writer.lesson(tuple(shown), answers, other, rng, faulty)
-

@@ -54,7 +54,9 @@ def learn(
         done = max((time.monotonic() - start) / pace.seconds, tokens / pace.tokens)
         if done >= 1:
             break
-        factor = min(1.0, done / pace.warmup + 0.01) * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done)))
+        factor = min(1.0, done / pace.warmup + 0.01) * (
+            0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done))
+        )
         for optimizer, top in zip(optimizers, tops, strict=True):
             for group in optimizer.param_groups:
                 group["lr"] = top * factor

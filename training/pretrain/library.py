@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Observation, Problem
+from ...tasks.difficulty import CELLS, is_easy
 
-CELLS = 64  # of a grid: each is a token
 LONGEST = 420  # characters of a source: longer ones are left out
 LIST_WORK, GRID_WORK, SCENE_WORK = 1_500, 500, 3_000  # expansions of a search
 ALTERNATIVES = 3  # programs of one problem that behave differently, cheapest first
@@ -130,24 +130,17 @@ def scenes(seed: int, problems: int) -> list[Chain]:
     return chains
 
 
-def is_easy(problem: Problem) -> bool:
-    """Whether the rule of a generated problem is one step, and its grids are small: what a small model
-    can be asked. Of the rules of several steps hardly any has a program among a few hundred."""
-    grids = problem.task in ("mini_arc", "arc")
-    if grids and not all(_is_small(g) for o in problem.shown for g in (o.input, o.output)):
-        return False
-    return problem.secret.get("steps", 1) == 1
-
-
 # --- what the search says -----------------------------------------------------------
 
 
 def _problems(
     generate: Callable[[int, int], Sequence[Problem]], seed: int, count: int, sizes: Sequence[int]
 ) -> Iterator[tuple[Observation, ...]]:
-    """What is shown of `count` generated problems of one step: the first one, two … of their pairs, in
-    turn."""
-    easy = (one for k in range(20) for one in generate(count, SEED + 100 * seed + k) if is_easy(one))
+    """What is shown of `count` easy generated problems: the first one, two … of their pairs, in turn. Of
+    the others hardly any has a program among a few hundred."""
+    easy = (
+        one for k in range(20) for one in generate(count, SEED + 100 * seed + k) if is_easy(one)
+    )
     for k, problem in enumerate(itertools.islice(easy, count)):
         yield problem.shown[: sizes[k % len(sizes)]]
 
@@ -206,7 +199,9 @@ def _differing(programs: Sequence[Program], probes: Sequence[Json]) -> list[Prog
 
 def _list_probes() -> list[Json]:
     rng = random.Random("pretrain list probes")
-    return [[int(rng.random() * high) for _ in range(k % 9)] for k in range(18) for high in (10, 99)]
+    return [
+        [int(rng.random() * high) for _ in range(k % 9)] for k in range(18) for high in (10, 99)
+    ]
 
 
 def _grid_probes() -> list[Json]:

@@ -32,11 +32,11 @@ RECORD = "pretrain.json"
 FIRST_LESSONS = 6_000  # of which the tokenizer is made
 # How many observations a prompt holds, and how often; characters of a prompt at most.
 OBSERVED: Mapping[str, Mapping[int, float]] = {
-    "list_functions": {1: 0.1, 2: 0.25, 3: 0.5, 4: 0.15},
+    "list_functions": {1: 0.05, 2: 0.2, 3: 0.65, 4: 0.1},
     "mini_arc": {1: 0.3, 2: 0.35, 3: 0.35},
     "arc": {1: 0.4, 2: 0.4, 3: 0.2},
 }
-MOST = {"list_functions": 320, "mini_arc": 160, "arc": 160}  # programs: the likeliest
+MOST = {"list_functions": 220, "mini_arc": 80, "arc": 80}  # programs: the likeliest
 LONGEST_PROMPT = {"list_functions": 600, "mini_arc": 400, "arc": 400}
 
 Progress = Callable[[Mapping[str, Json]], None]
@@ -129,6 +129,8 @@ class Lessons:
         programs = sorted(programs, key=lambda one: -prior(one))[: MOST[task]]
         of = of_lists(programs, 0) if task == "list_functions" else of_grids(task, programs, 0)
         self.sizes[task] = len(of.programs)
+        if not of.programs:
+            raise UsageError(f"{problems} problems of {task} gave no program: take more")
         return FromLibrary(of, shares, LONGEST_PROMPT[task], OBSERVED[task])
 
     def __iter__(self) -> Iterator[Lesson]:
@@ -136,7 +138,9 @@ class Lessons:
         tasks, weights = zip(*self._settings.tasks.items(), strict=True)
         while True:
             (task,) = rng.choices(tasks, weights)
-            lesson = self._sources[task].draw(rng, self.done, self.done >= self._settings.faults_from)
+            lesson = self._sources[task].draw(
+                rng, self.done, self.done >= self._settings.faults_from
+            )
             if lesson is not None:
                 yield lesson
 
@@ -180,13 +184,13 @@ def _learned(
         lessons.done = done
         tell({"part": "training", "done": min(1.0, done), "tokens": tokens, "loss": loss})
 
-    started = time.monotonic()
+    started, processor = time.monotonic(), time.process_time()
     tokens, loss = course.learn(model, batches, pace, told)
-    seconds = time.monotonic() - started
+    seconds, processor = time.monotonic() - started, time.process_time() - processor
     model.to("cpu")
     return model, words, {
         "parameters": parameters(model), "vocabulary": len(words), "tokens": tokens,
-        "loss": round(loss, 4), "tokens_per_second": round(tokens / max(seconds, 1e-9)),
+        "loss": round(loss, 4), "processor_seconds": round(processor, 1), "tokens_per_second": round(tokens / max(seconds, 1e-9)),
     }  # fmt: skip
 
 
@@ -199,7 +203,9 @@ def _write(folder: Path, model: Any, tokenizer: Any, record: Mapping[str, Json])
         model.save_pretrained(str(temporary))
         tokenizer.save_pretrained(str(temporary))
         (temporary / "README.md").write_text(card(record), "utf-8")
-        (temporary / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", "utf-8")
+        (temporary / RECORD).write_text(
+            json.dumps(record, indent=1, sort_keys=True) + "\n", "utf-8"
+        )
         if folder.exists():  # an empty one
             folder.rmdir()
         temporary.rename(folder)

@@ -55,9 +55,7 @@ def asked(problems: Sequence[Problem], spaces: Sequence[InputSet]) -> list[Asked
     for problem, space in zip(problems, spaces, strict=True):
         step = max(1, len(space) // PROBES)
         probes = InputSet(f"probes of {problem.id}", tuple(space.inputs[::step][:PROBES]))
-        view = View(
-            problem.id, problem.task, problem.family, problem.shown, problem.public, probes
-        )
+        view = View(problem.id, problem.task, problem.family, problem.shown, problem.public, probes)
         found.append(Asked(problem, view, probes))
     return found
 
@@ -76,7 +74,9 @@ def sampled(
         said = prompts.messages(
             one.view, family.words, answer_format=family.answer_formats[0], template="compact"
         )
-        texts.append(tokenizer.apply_chat_template(said, add_generation_prompt=True, tokenize=False))
+        texts.append(
+            tokenizer.apply_chat_template(said, add_generation_prompt=True, tokenize=False)
+        )
     places = sorted(range(len(some)), key=lambda k: len(texts[k]))
     per_batch = max(1, AT_ONCE // answers)
     for start in range(0, len(places), per_batch):

@@ -65,7 +65,9 @@ class Planter:
 
     def __init__(self, tokenizer: Any, output_weight: float = OUTPUT_WEIGHT) -> None:
         self.tokenizer = tokenizer
-        self.end, self.user, self.assistant = tokenizer.convert_tokens_to_ids([END, USER, ASSISTANT])
+        self.end, self.user, self.assistant = tokenizer.convert_tokens_to_ids(
+            [END, USER, ASSISTANT]
+        )
         self.output_weight = output_weight
         said = [tokenizer.decode([token]) for token in range(len(tokenizer))]
         self.arrows = {token for token, text in enumerate(said) if ARROW in text}

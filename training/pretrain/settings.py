@@ -14,7 +14,7 @@ TASKS = ("list_functions", "acre", "mini_arc", "arc")
 ARCHITECTURES = ("llama", "gpt_neox")
 # Width, width between, layers, heads; entries of the tokenizer; rows of a batch.
 SIZES: Mapping[str, tuple[int, int, int, int, int, int]] = {
-    "small": (128, 352, 4, 4, 1_500, 7),
+    "small": (128, 352, 4, 4, 1_500, 4),
     "large": (512, 1_408, 8, 8, 4_000, 32),
 }
 CONTEXT = 1_024  # tokens that a model holds
@@ -45,12 +45,17 @@ class PretrainSettings:
     seed: int = 0
     template: str = "compact"
     tasks: Mapping[str, float] = field(
-        default_factory=lambda: {"list_functions": 0.5, "acre": 0.25, "mini_arc": 0.15, "arc": 0.1}
+        default_factory=lambda: {"list_functions": 0.52, "acre": 0.33, "mini_arc": 0.1, "arc": 0.05}
     )
     shares: Shares = Shares()
     faults_from: float = 0.6
     problems: Mapping[str, int] = field(
-        default_factory=lambda: {"list_functions": 700, "acre": 900, "mini_arc": 1_000, "arc": 1_000}
+        default_factory=lambda: {
+            "list_functions": 700,
+            "acre": 900,
+            "mini_arc": 1_000,
+            "arc": 1_000,
+        }
     )
 
     def __post_init__(self) -> None:

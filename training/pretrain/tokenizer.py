@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 END, PAD, USER, ASSISTANT = "<|end|>", "<|pad|>", "<|user|>", "<|assistant|>"
 PIECES = r"\n| \d{1,2}(?![\d/])|(?<![\d/])\d{1,2}(?![\d/])|\d"
-OFTEN = 20_000  # how often each number or name is shown to the merges, beside what the examples hold
+OFTEN = (
+    20_000  # how often each number or name is shown to the merges, beside what the examples hold
+)
 TEMPLATE = (
     "{% for message in messages %}"
     "{% if message['role'] == 'assistant' %}"
