@@ -20,8 +20,8 @@ from functools import lru_cache
 
 from ..records import DataError, InputSet, Json, Observation, Problem
 from . import observations as observations_
-from .json_text import literal
 from .difficulty import KINDS
+from .json_text import literal
 from .problem_lines import Row, id_of, pairs_of, read_problems, secret_of
 from .sentences import shorten
 

@@ -26,7 +26,7 @@ def pretrained(
     *,
     architecture: str = "llama",
     size: str = "small",
-    minutes: float = 16.0,
+    minutes: float = 18.0,
     tokens: int | None = None,
     tasks: Sequence[str] = (),
     seed: int = 0,

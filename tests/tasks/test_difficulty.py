@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-
 import pytest
 from peirce import api
 from peirce.records import Problem, UsageError

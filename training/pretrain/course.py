@@ -36,7 +36,8 @@ def learn(
     import torch
     from torch.nn import functional
 
-    matrices, rest = [], []
+    matrices: list[Any] = []
+    rest: list[Any] = []
     for name, weight in model.named_parameters():
         inner = weight.ndim == 2 and "embed" not in name
         (matrices if inner else rest).append(weight)
