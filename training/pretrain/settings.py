@@ -17,7 +17,7 @@ SIZES: Mapping[str, tuple[int, int, int, int, int, int]] = {
     "small": (128, 352, 4, 4, 1_500, 4),
     "large": (512, 1_408, 8, 8, 4_000, 32),
 }
-CONTEXT = 1_024  # tokens that a model holds
+CONTEXT = 2_048  # tokens that a model holds: a session asks for answers of 1,024 at most
 WIDTH = 320  # tokens of a row in training
 
 
