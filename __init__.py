@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 VERBS = (
     "run", "resume", "replay", "check", "evaluate", "study", "sessions", "show",
-    "bank", "predict", "rate", "agree", "import_recorded", "export", "load", "doctor",
+    "bank", "predict", "pretrain", "rate", "agree", "import_recorded", "export", "load", "doctor",
     "tasks_list", "tasks_show", "tasks_generate", "tasks_space", "tasks_audit",
     "pairs", "pair_sets",
     "train", "train_labels", "merge", "trainings", "training_curves",

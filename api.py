@@ -28,6 +28,7 @@ from .verbs.labelled_training import train_labels
 from .verbs.outcome import Session, Trace, problem_in, reading, store_path
 from .verbs.pairing import pair_sets, pairs
 from .verbs.predicting import predict
+from .verbs.pretraining import pretrained as pretrain
 from .verbs.problems import tasks_list, tasks_show, tasks_space
 from .verbs.rating import rate
 from .verbs.running import import_recorded, plan, resume, run
@@ -36,7 +37,7 @@ from .verbs.training import merge, train, training_curves, trainings
 
 __all__ = [
     "Session", "Trace", "agree", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load",
-    "merge", "pair_sets", "pairs", "plan", "predict", "rate", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
+    "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "replay", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
     "tasks_generate", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels", "training_curves", "trainings",
 ]  # fmt: skip
 

@@ -81,7 +81,12 @@ def tasks_generate(
         typer.Option(help="Of abd: full, partial or skeptical; else in turn.", metavar="NAME"),
     ] = None,
     difficulty: Annotated[
-        str | None, typer.Option(help="Of abd: easy or hard; else in turn.", metavar="NAME")
+        str | None,
+        typer.Option(
+            help="easy or hard: of abd (else in turn), and of list_functions, acre, mini_arc and arc"
+            " (easy: rules of one step, grids of at most 64 cells; else all).",
+            metavar="NAME",
+        ),
     ] = None,
     mined: Annotated[
         str | None,

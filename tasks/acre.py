@@ -30,6 +30,7 @@ from typing import TypeVar
 
 from ..records import DataError, InputSet, Json, Observation, Problem, UsageError
 from . import observations as observations_
+from .difficulty import KINDS
 from .problem_lines import Row, id_of, pairs_of, read_problems, secret_of
 from .sentences import nearest, shorten, warn
 
@@ -49,6 +50,7 @@ class Acre:
     family = "programs"
     about = "which objects set off a machine, from scenes (ACRE)"
     files = FILES
+    kinds = KINDS
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         loaded = read_problems(path, FILES, _problem)

@@ -54,7 +54,20 @@ class Rule:
 
     @property
     def source(self) -> str:
-        lines = [line for one in self.steps for line in one.code.split("\n") if line]
+        return self._source("")
+
+    @property
+    def bounded(self) -> str:
+        """The same, undefined where a grid of many cells would be squared: two such steps make
+        billions of cells of an input of 15 by 15."""
+        return self._source(f"if len(g) * len(g[0]) > {LARGEST**2}: raise ValueError")
+
+    def _source(self, before_squaring: str) -> str:
+        parts = [
+            part for one in self.steps
+            for part in (before_squaring if one.kind == "fractal" else "", one.code)
+        ]  # fmt: skip
+        lines = [line for part in parts for line in part.split("\n") if line]
         return "\n".join(["def f(g):", *("    " + line for line in lines), "    return g", ""])
 
     @property
@@ -108,7 +121,7 @@ def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
         at = rng.random()
         steps = 1 if at < 0.45 else 2 if at < 0.85 else 3
         rule = Rule(tuple(_step(Draw(rng), shape.any_size) for _ in range(steps)))
-        function = _compile(rule.source)
+        function = _compile(rule.bounded)
         pairs = _pairs(rule, function, rng, shape)
         if pairs is None:
             continue
@@ -203,7 +216,7 @@ def _can_be_told(rule: Rule, pairs: Sequence[tuple[Grid, Grid]], shown: int) -> 
     if 2 * len(outputs) < len(pairs) or len({repr(o) for _, o in pairs[:shown]}) < 2:
         return False
     for index in range(len(rule.steps)) if len(rule.steps) > 1 else ():
-        lesser = _compile(rule.without(index).source)
+        lesser = _compile(rule.without(index).bounded)
         if sum(_apply(lesser, given) != output for given, output in pairs[:shown]) < 2:
             return False
     return True

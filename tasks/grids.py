@@ -21,6 +21,7 @@ from typing import TypeAlias
 
 from ..records import DataError, InputSet, Json, Observation, Problem, canonical_json
 from . import observations as observations_
+from .difficulty import KINDS
 from .sentences import BadValue, shorten
 
 Grid: TypeAlias = list[list[int]]
@@ -106,6 +107,7 @@ class GridTask:
     challenges: bool = False
 
     family = "programs"
+    kinds = KINDS
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         from .grid_files import read

@@ -20,6 +20,7 @@ from functools import lru_cache
 
 from ..records import DataError, InputSet, Json, Observation, Problem
 from . import observations as observations_
+from .difficulty import KINDS
 from .json_text import literal
 from .problem_lines import Row, id_of, pairs_of, read_problems, secret_of
 from .sentences import shorten
@@ -34,6 +35,7 @@ class ListFunctions:
     family = "programs"
     about = "a function from a list of integers to a list of integers (Rule 2020)"
     files = FILES
+    kinds = KINDS
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         loaded = read_problems(path, FILES, _problem)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..records import Json, Problem, Proposer, UsageError, canonical_json
 from ..tasks import task as task_named
+from ..tasks.difficulty import of_difficulty
 from ..tasks.files import identity, writable, write_lines
 from ..tasks.labels import Labels
 from .arguments import checked
@@ -46,8 +47,9 @@ def tasks_generate(
     on_event: OnEvent | None = None,
 ) -> dict[str, Json]:
     """Writes new problems from `seed` in a form that `--data` reads back, whole or not at all.
-    problems: by default 100, of labels all sets of the generator. regime, difficulty: of abd, all in
-    turn where they are None. mined: a store, whose valid rules compete with those that are planted.
+    problems: by default 100, of labels all sets of the generator. regime: of abd, all in turn where it is
+    None. difficulty: easy or hard, of abd (in turn where it is None) and of the program tasks
+    (tasks/difficulty.py; all problems where it is None). mined: a store, whose valid rules compete with those that are planted.
     level, noise, format: of labels, which sets, how labels are changed (exact, sampled), and the
     layout (published, huggingface). data: the file of works of labels:citations.
 
@@ -93,7 +95,10 @@ def tasks_generate(
         first = identity(Path(told["files"][0]))
         return {"task": task, **told, **by, "path": str(out), "sha256": first["sha256"]}
     target = writable(out)
-    made = choose(task, problems=count, seed=seed).problems
+    if difficulty is None:
+        made = choose(task, problems=count, seed=seed).problems
+    else:
+        made = of_difficulty(source, count or GENERATED, seed, difficulty)
     write_lines(target, (canonical_json(_published(problem)) for problem in made))
     return {
         "task": task,

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import pytest
 from peirce.records import InputSet, Limits, Problem, UsageError, digest_of
 from peirce.sandbox import open_sandbox
-from peirce.tasks.grid_generator import SHAPES, generate, inputs
+from peirce.tasks.grid_generator import SHAPES, Rule, _compile, generate, inputs
 from peirce.tasks.grid_pictures import KINDS, picture
-from peirce.tasks.grid_resizing import CHANGING
+from peirce.tasks.grid_resizing import CHANGING, fractal
 from peirce.tasks.grid_rules import SAME, Draw
 from peirce.tasks.grids import Grid, is_grid
 from peirce.tasks.programs import FAMILY
@@ -154,3 +154,15 @@ def test_pictures_are_grids_of_the_palette_in_every_size() -> None:
 def test_no_problems_are_refused() -> None:
     with pytest.raises(UsageError, match="0 problems"):
         generate("arc", 0, 0)
+
+
+def test_a_rule_that_squares_twice_is_undefined_before_it_fills_the_memory() -> None:
+    step = fractal(Draw(random.Random(1)))
+    assert step.kind == "fractal"
+    twice = Rule((step, step))
+    full = [[1] * 6 for _ in range(6)]
+    with pytest.raises(ValueError):
+        _compile(twice.bounded)(full)
+    small = [[1, 0], [0, 2]]
+    assert _compile(twice.bounded)(small) == _compile(twice.source)(small)
+    assert "raise" not in twice.source

@@ -1,0 +1,69 @@
+"""Easy and hard problems are the generated ones in their order, parted, and a file of them is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peirce import api
+from peirce.records import Problem, UsageError
+from peirce.tasks import task
+from peirce.tasks.difficulty import CELLS, cells, is_easy, of_difficulty
+from peirce.verbs.problems import choose
+
+TASKS = ("list_functions", "acre", "mini_arc", "arc")
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_easy_and_hard_part_the_generated_problems(name: str) -> None:
+    source: Any = task(name)
+    made = source.generate(24, 5)
+    for difficulty in ("easy", "hard"):
+        wanted = [one for one in made if is_easy(one) == (difficulty == "easy")][:4]
+        assert len(wanted) > 1
+        assert of_difficulty(source, len(wanted), 5, difficulty) == wanted
+
+
+def test_easy_is_one_step_and_small() -> None:
+    for name in ("list_functions", "mini_arc", "arc"):
+        for problem in of_difficulty(task(name), 6, 3, "easy"):
+            assert problem.secret["steps"] == 1
+            if name != "list_functions":
+                grids = [grid for pair in problem.shown for grid in (pair.input, pair.output)]
+                assert max(map(cells, grids)) <= CELLS
+    for problem in of_difficulty(task("acre"), 6, 3, "easy"):
+        assert "on indirect" not in problem.secret["objects"].values()
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_file_of_easy_problems_is_read_back(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "easy.jsonl"
+    told = api.tasks_generate(name, out, problems=3, seed=2, difficulty="easy")
+    assert told["problems"] == 3
+    read = choose(name, data=out).problems
+    easy = of_difficulty(task(name), 3, 2, "easy")
+    assert [one.id for one in read] == [one.id for one in easy]
+    assert [one.shown for one in read] == [one.shown for one in easy]
+
+
+def test_without_a_difficulty_nothing_changes(tmp_path: Path) -> None:
+    plain = tmp_path / "all.jsonl"
+    api.tasks_generate("list_functions", plain, problems=4, seed=1)
+    made = task("list_functions").generate(4, 1)
+    assert [one.shown for one in choose("list_functions", data=plain).problems] == [
+        one.shown for one in made
+    ]
+
+
+def test_mistakes_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--difficulty simple: it is one of easy, hard"):
+        api.tasks_generate("acre", tmp_path / "a", problems=1, difficulty="simple")
+
+    class Hard:
+        def generate(self, count: int, seed: int) -> list[Problem]:
+            return of_difficulty(task("acre"), 1, seed, "hard") * count
+
+    with pytest.raises(UsageError, match="of the first 4,000 problems of seed 0 0 are"):
+        of_difficulty(Hard(), 3, 0, "easy")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,173 @@
+"""`peirce pretrain`: a folder that any tool of Hugging Face reads, made once, from its settings alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import peirce
+import pytest
+from peirce.records import DataError, UsageError
+from peirce.training.pretrain import making
+from peirce.training.pretrain.library import Program
+from peirce.training.pretrain.settings import ARCHITECTURES, PretrainSettings
+from tiny_model import require
+
+require("tokenizers", "safetensors")
+
+TINY = PretrainSettings(
+    tokens=4_000, tasks={"list_functions": 1.0}, problems={"list_functions": 6}, faults_from=0.5
+)
+
+
+PROGRAMS = [
+    Program(f"def f(x):\n    return {code}", f"Return {said}.", 2.0)
+    for code, said in (
+        ("x[::-1]", "x in reverse order"), ("sorted(x)", "x in ascending order"),
+        ("x[:1]", "the first element of x alone"), ("x[1:]", "x without its first element"),
+        ("[v for v in x if v > 5]", "the elements of x that are above 5"),
+    )
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A cache of its own, a tokenizer of few texts, and no search."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    patch.setattr(making, "FIRST_LESSONS", 200)
+    patch.setattr(making.library_file, "programs", lambda task, seed, problems: PROGRAMS)
+    patch.setattr("peirce.training.pretrain.tokenizer.OFTEN", 1_000)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> making.Pretrained:
+    return making.pretrain(TINY, tmp_path_factory.mktemp("made") / "base")
+
+
+def test_the_folder_is_an_ordinary_one(made: making.Pretrained) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model = AutoModelForCausalLM.from_pretrained(str(made.out))
+    tokenizer = AutoTokenizer.from_pretrained(str(made.out))
+    assert model.generation_config.do_sample and model.generation_config.temperature == 1.0
+    assert model.config.vocab_size == len(tokenizer)
+    said = tokenizer.apply_chat_template(
+        [{"role": "user", "content": "[1 2]"}], add_generation_prompt=True, tokenize=False
+    )
+    assert said == "<|user|>[1 2]<|assistant|>"
+    ids = tokenizer("[7 42] -> [99]", add_special_tokens=False)["input_ids"]
+    assert {"7", " 42", "99"} <= {tokenizer.decode([one]) for one in ids}
+    assert tokenizer.decode(ids) == "[7 42] -> [99]"
+    record = json.loads((made.out / "pretrain.json").read_text())
+    assert record["digest"] == TINY.digest and record["parameters"] < 1_000_000
+    assert record["tokens"] >= 4_000 and "nothing" in (made.out / "README.md").read_text()
+
+
+def test_it_is_used_again_and_other_settings_are_refused(
+    made: making.Pretrained, tmp_path: Path
+) -> None:
+    again = making.pretrain(TINY, made.out)
+    assert again.used and again.record == made.record
+    with pytest.raises(UsageError, match=r"other settings \(seed 0, not 1\)"):
+        making.pretrain(dataclasses.replace(TINY, seed=1), made.out)
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(UsageError, match="is no model of `peirce pretrain`"):
+        making.pretrain(TINY, tmp_path)
+    (tmp_path / "pretrain.json").write_text("{")
+    with pytest.raises(DataError, match="no record of a pretraining"):
+        making.pretrain(TINY, tmp_path)
+
+
+def test_so_many_tokens_give_the_same_weights_twice(
+    made: making.Pretrained, tmp_path: Path
+) -> None:
+    again = making.pretrain(TINY, tmp_path / "again")
+    first, second = (one.out / "model.safetensors" for one in (made, again))
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_packed_lessons_say_what_single_sequences_say(
+    architecture: str, made: making.Pretrained
+) -> None:
+    import torch
+    from peirce.training.pretrain.measure import load
+    from peirce.training.pretrain.model import fresh
+    from peirce.training.pretrain.packing import Planter, packed
+
+    _, tokenizer = load(made.out)
+    model = fresh(architecture, "small", tokenizer, (), 512, 0).eval()
+    lessons = making.Lessons(TINY, lambda said: None)
+    trees = []
+    for lesson in lessons:
+        trees.append(Planter(tokenizer).tree(lesson))
+        if len(trees) == 12:
+            break
+    batch = next(packed([*trees, trees[0]], 300, 2, tokenizer.pad_token_id))
+    with torch.inference_mode():
+        logits = model(
+            input_ids=torch.from_numpy(batch.tokens),
+            position_ids=torch.from_numpy(batch.positions),
+            attention_mask=torch.from_numpy(batch.seen()),
+        ).logits
+        checked = 0
+        for row, number in {(0, 0), (0, 1), (1, 0)}:
+            mine = batch.lesson[row] == number
+            for branch in sorted(set(batch.branch[row][mine]) - {0}):
+                places = np.flatnonzero(mine & np.isin(batch.branch[row], (0, branch)))
+                alone = model(input_ids=torch.from_numpy(batch.tokens[row][places])[None]).logits[0]
+                assert torch.allclose(logits[row, places], alone, atol=2e-3)
+                checked += 1
+    assert checked > 2
+
+
+def test_outputs_and_answers_have_weight_and_inputs_none(made: making.Pretrained) -> None:
+    from peirce.training.pretrain.measure import load
+    from peirce.training.pretrain.packing import Planter
+
+    _, tokenizer = load(made.out)
+    lesson = next(iter(making.Lessons(TINY, lambda said: None)))
+    tree = Planter(tokenizer).tree(lesson)
+    trunk = tree.branch == 0
+    weighted = tokenizer.decode(tree.targets[trunk & (tree.weights > 0)])
+    inputs = lesson.prompt.split("->")[0]
+    assert weighted and inputs not in weighted
+    answers = tokenizer.decode(tree.targets[(tree.branch == 1) & (tree.weights == 1)])
+    assert answers == lesson.answers[0].text + "<|end|>"
+
+
+def test_what_it_answers_is_measured(made: making.Pretrained, monkeypatch: Any) -> None:
+    from peirce.verbs import pretraining
+
+    monkeypatch.setattr(pretraining, "PretrainSettings", lambda *_, **__: TINY)
+    monkeypatch.setattr(pretraining, "OBSERVED", {"list_functions": (2,)})
+    monkeypatch.setattr("peirce.training.pretrain.measure.MOST_TOKENS", 12)
+    told = peirce.pretrain(made.out, measure=2, sandbox="process", workers=1)
+    (row,) = told["measured"]
+    assert told["used"] and row["prompts"] == 2 and row["answers"] == 8
+    assert 0 <= row["consistent"] <= row["instruction_following"] <= 1
+    assert "| list_functions | 2 | 2 | 8 |" in (made.out / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"architecture": "mamba"}, "unknown architecture 'mamba': it is one of llama"),
+        ({"size": "huge"}, "unknown size 'huge'"),
+        ({"tasks": ["abd"]}, "unknown task 'abd'"),
+        ({"minutes": 0}, "minutes is 0"),
+        ({"tokens": 0}, "tokens is 0"),
+        ({"template": "full"}, "unknown template 'full'"),
+        ({"measure": -1}, "measure is -1"),
+    ],
+)
+def test_mistakes_are_named(options: dict, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        peirce.pretrain(tmp_path / "out", **options)
+    assert not list(tmp_path.iterdir())

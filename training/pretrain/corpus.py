@@ -1,0 +1,262 @@
+"""Examples that a small proposer is trained on: observations, and answers the search gives.
+
+A `Lesson` holds the observations of one problem and several answers to them, in contexts of no, one
+and two earlier hypotheses: other programs of the library that are right on the same observations
+and predict otherwise elsewhere. They share their observations, so a model reads these once.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...agents import prompts
+from ...agents.search.manners import answer_text
+from ...records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
+from ...tasks import family
+from .imperfections import malformed, narrowed
+from .library import Chain, Library, Program
+from .settings import Shares
+
+FEW = InputSet("none", ())
+ANEW = 0.8  # of the pool on which earlier hypotheses agree with a further one, at most (GEAR 4.1)
+HASTE = 0.7  # by how much a price of 1 makes a program rarer at the beginning of the course
+ALL_BY = 0.5  # of the course: from here on programs are drawn as often as they are found
+CAUTION = 1.0  # price at which a consistent program is chosen 1/e times as often
+ENTITY = re.compile(
+    r"\b(blue|brown|cyan|gray|green|purple|red|yellow|metal|rubber|cube|cylinder|sphere)"
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """after: what the prompt says behind the observations. fault: "" or a field of `Shares`."""
+
+    after: str
+    text: str
+    context: int
+    fault: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """prompt: what all answers' prompts begin with, the whole of it where there is no context."""
+
+    task: str
+    shown: tuple[Observation, ...]
+    prompt: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def texts(self) -> list[str]:
+        """All that is written, in the pieces that are made tokens of."""
+        parts = [part for one in self.answers for part in (one.after, one.text)]
+        return [self.prompt, *(part for part in parts if part)]
+
+
+class Writer:
+    """Writes lessons of one task from observations and programs, with faults."""
+
+    def __init__(self, task: str, shares: Shares) -> None:
+        self.task = task
+        self.shares = shares
+        self.words = family("programs").words
+
+    def lesson(
+        self,
+        shown: tuple[Observation, ...],
+        answers: Sequence[tuple[Sequence[Program], Program]],
+        other: Callable[[], Program],
+        rng: random.Random,
+        faulty: bool = True,
+    ) -> Lesson:
+        """answers: a context and a program each. other: a program that knows nothing of these. faulty:
+        whether answers may have faults."""
+        prompt = self._prompt(shown, ())
+        written = []
+        for context, program in answers:
+            asked = self._prompt(shown, context)
+            fault, text = "", answer_text(program.sentence, program.source)
+            if faulty:
+                fault, text = self._text(program, shown, other, rng)
+            written.append(Answer(asked[len(prompt) :], text, len(context), fault))
+        return Lesson(self.task, shown, prompt, tuple(written))
+
+    def _prompt(self, shown: tuple[Observation, ...], context: Sequence[Program]) -> str:
+        earlier = tuple(
+            Earlier("", (Hypothesis(one.source, one.sentence),), Verdict.ACCEPTED)
+            for one in context
+        )
+        view = View("p", self.task, "programs", shown, {}, FEW, earlier)
+        (message,) = prompts.messages(view, self.words, answer_format="tuple", template="compact")
+        said: str = message["content"]
+        return said
+
+    def _text(
+        self,
+        program: Program,
+        shown: tuple[Observation, ...],
+        other: Callable[[], Program],
+        rng: random.Random,
+    ) -> tuple[str, str]:
+        fault = _fault(self.shares, rng)
+        description, source = program.sentence, program.source
+        if fault == "malformed":
+            return fault, malformed(description, source, rng)
+        if fault == "wrong":
+            program = other()
+            return fault, answer_text(program.sentence, program.source)
+        if fault == "narrow":
+            less = narrowed(self.task, description, source, shown, rng)
+            if less is not None:
+                return fault, answer_text(*less)
+        if fault == "constant" and len({repr(o.output) for o in shown}) == 1:
+            return fault, answer_text(*_constant(self.task, shown[0]))
+        return "", answer_text(description, source)
+
+
+def _fault(shares: Shares, rng: random.Random) -> str:
+    """The name of one of the shares, or none."""
+    at = rng.random()
+    for name in ("malformed", "wrong", "narrow", "constant"):
+        at -= getattr(shares, name)
+        if at < 0:
+            return name
+    return ""
+
+
+def _constant(task: str, shown: Observation) -> tuple[str, str]:
+    name = (
+        "g"
+        if isinstance(shown.output, list)
+        and isinstance(shown.output[0:1] and shown.output[0], list)
+        else "x"
+    )
+    said = f"Return the fixed {'grid' if name == 'g' else 'list'} {shown.output}."
+    return said, f"def f({name}):\n    return {shown.output!r}"
+
+
+def prior(program: Program) -> float:
+    """How often a program is drawn, beside others."""
+    return math.sqrt(program.weight) * math.exp(-0.12 * program.cost)
+
+
+class FromLibrary:
+    """Lessons of lists or grids. longest: characters of a prompt."""
+
+    def __init__(
+        self, library: Library, shares: Shares, longest: int, sizes: Mapping[int, float]
+    ) -> None:
+        self.library = library
+        self.writer = Writer(library.task, shares)
+        self.longest = longest
+        self.sizes = dict(sizes)
+        costs = np.array([program.cost for program in library.programs])
+        self.prior = np.array([prior(program) for program in library.programs])
+        self.costs = costs - costs.min() if len(costs) else costs
+        self._set(1.0)
+        self.likely = np.exp(-costs / CAUTION)
+
+    def _set(self, done: float) -> None:
+        """Programs as they are drawn when so much of the course is over: cheap ones first."""
+        self.done = done
+        drawn = self.prior * np.exp(-HASTE * max(0.0, 1 - done / ALL_BY) * self.costs)
+        self.cumulated = np.cumsum(drawn / drawn.sum())
+
+    def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
+        """None where the drawn program shows on too few inputs."""
+        library = self.library
+        if abs(done - self.done) > 0.01 or (done >= ALL_BY > self.done):
+            self._set(done)
+        chosen = self._any(rng)
+        (count,) = rng.choices(list(self.sizes), list(self.sizes.values()))
+        row = library.codes[chosen]
+        fit = np.flatnonzero(library.changed[chosen] & (row >= 0))
+        if rng.random() < 0.05:
+            fit = np.flatnonzero(row >= 0)
+        if len(fit) < count:
+            return None
+        places = np.array(rng.sample(list(fit), count))
+        if count > 1 and len(set(row[places])) < 2:
+            return None
+        shown = tuple(Observation(library.inputs[i], library.outputs[row[i]]) for i in places)
+        right = np.flatnonzero((library.codes[:, places] == row[places]).all(axis=1))
+        chain = self._chain(right, rng)
+        answers: list[tuple[Sequence[Program], Program]] = [
+            (chain[:k], chain[k]) for k in range(len(chain))
+        ]
+        second = self._likely(right, rng)
+        if library.programs[second] != chain[0]:
+            answers.append(((), library.programs[second]))
+        lesson = self.writer.lesson(
+            shown, answers, lambda: library.programs[self._any(rng)], rng, faulty
+        )
+        return lesson if len(lesson.prompt) <= self.longest else None
+
+    def _any(self, rng: random.Random) -> int:
+        return int(np.searchsorted(self.cumulated, rng.random()))
+
+    def _likely(self, some: np.ndarray, rng: random.Random) -> int:
+        weights = self.likely[some] / self.likely[some].max()
+        at = rng.random() * weights.sum()
+        return int(some[min(int(np.searchsorted(np.cumsum(weights), at)), len(some) - 1)])
+
+    def _chain(self, right: np.ndarray, rng: random.Random) -> list[Program]:
+        """One of the consistent programs, and up to two that predict otherwise."""
+        codes = self.library.codes
+        first = self._likely(right, rng)
+        chain = [first]
+        agrees = codes[right] == codes[first]
+        for _ in range(2):
+            new = (~agrees & (codes[right] >= 0)).mean(axis=1) >= 1 - ANEW
+            left = right[new]
+            if not len(left):
+                break
+            following = self._likely(left, rng)
+            chain.append(following)
+            agrees |= codes[right] == codes[following]
+        return [self.library.programs[k] for k in chain]
+
+
+class FromChains:
+    """Lessons of scenes: a chain of answers with its objects renamed."""
+
+    def __init__(self, chains: Sequence[Chain], shares: Shares) -> None:
+        self.chains = chains
+        self.writer = Writer("acre", shares)
+
+    def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
+        """done: makes no difference here."""
+        from ...tasks.acre import COLORS, MATERIALS, SHAPES
+
+        chain = rng.choice(self.chains)
+        renamed: dict[str, str] = {}
+        for words in (COLORS, MATERIALS, SHAPES):
+            renamed |= dict(zip(words, rng.sample(words, len(words)), strict=True))
+
+        def rename(text: str) -> str:
+            return ENTITY.sub(lambda found: renamed[found[0]], text)
+
+        shown = []
+        for one in chain.shown:
+            scene = [rename(entity) for entity in one.input]
+            rng.shuffle(scene)
+            shown.append(Observation(scene, one.output))
+        rng.shuffle(shown)
+        said = [Program(rename(a.source), rename(a.sentence), a.cost) for a in chain.answers]
+        answers: list[tuple[Sequence[Program], Program]] = [
+            (said[:k], said[k]) for k in range(min(3, len(said)))
+        ]
+        if len(said) > 1:
+            answers.append(((), rng.choice(said[1:])))
+
+        def other() -> Program:
+            answer = rng.choice(rng.choice(self.chains).answers)
+            return Program(rename(answer.source), rename(answer.sentence), answer.cost)
+
+        return self.writer.lesson(tuple(shown), answers, other, rng, faulty)

@@ -1,0 +1,289 @@
+"""Programs that the embedded search finds on generated problems, and what each gives on many inputs.
+
+A `Library` of a task holds programs of lists or grids, as the search words them, a pool of inputs
+as the task's generator draws them, and a matrix of outputs. Which programs agree on some of the
+inputs, and which of these part elsewhere, is then a comparison of a few numbers: an example of
+training costs microseconds, and its inputs are fresh. Rules of scenes (ACRE) name the objects of
+their scenes, so their library is one of chains: problems with the answers that the search gives one
+after the other; objects are renamed afresh for each example, which changes no rule's truth.
+
+Programs are run in this process: they are the search's own texts, never a model's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json, Observation, Problem
+from ...tasks.difficulty import CELLS, is_easy
+
+LONGEST = 420  # characters of a source: longer ones are left out
+LIST_WORK, GRID_WORK, SCENE_WORK = 1_500, 500, 3_000  # expansions of a search
+ALTERNATIVES = 3  # programs of one problem that behave differently, cheapest first
+DEAREST = 9.0  # price of a program of lists
+DEARER = 3.0  # than the cheapest of them, at most
+LISTS, GRIDS = 600, 300  # inputs of a pool
+CHAIN = 4  # answers to a problem of scenes
+FAILURES = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError, ValueError,
+)  # fmt: skip
+UNDEFINED = -1
+SEED = 7_000_000  # of the generators: far from seeds that people choose
+
+
+@dataclass(frozen=True)
+class Program:
+    """weight: on how many problems the search found it."""
+
+    source: str
+    sentence: str
+    cost: float
+    weight: int = 1
+
+
+@dataclass(frozen=True)
+class Library:
+    """codes: int32 (programs, inputs), the place of the output in `outputs`, `UNDEFINED` where the
+    program has none. changed: bool (programs, inputs), where it is another than the input."""
+
+    task: str
+    programs: tuple[Program, ...]
+    inputs: tuple[Json, ...]
+    outputs: tuple[Json, ...]
+    codes: NDArray[np.int32]
+    changed: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A problem of scenes with answers of the search, each new beside those before it."""
+
+    shown: tuple[Observation, ...]
+    answers: tuple[Program, ...]
+
+
+def list_programs(seed: int, problems: int) -> list[Program]:
+    """What the search finds on so many generated problems."""
+    from ...tasks import list_generator as generator
+
+    found: dict[str, Program] = {}
+    for shown in _problems(generator.generate, seed, problems, (2, 3, 4)):
+        _add(found, _of_lists(shown))
+    return list(found.values())
+
+
+def of_lists(programs: Sequence[Program], seed: int) -> Library:
+    from ...tasks import list_generator as generator
+
+    rng = random.Random(f"pretrain lists {seed}")
+    drawn = {tuple(_short_row(rng, generator)): None for _ in range(2 * LISTS)}
+    pool = [list(row) for row in drawn][:LISTS]
+    return _library("list_functions", programs, pool, _is_row)
+
+
+def grid_programs(task: str, seed: int, problems: int) -> list[Program]:
+    """task: mini_arc or arc."""
+    from ...tasks import grid_generator as generator
+
+    found: dict[str, Program] = {}
+    for shown in _problems(partial(generator.generate, task), seed, problems, (1, 2, 3)):
+        _add(found, _of_grids(shown))
+    return list(found.values())
+
+
+def of_grids(task: str, programs: Sequence[Program], seed: int) -> Library:
+    from ...tasks import grid_generator as generator
+
+    pool = [g for g in generator.inputs(task, SEED + seed, 3 * GRIDS) if _is_small(g)][:GRIDS]
+    return _library(task, programs, pool, _is_small)
+
+
+def scenes(seed: int, problems: int) -> list[Chain]:
+    from ...agents.search.acre.engine import Problem as Search
+    from ...agents.search.acre.engine import prepared
+    from ...tasks import acre, acre_generator
+
+    space = prepared(list(acre.space(0).inputs[::24]))
+    made = acre_generator.generate(problems, SEED + seed)
+    chains = []
+    for count in (2, 3, 4):
+        for problem in acre.TASK.observe(made[count - 2 :: 3], str(count), seed):
+            search = Search([[o.input, o.output] for o in problem.shown], space, SCENE_WORK)
+            said: list[str] = []
+            answers: list[Program] = []
+            while len(answers) < CHAIN:
+                answer = search.next(said, frozenset(said))
+                if answer is None:
+                    break
+                said.append(answer.source.strip())
+                answers.append(Program(said[-1], answer.description, float(len(answers))))
+            if answers:
+                chains.append(Chain(problem.shown, tuple(answers)))
+    return chains
+
+
+# --- what the search says -----------------------------------------------------------
+
+
+def _problems(
+    generate: Callable[[int, int], Sequence[Problem]], seed: int, count: int, sizes: Sequence[int]
+) -> Iterator[tuple[Observation, ...]]:
+    """What is shown of `count` easy generated problems: the first one, two … of their pairs, in turn. Of
+    the others hardly any has a program among a few hundred."""
+    easy = (
+        one for k in range(20) for one in generate(count, SEED + 100 * seed + k) if is_easy(one)
+    )
+    for k, problem in enumerate(itertools.islice(easy, count)):
+        yield problem.shown[: sizes[k % len(sizes)]]
+
+
+def _of_lists(shown: Sequence[Observation]) -> list[Program]:
+    from ...agents.search.lists.engine import Candidate
+    from ...agents.search.lists.grammar import modest
+    from ...agents.search.lists.search import Search
+    from ...agents.search.lists.source import TooLong
+
+    inputs = tuple(tuple(o.input) for o in shown)
+    search = Search(inputs, tuple(tuple(o.output) for o in shown), "list", LIST_WORK)
+    pairs = [[o.input, o.output] for o in shown]
+    written = []
+    for node in search.run()[: 20 * ALTERNATIVES]:
+        if not modest(node) or node.cost > DEAREST:
+            continue
+        try:
+            one = Candidate(node, "list")
+        except TooLong:
+            continue
+        if one.right(pairs) and not one.patched(pairs):
+            written.append(Program(one.text, one.sentence, one.cost))
+    return _differing(written, _list_probes())
+
+
+def _of_grids(shown: Sequence[Observation]) -> list[Program]:
+    from ...agents.search.grids.engine import Candidate
+    from ...agents.search.grids.search import Search
+
+    search = Search(tuple(o.input for o in shown), tuple(o.output for o in shown), GRID_WORK)
+    pairs = [[o.input, o.output] for o in shown]
+    written = [Candidate(found) for found in search.run(True)[: 4 * ALTERNATIVES]]
+    right = [Program(c.text, c.sentence, c.cost) for c in written if c.right(pairs)]
+    return _differing(right, _grid_probes())
+
+
+def _differing(programs: Sequence[Program], probes: Sequence[Json]) -> list[Program]:
+    """The cheapest ones, no two of which behave alike on the probes."""
+    behaviours: set[str] = set()
+    chosen: list[Program] = []
+    for program in programs:
+        if len(program.source) > LONGEST:
+            continue
+        if chosen and program.cost > chosen[0].cost + DEARER:
+            break
+        function = compiled(program.source)
+        behaviour = repr([_output(function, probe) for probe in probes])
+        if behaviour not in behaviours:
+            behaviours.add(behaviour)
+            chosen.append(program)
+        if len(chosen) == ALTERNATIVES:
+            break
+    return chosen
+
+
+def _list_probes() -> list[Json]:
+    rng = random.Random("pretrain list probes")
+    return [
+        [int(rng.random() * high) for _ in range(k % 9)] for k in range(18) for high in (10, 99)
+    ]
+
+
+def _grid_probes() -> list[Json]:
+    from ...tasks.grid_generator import inputs
+
+    return [*inputs("mini_arc", 3, 12), *inputs("arc", 3, 12)]
+
+
+def _add(found: dict[str, Program], programs: Sequence[Program]) -> None:
+    for one in programs:
+        before = found.get(one.source, one)
+        weight = before.weight + (one.source in found)
+        found[one.source] = Program(one.source, before.sentence, min(before.cost, one.cost), weight)
+
+
+# --- what programs give -------------------------------------------------------------
+
+
+def compiled(source: str) -> Callable[[Any], Any]:
+    """The function `f` of a text that the search wrote; no other text comes here."""
+    names: dict[str, Any] = {}
+    exec(compile(source, "<program of the search>", "exec"), names)
+    made: Callable[[Any], Any] = names["f"]
+    return made
+
+
+def _output(function: Callable[[Any], Any], given: Json) -> Json:
+    try:
+        return function([row[:] if type(row) is list else row for row in given])
+    except FAILURES:
+        return None
+
+
+def _library(
+    task: str, programs: Sequence[Program], pool: Sequence[Json], fit: Callable[[Any], bool]
+) -> Library:
+    """Programs with an output that is `fit` on a fifth of the pool at least."""
+    kept: list[Program] = []
+    rows: list[list[int]] = []
+    places: dict[str, int] = {}
+    outputs: list[Json] = []
+    keys = [repr(given) for given in pool]
+    for program in programs:
+        function = compiled(program.source)
+        row = []
+        for given in pool:
+            output = _output(function, given)
+            if not fit(output):
+                row.append(UNDEFINED)
+                continue
+            key = repr(output)
+            if key not in places:
+                places[key] = len(outputs)
+                outputs.append(output)
+            row.append(places[key])
+        if 5 * (len(row) - row.count(UNDEFINED)) >= len(row):
+            kept.append(program)
+            rows.append(row)
+    codes = np.array(rows, np.int32).reshape(len(kept), len(pool))
+    same = np.array([places.get(key, UNDEFINED - 1) for key in keys], np.int32)
+    return Library(task, tuple(kept), tuple(pool), tuple(outputs), codes, codes != same[None, :])
+
+
+def _short_row(rng: random.Random, generator: Any) -> list[int]:
+    high = 9 if rng.random() < 0.45 else 99
+    row: list[int] = generator._row(rng, high, ())
+    return row
+
+
+def _is_row(value: Any) -> bool:
+    return (
+        type(value) is list
+        and len(value) <= 25
+        and all(type(v) is int and 0 <= v <= 999 for v in value)
+    )
+
+
+def _is_small(value: Any) -> bool:
+    """A grid of colours with few cells."""
+    if type(value) is not list or not value or type(value[0]) is not list or not value[0]:
+        return False
+    width = len(value[0])
+    if len(value) * width > CELLS or any(type(r) is not list or len(r) != width for r in value):
+        return False
+    return all(type(cell) is int and 0 <= cell <= 9 for row in value for cell in row)

@@ -1,0 +1,233 @@
+"""A pretraining from its settings to an ordinary Hugging Face folder.
+
+The folder holds config.json, model.safetensors, the tokenizer with its chat template,
+generation_config.json (sampling at temperature 1), README.md and pretrain.json: the settings, their
+digest, and what was measured. It is written beside its place and renamed when it is whole, so a
+folder with pretrain.json is a finished one; asked for again with the same settings it is used again.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...records import DataError, Json, UsageError
+from . import library_file
+from .corpus import FromChains, FromLibrary, Lesson, prior
+from .library import of_grids, of_lists
+from .settings import CONTEXT, SIZES, WIDTH, PretrainSettings
+
+PACKAGES = ("torch", "transformers", "tokenizers", "safetensors")
+INSTALL = "pip install 'peirce[local]'"
+RECORD = "pretrain.json"
+FIRST_LESSONS = 6_000  # of which the tokenizer is made
+# How many observations a prompt holds, and how often; characters of a prompt at most.
+OBSERVED: Mapping[str, Mapping[int, float]] = {
+    "list_functions": {1: 0.05, 2: 0.2, 3: 0.65, 4: 0.1},
+    "mini_arc": {1: 0.3, 2: 0.35, 3: 0.35},
+    "arc": {1: 0.4, 2: 0.4, 3: 0.2},
+}
+MOST = {"list_functions": 220, "mini_arc": 80, "arc": 80}  # programs: the likeliest
+LONGEST_PROMPT = {"list_functions": 600, "mini_arc": 400, "arc": 400}
+
+Progress = Callable[[Mapping[str, Json]], None]
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """used: the folder was there already, with the same settings."""
+
+    out: Path
+    record: Mapping[str, Json] = field(default_factory=dict)
+    used: bool = False
+
+    def as_json(self) -> dict[str, Json]:
+        return {"out": str(self.out), "used": self.used, **self.record}
+
+
+def pretrain(
+    settings: PretrainSettings, out: str | Path, progress: Progress | None = None
+) -> Pretrained:
+    """Makes the model, or finds it made. progress: is told {"part", "done" (0 to 1), …} now and then.
+    Raises UsageError (a folder of something else, packages that are absent)."""
+    folder = Path(out).expanduser()
+    before = finished(folder)
+    if before is not None:
+        if before.get("digest") != settings.digest:
+            raise UsageError(
+                f"{folder} holds a model of other settings ({_other(before, settings)}): name"
+                " another folder, or remove it"
+            )
+        return Pretrained(folder, before, used=True)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there and is no model of `peirce pretrain`: name another")
+    check_packages()
+    tell = progress or (lambda said: None)
+    started = time.monotonic()
+    lessons = Lessons(settings, tell)
+    model, tokenizer, course = _learned(settings, lessons, tell)
+    record: dict[str, Json] = {
+        "digest": settings.digest, "settings": settings.as_json(), **course,
+        "seconds": round(time.monotonic() - started, 1), "library": lessons.sizes,
+    }  # fmt: skip
+    _write(folder, model, tokenizer, record)
+    return Pretrained(folder, record)
+
+
+def finished(folder: Path) -> dict[str, Json] | None:
+    """The record of a finished folder, None of another. Raises DataError for one that is damaged."""
+    try:
+        text = (folder / RECORD).read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise DataError(f"{folder / RECORD} is no record of a pretraining: remove the folder")
+    return found
+
+
+def check_packages() -> None:
+    """Raises UsageError where one of the extra `local` is absent."""
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(f"pretraining needs {', '.join(missing)}: {INSTALL}")
+
+
+class Lessons:
+    """Lessons of all tasks of the settings, by their shares, without end and the same each time. done:
+    how much of the course is over, 0 to 1: cheap programs come first, faults late."""
+
+    def __init__(self, settings: PretrainSettings, tell: Progress) -> None:
+        self.sizes: dict[str, Json] = {}
+        self._sources: dict[str, FromLibrary | FromChains] = {}
+        self._settings = settings
+        self.done = 0.0
+        for k, task in enumerate(settings.tasks):
+            tell({"part": "library", "task": task, "done": k / len(settings.tasks)})
+            self._sources[task] = self._source(task)
+
+    def _source(self, task: str) -> FromLibrary | FromChains:
+        # One library for all seeds: what differs is what is drawn of it, in which order.
+        problems, shares = self._settings.problems[task], self._settings.shares
+        if task == "acre":
+            chains = library_file.chains(0, problems)
+            self.sizes[task] = len(chains)
+            return FromChains(chains, shares)
+        programs = library_file.programs(task, 0, problems)
+        programs = sorted(programs, key=lambda one: -prior(one))[: MOST[task]]
+        of = of_lists(programs, 0) if task == "list_functions" else of_grids(task, programs, 0)
+        self.sizes[task] = len(of.programs)
+        if not of.programs:
+            raise UsageError(f"{problems} problems of {task} gave no program: take more")
+        return FromLibrary(of, shares, LONGEST_PROMPT[task], OBSERVED[task])
+
+    def __iter__(self) -> Iterator[Lesson]:
+        rng = random.Random(f"pretrain {self._settings.seed}")
+        tasks, weights = zip(*self._settings.tasks.items(), strict=True)
+        while True:
+            (task,) = rng.choices(tasks, weights)
+            lesson = self._sources[task].draw(
+                rng, self.done, self.done >= self._settings.faults_from
+            )
+            if lesson is not None:
+                yield lesson
+
+
+def names(settings: PretrainSettings) -> tuple[str, ...]:
+    """Texts of one token: the objects of scenes and their words."""
+    from ...tasks.acre import COLORS, ENTITIES, MATERIALS, SHAPES
+
+    return (*ENTITIES, *COLORS, *MATERIALS, *SHAPES) if "acre" in settings.tasks else ()
+
+
+def _learned(
+    settings: PretrainSettings, lessons: Lessons, tell: Progress
+) -> tuple[Any, Any, dict[str, Json]]:
+    """The trained model, its tokenizer, and what the record says of the course."""
+    import torch
+
+    from . import course, packing, tokenizer
+    from .model import fresh, parameters
+
+    vocabulary, rows = SIZES[settings.size][4:]
+    tell({"part": "tokenizer", "done": 0.0})
+    lessons.done = 1.0  # all programs and faults
+    texts = (text for one in itertools.islice(lessons, FIRST_LESSONS) for text in one.texts)
+    words = tokenizer.train(texts, names(settings), vocabulary, CONTEXT)
+    lessons.done = 0.0
+    model = fresh(
+        settings.architecture, settings.size, words, names(settings), CONTEXT, settings.seed
+    )
+    if torch.cuda.is_available():
+        model.to("cuda")
+    planter = packing.Planter(words)
+    trees = (planter.tree(lesson) for lesson in lessons)
+    batches = packing.packed(trees, WIDTH, rows, words.pad_token_id)
+    if settings.tokens is None:
+        pace = course.Pace(seconds=60 * settings.minutes)
+    else:
+        pace = course.Pace(tokens=settings.tokens)
+
+    def told(done: float, tokens: int, loss: float) -> None:
+        lessons.done = done
+        tell({"part": "training", "done": min(1.0, done), "tokens": tokens, "loss": loss})
+
+    started, processor = time.monotonic(), time.process_time()
+    tokens, loss = course.learn(model, batches, pace, told)
+    seconds, processor = time.monotonic() - started, time.process_time() - processor
+    model.to("cpu")
+    return model, words, {
+        "parameters": parameters(model), "vocabulary": len(words), "tokens": tokens,
+        "loss": round(loss, 4), "processor_seconds": round(processor, 1), "tokens_per_second": round(tokens / max(seconds, 1e-9)),
+    }  # fmt: skip
+
+
+def _write(folder: Path, model: Any, tokenizer: Any, record: Mapping[str, Json]) -> None:
+    from .card import card
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        model.save_pretrained(str(temporary))
+        tokenizer.save_pretrained(str(temporary))
+        (temporary / "README.md").write_text(card(record), "utf-8")
+        (temporary / RECORD).write_text(
+            json.dumps(record, indent=1, sort_keys=True) + "\n", "utf-8"
+        )
+        if folder.exists():  # an empty one
+            folder.rmdir()
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def measured(folder: Path, figures: list[dict[str, Json]]) -> dict[str, Json]:
+    """Writes what was measured into the folder's record and card; returns the record."""
+    from .card import card
+
+    record = {**(finished(folder) or {}), "measured": figures}
+    texts = {RECORD: json.dumps(record, indent=1, sort_keys=True) + "\n", "README.md": card(record)}
+    for name, text in texts.items():
+        temporary = folder / f".{name}.{os.getpid()}"
+        temporary.write_text(text, "utf-8")
+        temporary.replace(folder / name)
+    return record
+
+
+def _other(before: Mapping[str, Json], settings: PretrainSettings) -> str:
+    """Which settings differ, at most three of them."""
+    old, new = before.get("settings") or {}, settings.as_json()
+    keys = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
+    return ", ".join(f"{key} {old.get(key)!r}, not {new.get(key)!r}" for key in keys[:3])

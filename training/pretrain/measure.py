@@ -1,0 +1,156 @@
+"""What a small proposer answers on problems that it has not seen: how often in the form of an answer,
+how often consistently, on how many problems with two consistent answers that predict otherwise.
+
+Answers are sampled as a session would sample them, in the protocol's compact prompts, and run in
+the sandbox. They are all first answers: each prompt holds the observations alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ...agents import prompts
+from ...records import Family, Hypothesis, InputSet, Json, Oracles, Problem, View
+
+PROBES = 40  # inputs of the sample space on which answers are told apart
+MOST_TOKENS = 320  # of an answer
+AT_ONCE = 64  # answers in a batch
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Shares of `prompts` * `answers` answers, and of the prompts. different: of prompts with two
+    consistent answers that part on the probes, at least."""
+
+    task: str
+    prompts: int
+    answers: int
+    instruction_following: float
+    consistent: float
+    answered: float
+    different: float
+    cut: float
+    tokens: float
+
+    def as_json(self) -> dict[str, Json]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A prompt of a problem: what is shown of it, and inputs that tell answers apart."""
+
+    problem: Problem
+    view: View
+    probes: InputSet
+
+
+def asked(problems: Sequence[Problem], spaces: Sequence[InputSet]) -> list[Asked]:
+    """problems: what is shown of them is asked about. spaces: the sample space of each."""
+    found = []
+    for problem, space in zip(problems, spaces, strict=True):
+        step = max(1, len(space) // PROBES)
+        probes = InputSet(f"probes of {problem.id}", tuple(space.inputs[::step][:PROBES]))
+        view = View(problem.id, problem.task, problem.family, problem.shown, problem.public, probes)
+        found.append(Asked(problem, view, probes))
+    return found
+
+
+def sampled(
+    model: Any, tokenizer: Any, family: Family, some: Sequence[Asked], answers: int, seed: int
+) -> Iterator[tuple[int, str, bool, int]]:
+    """`answers` answers to each prompt at temperature 1: (place of the prompt, text, whether it
+    ended by itself, tokens made)."""
+    import torch
+
+    torch.manual_seed(seed)
+    model.eval()
+    texts = []
+    for one in some:
+        said = prompts.messages(
+            one.view, family.words, answer_format=family.answer_formats[0], template="compact"
+        )
+        texts.append(
+            tokenizer.apply_chat_template(said, add_generation_prompt=True, tokenize=False)
+        )
+    places = sorted(range(len(some)), key=lambda k: len(texts[k]))
+    per_batch = max(1, AT_ONCE // answers)
+    for start in range(0, len(places), per_batch):
+        chosen = places[start : start + per_batch]
+        given = tokenizer(
+            [texts[k] for k in chosen for _ in range(answers)],
+            add_special_tokens=False, padding=True, return_tensors="pt",
+        ).to(model.device)  # fmt: skip
+        width = given["input_ids"].shape[1]
+        with torch.inference_mode():
+            made = model.generate(
+                input_ids=given["input_ids"], attention_mask=given["attention_mask"],
+                do_sample=True, temperature=1.0, top_k=0, top_p=1.0, max_new_tokens=MOST_TOKENS,
+                pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id,
+            )[:, width:].tolist()  # fmt: skip
+        for row, tokens in enumerate(made):
+            ended = tokenizer.eos_token_id in tokens
+            size = tokens.index(tokenizer.eos_token_id) if ended else len(tokens)
+            text = tokenizer.decode(tokens[:size], skip_special_tokens=True)
+            yield chosen[row // answers], text, ended, size
+
+
+async def judged(
+    family: Family,
+    some: Sequence[Asked],
+    said: Sequence[tuple[int, str, bool, int]],
+    oracles: Oracles,
+    answers: int,
+) -> Measured:
+    """said: as `sampled` gives it."""
+    parsed = 0
+    right: list[set[str]] = [set() for _ in some]
+    count = 0
+    waiting: dict[tuple[int, str], int] = {}
+    known: dict[tuple[int, str], Hypothesis] = {}
+    for place, text, _, _ in said:
+        read = family.parse(some[place].view, text, family.answer_formats[0])
+        one = read[0] if read else None
+        if isinstance(one, Hypothesis):
+            parsed += 1
+            key = place, one.text
+            waiting[key] = waiting.get(key, 0) + 1
+            known[key] = one
+    gate = asyncio.Semaphore(8)
+
+    async def run(place: int, hypothesis: Hypothesis) -> str | None:
+        """What it predicts on the probes; None where it is not consistent."""
+        view, probes = some[place].view, some[place].probes
+        async with gate:
+            agreed = await family.agree(hypothesis, view.shown, view, oracles)
+            if not family.consistent(agreed):
+                return None
+            (found,) = await family.predict([hypothesis], probes, view, oracles)
+            return repr((found.codes.tolist(), (found.reasons == 0).tolist()))
+
+    results = await asyncio.gather(*(run(place, known[place, text]) for place, text in waiting))
+    for (key, times), predicted in zip(waiting.items(), results, strict=True):
+        if predicted is not None:
+            count += times
+            right[key[0]].add(predicted)
+    total = max(1, len(said))
+    return Measured(
+        some[0].problem.task if some else "", len(some), answers,
+        parsed / total, count / total,
+        sum(bool(found) for found in right) / max(1, len(some)),
+        sum(len(found) > 1 for found in right) / max(1, len(some)),
+        sum(not ended for _, _, ended, _ in said) / total,
+        sum(size for *_, size in said) / total,
+    )  # fmt: skip
+
+
+def load(folder: str | Path) -> tuple[Any, Any]:
+    """Model and tokenizer of a folder that `pretrain` wrote."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(str(folder))
+    return AutoModelForCausalLM.from_pretrained(str(folder)), tokenizer

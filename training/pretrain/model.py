@@ -1,0 +1,100 @@
+"""Small decoders of standard transformers architectures, with random weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .settings import SIZES
+
+
+def fresh(
+    architecture: str, size: str, tokenizer: Any, names: Sequence[str], context: int, seed: int
+) -> Any:
+    """The model on the CPU, in float32, with tied embeddings. names: texts of one token each, of
+    several words. architecture, size: as settings.py has
+    them."""
+    import torch
+    from transformers import AutoModelForCausalLM, GPTNeoXConfig, LlamaConfig
+
+    hidden, between, layers, heads = SIZES[size][:4]
+    shared: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "max_position_embeddings": context,
+        "tie_word_embeddings": True,
+        "bos_token_id": None,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    config: Any
+    if architecture == "llama":
+        config = LlamaConfig(intermediate_size=between, num_key_value_heads=heads, **shared)
+    else:
+        config = GPTNeoXConfig(
+            intermediate_size=4 * hidden,
+            rotary_pct=0.5,
+            use_parallel_residual=False,
+            attention_dropout=0.0,
+            hidden_dropout=0.0,
+            **shared,
+        )
+    torch.manual_seed(seed)
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="sdpa")
+    _numbers_alike(model, tokenizer)
+    _names_alike(model, tokenizer, names)
+    model.generation_config.do_sample = True
+    model.generation_config.temperature = 1.0
+    model.generation_config.top_k = 0
+    model.generation_config.top_p = 1.0
+    return model
+
+
+def _numbers_alike(model: Any, tokenizer: Any) -> None:
+    """Embeddings of numbers begin with what numbers are: near in value, alike in their remainders.
+    A number behind a blank begins as the number itself."""
+    import torch
+
+    weights = model.get_input_embeddings().weight
+    width = weights.shape[1]
+    generator = torch.Generator().manual_seed(1)
+    features = torch.stack([torch.tensor(_features(value)) for value in range(100)])
+    features = features - features.mean(dim=0)
+    mixed = features @ torch.randn(features.shape[1], width, generator=generator)
+    scale = weights.std()
+    mixed = mixed / mixed.std() * scale
+    with torch.no_grad():
+        for value in range(100):
+            for text in (str(value), f" {value}"):
+                (token,) = tokenizer(text, add_special_tokens=False)["input_ids"]
+                weights[token] = 0.8 * mixed[value] + 0.6 * weights[token]
+
+
+def _names_alike(model: Any, tokenizer: Any, names: Sequence[str]) -> None:
+    """Embeddings of names of several words begin near those of their words."""
+    import torch
+
+    weights = model.get_input_embeddings().weight
+    with torch.no_grad():
+        for name in names:
+            words = name.split()
+            if len(words) < 2:
+                continue
+            (token, *_), *parts = (
+                tokenizer(text, add_special_tokens=False)["input_ids"] for text in (name, *words)
+            )
+            mixed = sum(weights[part[0]] for part in parts) / math.sqrt(len(parts))
+            weights[token] = 0.8 * mixed + 0.6 * weights[token]
+
+
+def _features(value: int) -> list[float]:
+    waves = [f(2 * math.pi * value / period) for period in (2, 3, 4, 5, 10, 20, 40, 100, 200)
+             for f in (math.sin, math.cos)]  # fmt: skip
+    return [*waves, 2 * value / 99 - 1, 2 * min(value, 9) / 9 - 1]
+
+
+def parameters(model: Any) -> int:
+    return sum(weight.numel() for weight in model.parameters())
