@@ -4,7 +4,7 @@ core."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar, cast
 
@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 _END = object()
 
 
-def ahead(items: Iterator[Item], most: int) -> Iterator[Item]:
+def ahead(items: Iterator[Item], most: int) -> Generator[Item, None, None]:
     """The items, in their order, of which up to `most` are made before they are asked for. What
     making one raises is raised where it would have stood. The thread ends when this generator
     does: close it (`contextlib.closing`) where it may be left early."""
