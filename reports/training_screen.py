@@ -15,6 +15,7 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
@@ -140,9 +141,7 @@ class TrainingScreen(_Screen):
         head.append(f"   {self._rest(told.examples, told.total, self._first or 0, self._began)}")
         if told.doing in DOING:
             head.append(f"   {DOING[told.doing]}", style="dim")
-        parts: list[RenderableType] = [
-            ProgressBar(total=max(1, told.total), completed=told.examples, width=60), head,
-        ]  # fmt: skip
+        parts: list[RenderableType] = [_bar(told.examples, told.total), head]
         if told.probes:
             shown = table(
                 "stage", "loss", "accuracy", "chosen log-ratio", "weight", numbers=(1, 2, 3, 4)
@@ -188,7 +187,12 @@ class ClassifierScreen(_Screen):
         done, total = told["update"], max(1, told["updates"])
         line = f"{visible(told['set'])}: update {done} of at most {total}   "
         line += self._rest(done, total, 0, self._began)
-        return Group(ProgressBar(total=total, completed=done, width=60), Text(line))
+        return Group(_bar(done, total), Text(line))
+
+
+def _bar(done: float, total: float) -> RenderableType:
+    """On a line of its own: a bar does not end its line."""
+    return Padding(ProgressBar(total=max(1, total), completed=done, width=60), 0)
 
 
 def _number(value: float | None) -> str:

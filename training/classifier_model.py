@@ -30,6 +30,7 @@ from .classifier import (
     batches,
     score_of,
 )
+from .trackers import trackers
 
 FAULTS = (
     OSError,
@@ -163,7 +164,7 @@ class Course:
             weight_decay=one.weight_decay, eval_strategy="epoch", save_strategy="epoch",
             logging_strategy="steps", logging_steps=max(1, -(-rows // one.batch) // 8),
             save_total_limit=1, load_best_model_at_end=True, metric_for_best_model="score",
-            greater_is_better=True, report_to=one.report_to.split(","), disable_tqdm=True,
+            greater_is_better=True, report_to=trackers(one.report_to), disable_tqdm=True,
             bf16=torch.cuda.is_available(), dataloader_pin_memory=torch.cuda.is_available(),
             remove_unused_columns=False, save_only_model=False,
         )  # fmt: skip

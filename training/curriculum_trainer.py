@@ -20,7 +20,6 @@ from typing import Any
 import torch
 from datasets import Dataset
 from transformers import PrinterCallback, ProgressCallback
-from transformers.integrations import get_reporting_integration_callbacks
 from trl import DPOConfig, DPOTrainer
 
 from ..agents.local_chat import PLAIN, Wording
@@ -31,6 +30,7 @@ from .models import Opened, adapter_config, compute_dtype, recomputes
 from .processes import quiet
 from .settings import TrainSettings
 from .tokens import PairTokens
+from .trackers import trackers
 
 _ROWS = 64  # answers sampled side by side
 
@@ -113,23 +113,11 @@ def arguments(settings: TrainSettings, opened: Opened, folder: Path, processes: 
         disable_tqdm=True,
         eval_strategy="no",
         save_strategy="no",
-        report_to=_trackers(settings.report_to),
+        report_to=trackers(settings.report_to),
     )
     _ = args.device
     args._n_gpu = min(args.n_gpu, 1)  # else TRL refuses several GPUs without a launcher
     return args
-
-
-def _trackers(told: str) -> list[str]:
-    """Names of the trackers that the libraries know. UsageError for one that is not there."""
-    names = [one.strip() for one in told.split(",") if one.strip() not in ("", "none")]
-    try:
-        for callback in get_reporting_integration_callbacks(names):
-            callback()
-    except (ValueError, RuntimeError, ImportError) as error:
-        cause = " ".join(str(error).split())
-        raise UsageError(f"report_to {told!r} cannot be served: {cause}") from None
-    return names
 
 
 def make_trainer(

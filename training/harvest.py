@@ -16,6 +16,7 @@ After the caps of each context (`pairs.Caps`) a set is made smaller in this orde
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -38,7 +39,8 @@ from ..records import (
     canonical_json,
     digest_of,
 )
-from .draws import key_of
+from .ahead import ahead
+from .draws import distinct, key_of
 from .pair_report import Counting
 from .pair_table import PairTable
 from .pairs import Caps, Pairs, preference_pairs
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 
+_AHEAD = 2  # pools read beside the work
 _TOGETHER = 4_096  # prompts whose lengths are taken at once
 VERSION = 1  # of what these lines make of a store
 NO_SPACE = InputSet("S", ())  # no prompt shows it
@@ -171,14 +174,26 @@ class _Heap:
         return self.questions[question].prompt(members)
 
     def distinct(self) -> NDArray[np.int32]:
-        """The rows in order, each once; they are gone from here, as there may be millions."""
-        rows = np.concatenate(self.rows)
+        """The rows in order, each once; they are gone from here, as there may be millions. Each is
+        one number while it is sorted: places of answers take some 20 bits, those of prompts too."""
+        base = max(1, len(self.answers))
+        parts = []
+        for rows in self.rows:
+            prompt, stage, chosen, rejected = rows.T.astype(np.int64)
+            parts.append(((prompt * len(Stage) + stage) * base + chosen) * base + rejected)
         self.rows.clear()
-        order = np.lexsort(rows.T[::-1])
-        rows = rows[order]
-        first = np.ones(len(rows), np.bool_)
-        first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-        return rows[first]
+        if len(self.prompts) * len(Stage) * base**2 >= 2**63:
+            raise StoreError(
+                f"{len(self.prompts):,} prompts with {base:,} answers are more than one set holds:"
+                " name fewer sessions"
+            )
+        numbers = distinct(np.concatenate(parts))
+        del parts
+        found = np.empty((len(numbers), 4), np.int32)
+        for column, size in ((3, base), (2, base), (1, len(Stage))):
+            numbers, found[:, column] = np.divmod(numbers, size)
+        found[:, 0] = numbers
+        return found
 
 
 def harvest(
@@ -200,14 +215,15 @@ def harvest(
     counting = Counting(sources, asked, choices.splits)
     places = _splits(asked, choices.splits)
     heap, pairs = _Heap(), 0
-    for number, pooled in enumerate(pools(store, asked), start=1):
-        counting.pool(pooled)
-        if places[pooled.asked.key] is not choices.splits.of(pooled.asked.problem):
-            counting.left_out["in_another_split"] += 1
-        else:
-            pairs += _gather(heap, pooled, template, choices, counting)
-        if progress is not None:
-            progress(number, len(asked), pairs)
+    with contextlib.closing(ahead(pools(store, asked), _AHEAD)) as read:
+        for number, pooled in enumerate(read, start=1):
+            counting.pool(pooled)
+            if places[pooled.asked.key] is not choices.splits.of(pooled.asked.problem):
+                counting.left_out["in_another_split"] += 1
+            else:
+                pairs += _gather(heap, pooled, template, choices, counting)
+            if progress is not None:
+                progress(number, len(asked), pairs)
     if not pairs:
         raise StoreError(_nothing(sources, counting))
     settings = _settings(choices, template, sources, asked, fits)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
     from ..store import Given, Store
     from ..store.vectors import Vector
 
-TOGETHER = 64  # problems whose rows are read by one query
+READERS = 2  # threads that take digests: half of that time is the store's own
+TOGETHER = 512  # problems whose rows are read by one query of each session that asked them
 CUT = "cut: the answer was cut at the token limit"  # as the judge of a session words it
 UNANSWERED = "no_answer: "
 LEFT_OUT = ("repeated", "cut", "unanswered", "not_text", "not_judged")
@@ -114,9 +116,12 @@ class Pooled:
 
 def sources_of(store: Store, sessions: Sequence[str]) -> list[Source]:
     """The sessions, each once, in the order of their digests."""
+    names = list(dict.fromkeys(sessions))
+    with ThreadPoolExecutor(READERS) as readers:
+        digests = list(readers.map(store.digest, names))
     read = [
-        Source(session, store.digest(session), store.session(session)["settings"])
-        for session in dict.fromkeys(sessions)
+        Source(session, digest, store.session(session)["settings"])
+        for session, digest in zip(names, digests, strict=True)
     ]
     return sorted(read, key=lambda one: (one.digest, one.session))
 

@@ -64,6 +64,7 @@ def train_labels(
     from ..training.bases import find_base
     from ..training.classifier import check_packages
     from ..training.durable_log import DurableLog
+    from ..training.trackers import trackers
 
     check_packages("a classifier")
     folder = expanded(out)
@@ -75,6 +76,7 @@ def train_labels(
     base, path = whole_path(base), store_path(store or before.get("store")).resolve()
     over = {**(before.get("settings") or {}), **_from_file(config), **settings}
     told = settings_of(over)
+    trackers(told.report_to)  # said before anything is written, not after
     wanted = list(problem or before.get("problem") or ())
     label, ood = label or before.get("label"), ood or before.get("ood")
     model = find_base(base)

@@ -12,6 +12,7 @@ from peirce.records import DataError, Observation, UsageError
 from peirce.store import Store
 from peirce.training.classifier import ClassifierSettings, LabelledSet, batches, score_of
 from peirce.training.row_tokens import encoded, fair, lines
+from peirce.verbs.labelled_training import sets_of
 from tiny_model import make_adapter, make_model, require
 
 WORDS = {"wet": ("rain", "flood", "storm"), "dry": ("sun", "dust", "heat")}
@@ -208,10 +209,35 @@ def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:
             "no setting 'epoch'; did you mean epochs",
         ),
         (dict(data=data, base=str(tmp_path / "adapter")), UsageError, "is an adapter"),
+        (dict(data=data, base=base, report_to="notes"), UsageError, "notes is not supported"),
         (dict(data=str(tmp_path / "few"), base=base), DataError, "6 training rows"),
     ):
         with pytest.raises(kind, match=match):
             peirce.train_labels(**wanted, out=tmp_path / "out", store=tmp_path / "s.duckdb")
+
+
+def test_an_adapter_that_is_loaded_again_says_what_it_said(place: Path) -> None:
+    import peft
+    import torch
+    import transformers
+
+    told = peirce.train_labels(
+        str(place / "data"), base=str(place / "base"), out=place / "lora", store=place / "s.duckdb",
+        problem=["weather"], epochs=4, batch=8, full=False, lora_rank=4, learning_rate=1e-2,
+    )["sets"][0]  # fmt: skip
+    assert told["trained"] < told["weights"] / 4 and told["scores"]["ind"]["accuracy"] > 0.9
+    folder = place / "lora" / "sets" / "weather"
+    base = transformers.AutoModelForSequenceClassification.from_pretrained(
+        place / "base", num_labels=2
+    )
+    model = peft.PeftModel.from_pretrained(base, folder / "model").eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder / "model")
+    (data,) = sets_of(str(place / "data" / "weather"), (), None, None, 0)
+    rows, _ = encoded(tokenizer, data.rows["ind"], 512)
+    said = [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
+    with torch.no_grad():
+        got = [told["labels"][model(torch.tensor([row])).logits.argmax()] for row in rows]
+    assert got == [one["predicted"] for one in said if one["split"] == "ind"]
 
 
 def test_a_row_without_a_token_and_one_that_is_cut(place: Path) -> None:

@@ -263,6 +263,7 @@ def test_a_training_stopped_within_a_period_ends_like_one_that_never_was(
     assert before | numbers(log) == numbers(wanted)
 
 
+@pytest.mark.soak
 def test_a_killed_process_is_gone_on_with_to_the_same_weights(base, momentum, tmp_path):
     straight, wanted = momentum[:2]
     out = tmp_path / "out"
@@ -364,8 +365,11 @@ def test_pairs_that_are_too_long_are_refused_and_counted_never_cut(base, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "changed", [{"four_bit": True}, {"compute": "bfloat16"}, {"precompute": False}]
-)
+    "changed",
+    [{"four_bit": True},
+     pytest.param({"compute": "bfloat16"}, marks=pytest.mark.soak),
+     pytest.param({"precompute": False}, marks=pytest.mark.soak)],
+)  # fmt: skip
 def test_a_stop_changes_nothing_in_4_bits_in_bfloat16_and_with_a_live_reference(
     base, tmp_path, changed
 ):
