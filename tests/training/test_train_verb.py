@@ -118,7 +118,7 @@ def test_a_resume_takes_what_a_file_says_and_what_is_not_said_as_it_was(
     peirce.train(out=out, resume=True, config=config, keep=4, sample_answers=2)
     assert asked == [(0, 3), (0, 3), (0, 5), (2, 4)]
     config.write_text("learning_rate: 0.5")
-    with pytest.raises(UsageError, match="with learning_rate 0[.]001, not 0[.]5"):
+    with pytest.raises(UsageError, match=r"with learning_rate 0.001, not 0.5"):
         peirce.train(out=out, resume=True, config=config)
 
 
