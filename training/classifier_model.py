@@ -30,6 +30,7 @@ from .classifier import (
     batches,
     score_of,
 )
+from .processes import writes
 from .trackers import trackers
 
 FAULTS = (
@@ -109,7 +110,7 @@ class Course:
         """The passes, and the number of the best, whose weights the model has then."""
         watch = _Watch(told)
         folder = self._out / "checkpoints"
-        last = get_last_checkpoint(str(folder)) if resume and folder.is_dir() else None
+        last = _last_whole(folder) if resume else None
         trainer = transformers.Trainer(
             model=self._model,
             args=self._arguments(folder, len(train[0])),
@@ -127,7 +128,8 @@ class Course:
         if last is not None:
             state = transformers.TrainerState.load_from_json(str(Path(last) / "trainer_state.json"))
             watch.restore(state.log_history)
-        trainer.train(resume_from_checkpoint=last)
+        with writes(self._out):
+            trainer.train(resume_from_checkpoint=last)
         self._model = trainer.model
         best = max(watch.epochs.values(), key=lambda one: (one.score, -one.number))
         shutil.rmtree(folder, ignore_errors=True)
@@ -151,7 +153,8 @@ class Course:
         return found
 
     def save(self, folder: Path) -> None:
-        self._model.save_pretrained(folder)
+        with writes(folder):
+            self._model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     def _arguments(self, folder: Path, rows: int) -> Any:
@@ -168,6 +171,19 @@ class Course:
             bf16=torch.cuda.is_available(), dataloader_pin_memory=torch.cuda.is_available(),
             remove_unused_columns=False, save_only_model=False,
         )  # fmt: skip
+
+
+def _last_whole(folder: Path) -> str | None:
+    """The newest checkpoint whose state, which is written last, can be read; a process that was killed
+    leaves others, which are removed."""
+    while folder.is_dir() and (last := get_last_checkpoint(str(folder))) is not None:
+        try:
+            transformers.TrainerState.load_from_json(str(Path(last) / "trainer_state.json"))
+        except (OSError, ValueError, TypeError):
+            shutil.rmtree(last)
+        else:
+            return str(last)
+    return None
 
 
 def _scores(told: Any) -> dict[str, float]:

@@ -27,7 +27,7 @@ from ..records import Json, Message, UsageError
 from .checkpoints import PREFIX
 from .course import Course
 from .models import Opened, adapter_config, compute_dtype, recomputes
-from .processes import quiet
+from .processes import quiet, writes
 from .settings import TrainSettings
 from .tokens import PairTokens
 from .trackers import trackers
@@ -66,7 +66,8 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         return self._course.period
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
-        super()._save_checkpoint(model, trial)
+        with writes(Path(self.args.output_dir)):
+            super()._save_checkpoint(model, trial)
         if self.is_world_process_zero():
             folder = Path(self.args.output_dir) / f"{PREFIX}{self.state.global_step}"
             self._course.saved(folder, self._told)

@@ -233,11 +233,13 @@ class _Run:
 
     def _save(self, trainer: Any, opened: Opened) -> None:
         from .models import save_trained
+        from .processes import writes
 
         name = "model" if self._settings.full else "adapter"
         new = self._out / f".{name}.new"
         shutil.rmtree(new, ignore_errors=True)
-        save_trained(trainer.accelerator.unwrap_model(trainer.model), opened, new)
+        with writes(self._out):
+            save_trained(trainer.accelerator.unwrap_model(trainer.model), opened, new)
         write_origin(new, self._base, self._record["training"], self._table.digest)
         shutil.rmtree(self._out / name, ignore_errors=True)
         new.rename(self._out / name)
@@ -310,7 +312,8 @@ def read_record(out: Path) -> dict[str, Any]:
     """training.json of a training's folder. DataError where it cannot be read."""
     try:
         held: dict[str, Any] = json.loads((out / RECORD).read_text("utf-8"))
-        _ = held["training"], held["status"], held["base"]["weights"], held["digest"], held["pairs"]
+        _ = held["training"], held["status"], held["base"]["weights"], held["base"]["name"]
+        _ = held["digest"], held["pairs"], held["examples"], held["fields"], dict(held["settings"])
         return held
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise DataError(f"{out / RECORD} is no record of a training: {error!r}") from None

@@ -151,12 +151,15 @@ def read_lines(path: Path, *, mend: bool = False) -> list[Point]:
 
 def alive(out: Path) -> bool:
     """Whether a process trains in this folder now."""
-    if not (out / LOCK).is_file():
+    try:
+        file = (out / LOCK).open()  # to read: the folder may be another user's
+    except OSError:
         return False
-    lock = _held(out / LOCK)
-    if lock is None:
-        return True
-    lock.close()
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
     return False
 
 

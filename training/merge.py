@@ -26,7 +26,7 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
         raise UsageError(f"{str(adapter)!r} holds no adapter, but a model of its own.")
     whole = Base(base or found.name, found, weights_digest(found.folder))
 
-    from .processes import quiet
+    from .processes import quiet, writes
 
     new = out.with_name(f".{out.name}.new")
     shutil.rmtree(new, ignore_errors=True)
@@ -40,7 +40,12 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
         except ValueError as error:
             raise DataError(f"The adapter {str(adapter)!r} cannot be merged: {error}") from None
         new.parent.mkdir(parents=True, exist_ok=True)
-        model.save_pretrained(new, safe_serialization=True)
+        try:
+            with writes(out):
+                model.save_pretrained(new, safe_serialization=True)
+        except BaseException:
+            shutil.rmtree(new, ignore_errors=True)
+            raise
     # The adapter's own words, where it brings them, as `hf:BASE+ADAPTER` reads them.
     copy_words(own.folder if own.has_tokenizer else found.folder, new)
     copy_generation(found.folder, new)

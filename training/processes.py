@@ -9,16 +9,21 @@ import contextlib
 import logging
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
 from accelerate import PartialState
 from accelerate.utils import broadcast_object_list
+from safetensors import SafetensorError
 from transformers.utils import logging as transformers_logging
 
 from ..agents.local_model import is_out_of_memory
 from ..records import PeirceError, UsageError
 from .settings import TrainSettings
+
+# What torch says of a file that it cannot write; it is no OSError.
+_TORCH_FILE = ("inline_container", "PytorchStreamWriter", "iostream", "basic_ios")
 
 
 def place(settings: TrainSettings) -> tuple[str, int]:
@@ -86,4 +91,19 @@ def memory(settings: TrainSettings) -> Iterator[None]:
         raise PeirceError(
             f"The memory does not hold {settings.device_batch} pairs at once: train with a smaller"
             " device_batch, recompute true, or a smaller max_length."
+        ) from None
+
+
+@contextlib.contextmanager
+def writes(folder: Path) -> Iterator[None]:
+    """One sentence for weights that the disk does not take (full, or gone)."""
+    try:
+        yield
+    except (SafetensorError, RuntimeError) as error:
+        text = " ".join(str(error).split())
+        if isinstance(error, RuntimeError) and not any(one in text for one in _TORCH_FILE):
+            raise
+        why = text.rpartition("I/O error: ")[2][:200]
+        raise PeirceError(
+            f"{folder} cannot be written, is the disk full? ({why}); what was written before stays."
         ) from None

@@ -148,16 +148,20 @@ class TrainSettings:
     def read(cls, path: Path | None, over: Mapping[str, Json] | None = None) -> TrainSettings:
         """The settings of a YAML file with those of `over` laid over them. DataError for a file that
         holds no mapping, else as `of`."""
-        told: Any = {}
-        if path is not None:
-            try:
-                told = yaml.safe_load(path.read_text("utf-8")) or {}
-            except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-                cause = " ".join(str(error).split())
-                raise DataError(f"The settings {path} cannot be read: {cause}") from None
-            if not isinstance(told, dict):
-                raise DataError(f"The settings {path} hold no names with values.")
+        told = {} if path is None else cls.names_in(path)
         return cls.of({**told, **(over or {})})
+
+    @staticmethod
+    def names_in(path: Path) -> dict[str, Json]:
+        """What a YAML file gives, by name. DataError as `read`."""
+        try:
+            told = yaml.safe_load(path.read_text("utf-8")) or {}
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            cause = " ".join(str(error).split())
+            raise DataError(f"The settings {path} cannot be read: {cause}") from None
+        if not isinstance(told, dict):
+            raise DataError(f"The settings {path} hold no names with values.")
+        return told
 
     def _check_choices(self) -> None:
         for name, valid in (("schedule", SCHEDULES), ("lr_schedule", LR_SCHEDULES), ("stop", STOPS),

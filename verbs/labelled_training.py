@@ -201,8 +201,7 @@ def _fitted(
 
     out = folder / "sets" / data.name
     if resume and (out / SCORES).is_file():
-        told: dict[str, Json] = json.loads((out / SCORES).read_text("utf-8"))
-        return told
+        return _scored(out / SCORES)
 
     def passed(epoch: Epoch | None, update: int, updates: int) -> None:
         if epoch is not None:
@@ -226,6 +225,16 @@ def _fitted(
         }
     )
     writing.write({out / SCORES: json.dumps(told, indent=1)})  # last: then the set is done
+    return told
+
+
+def _scored(path: Path) -> dict[str, Json]:
+    """What a set that is done came to. Raises DataError."""
+    try:
+        told: dict[str, Json] = json.loads(path.read_text("utf-8"))
+        _ = told["set"], told["scores"], told["model"]
+    except (OSError, ValueError, LookupError, TypeError):
+        raise DataError(f"{path} holds no scores; without it the set is trained again") from None
     return told
 
 

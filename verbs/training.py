@@ -45,19 +45,19 @@ def train(
     pairs: str = "last",
     config: str | Path | None = None,
     resume: bool = False,
-    sample_answers: int = SAMPLED,
+    sample_answers: int | None = None,
     store: str | Path | None = None,
     on_progress: Callable[[Any], None] | None = None,
     **settings: Any,
 ) -> dict[str, Json]:
-    """Trains `base` (a folder, an id of the hub, BASE+ADAPTER) by DPO on a stored set of pairs: the
+    """Trains `base` (a folder, or an id of the hub) by DPO on a stored set of pairs: the
     record {training, status, out, model, base, pairs, schedule, seed, examples, seconds, stages: {stage:
     {loss, accuracy, chosen_logratio: [first, last]}}, said, store, files}.
 
     pairs: a digest, a unique prefix of one, or "last". settings: of `training.settings.TrainSettings`,
     over those of the YAML file `config`. resume: goes on with the training in `out`; what is not given
-    is as it was. sample_answers: to validation prompts of the sessions in the store, each period; 0
-    none. on_progress: is told `training.dpo.Progress`. Ctrl-C once ends at a checkpoint.
+    is as it was. sample_answers: to validation prompts of the sessions in the store, each period (128);
+    0 none. on_progress: is told `training.dpo.Progress`. Ctrl-C once ends at a checkpoint.
     Raises UsageError, DataError, StoreError.
     """
     from ..training.bases import check_packages
@@ -65,7 +65,6 @@ def train(
     from ..training.dpo import train as train_dpo
     from ..training.durable_log import DurableLog
     from ..training.pair_table import read_table
-    from ..training.settings import TrainSettings
 
     check_packages()
     folder = expanded(out)
@@ -80,9 +79,9 @@ def train(
         )
     base, path = whole_path(base), store_path(store or before.get("store")).resolve()
     pairs = before.get("pairs", pairs) if pairs == "last" else pairs
-    told = TrainSettings.read(
-        None if config is None else expanded(config), {**(before.get("settings") or {}), **settings}
-    )
+    told = settings_over(before.get("settings") or {}, config, settings)
+    if sample_answers is None:
+        sample_answers = int(before.get("sample_answers", SAMPLED))
     with reading(path) as opened:
         table = read_table(opened, pairs)
         counts = next(o["counts"] for o in opened.pairs.list() if o["digest"] == table.digest)
@@ -204,6 +203,16 @@ def read_asked(folder: Path, kind: str) -> dict[str, Any]:
         names = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
         raise UsageError(f"{folder} holds {names[told['kind']]}, not {names[kind]}")
     return told
+
+
+def settings_over(
+    before: Mapping[str, Json], config: str | Path | None, given: Mapping[str, Json]
+) -> TrainSettings:
+    """Flags over the lines of a file over what a training was begun with."""
+    from ..training.settings import TrainSettings
+
+    file = {} if config is None else TrainSettings.names_in(expanded(config))
+    return TrainSettings.of({**before, **file, **given})
 
 
 def whole_path(base: str | Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import peirce
@@ -161,7 +162,13 @@ def test_a_stopped_training_goes_on_with_the_sets_that_are_left(place: Path, rec
             epochs=6, batch=8,
         )  # fmt: skip
     assert peirce.trainings(store=store)[-1]["status"] == "interrupted"
+    cut = sorted((out / "sets").glob("*/checkpoints/checkpoint-*"))[-1]
+    killed = cut.with_name("checkpoint-9999")  # of a process that was killed while it wrote it
+    shutil.copytree(cut, killed)
+    state = killed / "trainer_state.json"
+    state.write_text(state.read_text()[:40])
     told = peirce.train_labels(out=out, resume=True)
+    assert not killed.exists()
     assert [{k: v for k, v in one.items() if k != "model"} for one in told["sets"]] == [
         {k: v for k, v in one.items() if k != "model"} for one in record["sets"]
     ]
@@ -169,6 +176,9 @@ def test_a_stopped_training_goes_on_with_the_sets_that_are_left(place: Path, rec
         peirce.train_labels(out=out, resume=True, epochs=3)
     with pytest.raises(UsageError, match="holds a classifier"):
         peirce.train(out=out, resume=True)
+    (out / "sets" / "weather" / "scores.json").write_text("{")
+    with pytest.raises(DataError, match="holds no scores"):
+        peirce.train_labels(out=out, resume=True)
 
 
 def test_it_stands_as_a_row_of_hypobench(place: Path, record: dict) -> None:

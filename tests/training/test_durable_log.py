@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -13,7 +14,7 @@ from peirce.records import DataError, UsageError
 from peirce.store import Store
 from peirce.store.trainings import Point
 from peirce.training import durable_log
-from peirce.training.durable_log import LINES, DurableLog, alive, read_lines
+from peirce.training.durable_log import LINES, LOCK, DurableLog, alive, read_lines
 
 
 class Clock:
@@ -88,6 +89,27 @@ def test_a_killed_training_loses_no_point_and_is_known_to_be_dead(tmp_path: Path
     wanted = [Point(n, "gear", "probe_loss", n / 3) for n in range(49)]
     wanted += [Point(49, "gear", "probe_loss", 0.25), Point(50, "gear", "probe_loss", 0.5)]
     assert stored(store) == wanted == read_lines(out / LINES)
+
+
+def test_a_folder_that_can_only_be_read_is_looked_at_and_by_several_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = DurableLog(tmp_path, None)
+    first.open("abcd", {})
+    opened = Path.open
+
+    def read_only(path: Path, mode: str = "r", *more, **told):
+        if mode != "r":
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, mode, *more, **told)
+
+    monkeypatch.setattr(Path, "open", read_only)
+    assert alive(tmp_path)
+    monkeypatch.undo()
+    first.close("interrupted", {})
+    with (tmp_path / LOCK).open() as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)  # another `peirce train --list`
+        assert not alive(tmp_path)
 
 
 def test_two_trainings_cannot_share_a_folder(tmp_path: Path) -> None:

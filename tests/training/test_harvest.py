@@ -6,15 +6,17 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import Answered, Judged, StoreError, UsageError, Verdict
-from peirce.store import Store
+from peirce.store import Given, Store
 from peirce.training.harvest import Choices, Harvest, harvest
 from peirce.training.pairs import Caps
+from peirce.training.pooling import _left_out
 from peirce.training.splits import Fractions, Split, Splits
 from sessions_of_pairs import (
     Pair,
@@ -152,8 +154,6 @@ def test_an_answer_counts_by_its_first_hypothesis(store: Store) -> None:
 
 
 def test_answers_that_cannot_be_compared_are_left_out_and_counted(store: Store) -> None:
-    from dataclasses import replace
-
     cut = Judged(M, "cut: the answer was cut at the token limit", bad=True)
     tools = Judged(M, "no_answer: tools were called to the end of the step's limit", bad=True)
     unknown = replace(judged(A, "unknown", WIDE), space=None)
@@ -170,6 +170,15 @@ def test_answers_that_cannot_be_compared_are_left_out_and_counted(store: Store) 
     assert made.table.answers == ["answer wide", "answer wrong"]
     counted = {why: count for why, count in made.report["left_out"].items() if count}
     assert counted == {"cut": 1, "unanswered": 1, "not_text": 1, "not_judged": 1, "repeated": 1}
+
+
+def test_a_consistent_hypothesis_of_unknown_cost_is_left_out_where_there_are_costs() -> None:
+    said = judged(A, "rule", WIDE).hypothesis
+    known = Given("step/1/propose/0", "rule", said, A, "", 1, "codes", "reasons", {"cost": 0})
+    unknown = replace(known, detail=None)
+    assert _left_out(known, {}, True) == "" == _left_out(unknown, {}, False)
+    assert _left_out(unknown, {}, True) == "not_judged"
+    assert _left_out(replace(unknown, verdict=I), {}, True) == ""  # its score is never asked for
 
 
 def test_what_a_repairer_mended_is_its_own(store: Store) -> None:
@@ -217,6 +226,16 @@ def test_problems_that_look_alike_count_in_the_strictest_split(store: Store) -> 
     assert set(made.table.prompt_split) == {Split.HELD_OUT}
     outside = sum(split is not Split.HELD_OUT for split in own)
     assert made.report["left_out"]["in_another_split"] == outside
+
+
+@pytest.mark.parametrize("last", [Split.HELD_OUT, Split.VALIDATION])
+def test_the_strictest_split_counts_wherever_it_stands_among_the_problems(
+    store: Store, last: Split
+) -> None:
+    names = ["p0", "p1", "p2"]
+    fixed = {"p0": Split.TRAIN, "p1": Split.TRAIN, "p2": last}
+    made = harvest(store, [many(store, names, offset=0)], Choices(splits=Splits(fixed=fixed)))
+    assert set(made.table.prompt_split) == {last} and set(made.table.prompt_problem) == {"p2"}
 
 
 def test_another_seed_of_pairs_moves_no_problem(store: Store) -> None:
@@ -280,12 +299,16 @@ class Words:
 
 
 def test_a_pair_that_does_not_fit_is_left_out_and_never_cut(store: Store) -> None:
-    session = many(store, ["p0", "p1"])
+    given = [answered(A, "wide", WIDE), answered(A, "half of it", HALF),
+             answered(I, "wrong as many words say", WIDE), answered(M, "none", WIDE)]  # fmt: skip
+    listed = [(problem(f"p{i}", offset=i), given) for i in range(2)]
+    session = write(store, listed, space(4))
     whole = as_set(harvest(store, [session], Choices(EVERY, splits=ALL_TRAIN)))
     lengths = {
         pair: len(pair[0].split()) + max(len(pair[i].split()) for i in (1, 2)) for pair in whole
     }
     most = sorted(lengths.values())[len(lengths) // 2]
+    assert any(len(pair[2].split()) > len(pair[1].split()) for pair in whole)  # the rejected one
     made = harvest(store, [session], Choices(EVERY, splits=ALL_TRAIN), Words(most))
     fitting = {pair for pair, length in lengths.items() if length <= most}
     assert as_set(made) == fitting and len(fitting) < len(whole)

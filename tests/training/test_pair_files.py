@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,20 @@ def test_plain_pairs_are_texts(table: PairTable, tmp_path: Path) -> None:
         asked, chosen, rejected = table.texts(place)
         said = [row["prompt"], row["chosen"], row["rejected"]]
         assert said == [f"<{asked[0]['content']}>", chosen, rejected]
+
+
+@pytest.mark.parametrize("format", ["parquet", "hf"])
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(
+    table: PairTable, tmp_path: Path, format: str
+) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        with pytest.raises(DataError, match="cannot be written, is the disk full"):
+            export(table, tmp_path / "out", format)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_is_overwritten(table: PairTable, tmp_path: Path) -> None:

@@ -96,6 +96,32 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(place: Path, record
     assert one == other
 
 
+def test_a_resume_takes_what_a_file_says_and_what_is_not_said_as_it_was(
+    place: Path, record: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from peirce.verbs import training
+
+    out, asked = place / "unsampled", []
+    sampler = training._sampler
+
+    def watched(store, pairs, counts, answers, settings):
+        asked.append((answers, settings.keep))
+        return sampler(store, pairs, counts, answers, settings)
+
+    monkeypatch.setattr(training, "_sampler", watched)
+    told = {**TINY, "examples": 8, "keep": 3}
+    peirce.train(str(place / "base"), out=out, store=place / "s.duckdb", sample_answers=0, **told)
+    peirce.train(out=out, resume=True)
+    config = tmp_path / "settings.yaml"
+    config.write_text("keep: 5")
+    peirce.train(out=out, resume=True, config=config)
+    peirce.train(out=out, resume=True, config=config, keep=4, sample_answers=2)
+    assert asked == [(0, 3), (0, 3), (0, 5), (2, 4)]
+    config.write_text("learning_rate: 0.5")
+    with pytest.raises(UsageError, match=r"with learning_rate 0.001, not 0.5"):
+        peirce.train(out=out, resume=True, config=config)
+
+
 def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:
     base, store = str(place / "base"), place / "s.duckdb"
     empty = tmp_path / "empty.duckdb"

@@ -3,8 +3,10 @@ merged adapter is the model that was trained. Skipped where the extra `train` is
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import resource
 import shutil
 
 import pytest
@@ -14,10 +16,11 @@ from tiny_pairs import make_table
 require("trl", "datasets")
 import torch  # noqa: E402
 from peft import PeftModel  # noqa: E402
-from peirce.records import DataError, UsageError  # noqa: E402
+from peirce.records import DataError, PeirceError, UsageError  # noqa: E402
 from peirce.training.dpo import train  # noqa: E402
 from peirce.training.log import ListLog  # noqa: E402
 from peirce.training.merge import merge  # noqa: E402
+from peirce.training.processes import writes  # noqa: E402
 from peirce.training.settings import TrainSettings  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
@@ -149,6 +152,49 @@ def test_a_record_that_is_damaged(base, trained, tmp_path):
     out = shutil.copytree(trained.out, tmp_path / "out")
     (out / "training.json").write_text("{}")
     refused(base, out, "is no record of a training", kind=DataError, resume=True)
+    for lost in ("settings", "fields", "examples"):
+        shutil.copyfile(trained.out / "training.json", out / "training.json")
+        edit_json(out / "training.json", **{lost: None})
+        refused(base, out, "is no record of a training", kind=DataError, resume=True)
+
+
+# --- a disk that is full ------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def largest_file(size):
+    """No file grows beyond so many bytes: what is written then fails as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("full, size", [(False, 60_000), (True, 400_000)])
+def test_a_full_disk_is_one_sentence_and_a_resume_goes_on(base, tmp_path, full, size):
+    """Of an adapter its weights do not fit, of a whole model the state of the optimizer, which torch
+    writes."""
+    out, settings = tmp_path / "out", TrainSettings.of({**SMALL, "full": full, "lora_rank": 16})
+    with (
+        largest_file(size),
+        pytest.raises(PeirceError, match="cannot be written, is the disk full"),
+    ):
+        train(str(base), TABLE, settings, out, ListLog())
+    assert json.loads((out / "training.json").read_text())["status"] == "failed"
+    assert train(str(base), TABLE, settings, out, ListLog(), resume=True).status == "done"
+
+
+def test_a_merge_that_does_not_fit_the_disk_leaves_nothing(base, trained, tmp_path):
+    with largest_file(60_000), pytest.raises(PeirceError, match="cannot be written"):
+        merge(trained.model, str(base), tmp_path / "merged")
+    assert not list(tmp_path.iterdir())
+
+
+def test_other_faults_keep_their_traceback(tmp_path):
+    with pytest.raises(RuntimeError, match="shapes"), writes(tmp_path):
+        raise RuntimeError("shapes do not fit")
 
 
 # --- merging ------------------------------------------------------------------------------------
