@@ -60,7 +60,7 @@ class Sizes:
 
     problems: int = 375  # of each task; about 40% of them are held out
     inputs: int = 200  # of S, by which predictions are compared
-    minutes: float = 18.0  # of pretraining, each base
+    minutes: float = 21.0  # of pretraining, each base
     observations: tuple[int, ...] = (1, 2, 3)  # shown when pairs are collected
     shown: int = 3  # of held-out problems
     collect_rounds: int = 4

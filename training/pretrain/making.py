@@ -32,11 +32,11 @@ RECORD = "pretrain.json"
 FIRST_LESSONS = 6_000  # of which the tokenizer is made
 # How many observations a prompt holds, and how often; characters of a prompt at most.
 OBSERVED: Mapping[str, Mapping[int, float]] = {
-    "list_functions": {1: 0.05, 2: 0.2, 3: 0.65, 4: 0.1},
+    "list_functions": {1: 0.15, 2: 0.35, 3: 0.4, 4: 0.1},
     "mini_arc": {1: 0.3, 2: 0.35, 3: 0.35},
     "arc": {1: 0.4, 2: 0.4, 3: 0.2},
 }
-MOST = {"list_functions": 220, "mini_arc": 80, "arc": 80}  # programs: the likeliest
+MOST = {"list_functions": 120, "mini_arc": 40, "arc": 40}  # programs: the likeliest
 LONGEST_PROMPT = {"list_functions": 600, "mini_arc": 400, "arc": 400}
 
 Progress = Callable[[Mapping[str, Json]], None]
