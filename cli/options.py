@@ -53,8 +53,14 @@ SplitSeed: TypeAlias = Annotated[
 ]
 SplitFractions: TypeAlias = Annotated[
     str | None,
-    _option(DATA, "Of train, validation and held-out problems (.5,.1,.4).", metavar="A,B,C"),
-]
+    _option(DATA, "Groups of problems for training, for validation, held out (.5,.1,.4).",
+            metavar="A,B,C"),
+]  # fmt: skip
+SplitFixed: TypeAlias = Annotated[
+    str | None,
+    _option(DATA, "Groups whose split is given: JSON, an object of lists by split.",
+            metavar="FILE"),
+]  # fmt: skip
 ProblemIds: TypeAlias = Annotated[
     list[str] | None, _option(DATA, "This problem alone; repeatable.", "--problem", metavar="ID")
 ]

@@ -53,15 +53,9 @@ def pairs(
                             metavar="P:C:G")
     ] = None,
     seed: Annotated[int, _option(PAIRS, "Of what is drawn; it moves no problem to another split.")] = 0,
-    fractions: Annotated[
-        str, _option(SPLITS, "Of the groups of problems: train, validation, held-out.",
-                     metavar="F,F,F")
-    ] = "0.5,0.1,0.4",
-    split_seed: Annotated[int, _option(SPLITS, "Of the splits.")] = 0,
-    fixed: Annotated[
-        str | None, _option(SPLITS, "Groups whose split is given: JSON, an object of lists by split.",
-                            metavar="FILE")
-    ] = None,
+    fractions: o.SplitFractions = None,
+    split_seed: o.SplitSeed = 0,
+    fixed: o.SplitFixed = None,
     template: Annotated[
         str | None, _option(LENGTH, "Of the prompts: full or compact (as the sessions have it).",
                             metavar="NAME")
@@ -105,7 +99,7 @@ def pairs(
             *(sessions or ()), contexts=_caps("--contexts", contexts),
             per_context=_caps("--per-context", per_context), limit=limit,
             ratio=None if ratio is None else _whole("--ratio", ratio, ":"), seed=seed,
-            fractions=_shares(fractions), split_seed=split_seed, fixed=fixed, template=template,
+            fractions=None if fractions is None else shares(fractions), split_seed=split_seed, fixed=fixed, template=template,
             base=base, max_length=max_length, saved=saved, dry_run=dry_run, out=out, format=format,
             plain=plain, store=store, progress=progress,
         )  # fmt: skip
@@ -128,7 +122,7 @@ def _whole(option: str, given: str, between: str) -> list[int]:
         raise UsageError(f"{option} {given!r}: whole numbers are needed, as {valid}") from None
 
 
-def _shares(given: str) -> list[float]:
+def shares(given: str) -> list[float]:
     from ..records import UsageError
 
     try:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from . import options as o
+from .pairing import shares
 from .printing import emit, end
 
 app = typer.Typer()
@@ -27,6 +28,7 @@ def run(
     subset: o.Subset = None,
     split_seed: o.SplitSeed = 0,
     fractions: o.SplitFractions = None,
+    fixed: o.SplitFixed = None,
     observations: o.Observations = None,
     space: o.Space = None,
     seed: o.Seed = 0,
@@ -98,7 +100,8 @@ def run(
     roles = role_settings(context.obj.roles, models, role or ())
     options: dict[str, Any] = dict(
         data=data, problems=problems, problem=problem or (), sample=sample,
-        subset=subset or (), split_seed=split_seed, fractions=fractions,
+        subset=subset or (), split_seed=split_seed, fixed=fixed,
+        fractions=None if fractions is None else shares(fractions),
         observations=observations, space=space, seed=seed, method=method, model=model,
         max_answers=max_answers, tool_calls=tool_calls, feedback=feedback,
         target_gap=target_gap, repair=repair, cache=cache, label=label, ood=ood,

@@ -44,7 +44,7 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
     from ..tools.solve import check_solver
 
     named = ("data", "problems", "problem", "sample", "observations", "space", "seed", "label",
-             "ood", "subset", "split_seed", "fractions")  # fmt: skip
+             "ood", "subset", "split_seed", "fractions", "fixed")  # fmt: skip
     chosen = choose(task, **{name: options[name] for name in named})
     store = store_path(options["store"])
     model, method = options["model"], options["method"]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..records import DataError, Json, UsageError
+from ..records import Json, UsageError
 from ..store import Store
-from ..training.splits import Fractions, Split, Splits
 from .arguments import checked
 from .outcome import reading, store_path
 from .settings import one_of
+from .subsets import splits_of
 
 CONTEXTS, PER_CONTEXT = (1, 20, 190), (2_000, 15, 15)
-FRACTIONS = (0.5, 0.1, 0.4)
 FORMATS = ("parquet", "hf")
 
 
@@ -25,7 +24,7 @@ def pairs(
     limit: int | None = None,
     ratio: Sequence[int] | None = None,
     seed: int = 0,
-    fractions: Sequence[float] = FRACTIONS,
+    fractions: Sequence[float] | None = None,
     split_seed: int = 0,
     fixed: str | Path | None = None,
     template: str | None = None,
@@ -81,7 +80,7 @@ def pairs(
             limit,
             None if ratio is None else _three_parts(ratio),
             seed,
-            Splits(split_seed, _fractions(fractions), {} if fixed is None else read_fixed(fixed)),
+            splits_of(split_seed, fractions, fixed),
             template,
         )
         fits = None if text is None or max_length is None else Length(text, max_length)
@@ -110,27 +109,6 @@ def pair_sets(*, store: str | Path | None = None) -> list[dict[str, Json]]:
         return opened.pairs.list()
 
 
-def read_fixed(path: str | Path) -> dict[str, Split]:
-    """Groups by name with their split, from {split: [groups]}. Raises DataError, with the file."""
-    from ..tasks.files import expanded, read_json
-
-    place = expanded(path)
-    told = read_json(place)
-    names = [split.value for split in Split]
-    if not isinstance(told, Mapping) or not all(
-        name in names and isinstance(groups, list) and all(isinstance(g, str) for g in groups)
-        for name, groups in told.items()
-    ):
-        raise DataError(f"{place}: an object is needed that holds, by {', '.join(names)}, lists of"
-                        " the groups (names of problems) in each")  # fmt: skip
-    found: dict[str, Split] = {}
-    for name, groups in told.items():
-        for group in groups:
-            if found.setdefault(group, Split(name)) is not Split(name):
-                raise DataError(f"{place}: group {group!r} stands in {found[group]} and in {name}")
-    return found
-
-
 def _free(out: str | Path | None) -> None:
     """Said before anything is read, not after."""
     if out is not None and Path(out).expanduser().exists():
@@ -153,9 +131,3 @@ def _three_parts(ratio: Sequence[int]) -> tuple[int, int, int]:
         )
     first, second, third = ratio
     return first, second, third
-
-
-def _fractions(given: Sequence[float]) -> Fractions:
-    if len(given) != 3:
-        raise UsageError(f"fractions {list(given)}: train, validation and held-out are needed")
-    return Fractions(*given)

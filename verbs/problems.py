@@ -52,15 +52,16 @@ def choose(
     ood: str | None = None,
     subset: Sequence[str] = (),
     split_seed: int = 0,
-    fractions: str | None = None,
+    fractions: Sequence[float] | None = None,
+    fixed: str | Path | None = None,
 ) -> Chosen:
     """The problems that the options name; see `tasks.load_problems` for the rules and errors.
 
-    subset: train, validation, held-out: only problems that stand there by `split_seed` and
-    `fractions`, as they do in a set of preference pairs (training/splits.py); none: all.
+    subset: train, validation, held-out: only problems that stand there by `split_seed`,
+    `fractions` and `fixed`, as they do in a set of preference pairs (training/splits.py); none: all.
     """
     shown = None if observations is None else str(observations)
-    told = subset_of(subset, split_seed, fractions)
+    told = subset_of(subset, split_seed, fractions, fixed)
     keep = None if told is None else told.keeps
     source = task_named(task)
     pairs = load_problems(

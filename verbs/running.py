@@ -44,7 +44,8 @@ def run(
     ood: str | None = None,
     subset: Sequence[str] = (),
     split_seed: int = 0,
-    fractions: str | None = None,
+    fractions: Sequence[float] | None = None,
+    fixed: str | Path | None = None,
     examples: int | str | None = None,
     hypotheses: int | None = None,
     rounds: int | None = None,
@@ -90,7 +91,7 @@ def run(
     `model` is a model string or a Proposer of your own (`resume` then needs it again). `on_event`
     is told what happens (see reports/screen.py); `callbacks` are LangChain's, for tracing.
     `subset`: train, validation, held-out: only problems that preference pairs put there, by
-    `split_seed` and `fractions` (".5,.1,.4"). `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
+    `split_seed`, `fractions` and `fixed` (as `pairs` takes them). `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
     {"judge": {"model": …, "temperature": …}}: who labels texts, and who reads literature, where it
     is not the proposer (`scorer` is recorded, no method asks it yet). `max_answers`: of
     a problem; None: the method's own (abduce 25, refine 8, io 1, t3 three a round). `rounds`: of t3, its

@@ -3,6 +3,8 @@ or run, each in one split, named by the splits of preference pairs; and what is 
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from peirce.records import UsageError
 from peirce.training.splits import Fractions, Split, Splits
@@ -66,14 +68,25 @@ def test_the_session_records_it(data):
     assert "subset" not in choose("list_functions", data=data).sources
 
 
+def test_groups_fixed_by_hand_stand_where_pairs_have_them(data, tmp_path):
+    held = ids(data, subset=["held-out"])
+    file = tmp_path / "fixed.json"
+    file.write_text(json.dumps({"train": [held[0]]}))
+    assert ids(data, subset=["held-out"], fixed=file) == held[1:]
+    assert held[0] in ids(data, subset=["train"], fixed=file)
+    told = choose("list_functions", data=data, subset=["train"], fixed=file).sources["subset"]
+    assert told["fixed"] == {held[0]: "train"}
+    with pytest.raises(UsageError, match="--fixed says nothing without --subset"):
+        choose("list_functions", data=data, fixed=file)
+
+
 @pytest.mark.parametrize(
     ("names", "fractions", "said"),
     [
         (["heldout"], None, "--subset heldout: it is one of train, validation, held-out"),
-        (["train"], ".5,.5", "'.5,.5' is not three numbers"),
-        (["train"], "a,b,c", "'a,b,c' is not three numbers"),
-        (["train"], ".5,.5,.5", "sum 1"),
-        ([], ".5,.1,.4", "says nothing without --subset"),
+        (["train"], [0.5, 0.5], "train, validation and held-out are needed"),
+        (["train"], [0.5, 0.5, 0.5], "sum 1"),
+        ([], [0.5, 0.1, 0.4], "--fractions says nothing without --subset"),
     ],
 )
 def test_what_is_no_split_is_refused(names, fractions, said):
@@ -83,4 +96,4 @@ def test_what_is_no_split_is_refused(names, fractions, said):
 
 def test_a_split_without_problems_is_one_sentence(data):
     with pytest.raises(UsageError, match="leaves no problem"):
-        choose("list_functions", data=data, subset=["held-out"], fractions=".9,.1,0")
+        choose("list_functions", data=data, subset=["held-out"], fractions=[0.9, 0.1, 0])
