@@ -40,7 +40,7 @@ def test_they_are_those_of_preference_pairs(data):
     everything = choose("list_functions", data=data).problems
     for seed, told, fractions in (
         (0, None, Fractions()),
-        (4, ".2,.2,.6", Fractions(0.2, 0.2, 0.6)),
+        (4, [0.2, 0.2, 0.6], Fractions(0.2, 0.2, 0.6)),
     ):
         splits = Splits(seed, fractions)
         wanted = [one.id for one in everything if splits.of(one) == Split.HELD_OUT]
