@@ -39,8 +39,9 @@ from . import given_settings
 
 if TYPE_CHECKING:
     from .local_chat import Wording
+    from .local_decoding import Answer, Decoder, Prompt
     from .local_files import Found
-    from .local_model import Answer, LocalModel, Prompt
+    from .local_model import LocalModel
 
 SCHEMES = ("hf",)
 PACKAGES = ("torch", "transformers", "peft", "accelerate")
@@ -51,7 +52,7 @@ SETTINGS: dict[str, str] = {
     "top_p": "of sampling, likewise",
     "top_k": "of sampling, likewise; 0 is no limit",
     "max_tokens": "of one answer, default 1024; what is cut there finishes with 'length'",
-    "batch": "requests answered side by side, default 16 at most",
+    "batch": "requests answered side by side, default 16 at most; 64 of a small model",
     "device": "cpu, cuda, cuda:1, mps, or auto (spread over several); default the first there is",
     "dtype": "float32, bfloat16 or float16; default auto: as the weights are stored",
     "load_in_4bit": "true loads 4-bit weights (NF4, by bitsandbytes)",
@@ -60,7 +61,7 @@ SETTINGS: dict[str, str] = {
     "context_tokens": "what the model holds, prompt and answer; default what it says of itself",
     "model_args": "variables of the chat template, as enable_thinking or reasoning_effort",
 }
-DEFAULTS = {"max_tokens": 1024, "batch": 16, "tools": False}
+DEFAULTS = {"max_tokens": 1024, "tools": False}
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 FIRST_LINGER_S = 0.02
 LINGER = 0.1  # of the time that the last batch took: so long others may still join the next
@@ -83,13 +84,12 @@ class Local:
         model: LocalModel,
         wording: Wording,
         thread: ThreadPoolExecutor,
-        batch: int,
         settings: Mapping[str, Json],
     ) -> None:
         self._model: LocalModel | None = model
         self._wording = wording
         self._thread = thread
-        self._batch = batch
+        self._batch = model.batch
         self._settings = dict(settings)
         self._name: str = settings["answers_from"]["name"]
         self._waiting: deque[Waiting] = deque()
@@ -113,7 +113,7 @@ class Local:
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         """Raises Unavailable where the context or the memory does not hold the request."""
-        from .local_model import Prompt
+        from .local_decoding import Prompt
 
         if tools and not self._wording.tools:
             return Reply(finish="no_tools")
@@ -161,14 +161,24 @@ class Local:
             )
 
     async def _serve(self) -> None:
-        """Answers what waits, a batch at a time, until nothing does."""
+        """Answers what waits until nothing does: a batch at a time, or, of a model with a decoder,
+        together with all that come meanwhile."""
         loop = asyncio.get_running_loop()
         while self._waiting:
+            assert self._model is not None
+            decoder = self._model.decoder
+            if decoder is not None:
+                work = loop.run_in_executor(self._thread, self._flow, decoder, loop)
+                await asyncio.wait([work])
+                if work.exception() is not None:
+                    decoder.leave_all()
+                    self._settle(self._running, work)
+                self._running = ()
+                continue
             await self._linger()
             self._running = self._next_batch()
             if not self._running:
                 continue
-            assert self._model is not None
             prompts = [one.prompt for one in self._running]
             began = time.monotonic()
             work = loop.run_in_executor(self._thread, self._model.answer, prompts)
@@ -177,6 +187,28 @@ class Local:
             self._expected = len(self._running) + len(self._waiting)
             self._settle(self._running, work)
             self._running = ()
+
+    def _flow(self, decoder: Decoder, loop: asyncio.AbstractEventLoop) -> list[Answer]:
+        """On the model's thread: lets those that wait join those under way, a token at a time, and
+        hands out each answer as it ends, until nobody waits. Returns none."""
+        from .local_decoding import JOIN_EVERY
+
+        here: dict[int, Waiting] = {}  # by the prompt's id
+        step = 0
+        while here or self._waiting:
+            if not here or step % JOIN_EVERY == 0:
+                joining = self._next_batch(tuple(here.values()))
+                here |= {id(one.prompt): one for one in joining}
+                self._running = tuple(here.values())
+                if joining:
+                    decoder.join([one.prompt for one in joining])
+            if here:
+                step += 1
+                ended = [(here.pop(id(prompt)), answer) for prompt, answer in decoder.step()]
+                if ended:
+                    self._running = tuple(here.values())
+                    loop.call_soon_threadsafe(_hand_out, ended)
+        return []
 
     async def _linger(self) -> None:
         """Lets those join that were answered just now and come back soon: else a batch of all but
@@ -187,19 +219,26 @@ class Local:
         while len(self._waiting) < wanted and time.monotonic() < until:
             await asyncio.sleep(min(wait_s, 0.005))
 
-    def _next_batch(self) -> list[Waiting]:
-        """The first that wait, as many as fit; one of them in any case."""
+    def _next_batch(self, here: Sequence[Waiting] = ()) -> list[Waiting]:
+        """The first that wait, as many as fit beside those that are here; where there are none, one
+        of them in any case."""
         assert self._model is not None
         found: list[Waiting] = []
-        longest = 0
-        while self._waiting and len(found) < self._batch:
-            one = self._waiting[0]
-            longest = max(longest, len(one.prompt.tokens) + self._model.max_tokens)
-            if found and longest * (len(found) + 1) > self._room:
+        answer = self._model.max_tokens
+        longest = max((len(one.prompt.tokens) + answer for one in here), default=0)
+        while len(here) + len(found) < self._batch:
+            try:
+                one = self._waiting.popleft()
+            except IndexError:
                 break
-            self._waiting.popleft()
-            if not one.prompt.given_up:
-                found.append(one)
+            if one.prompt.given_up:
+                continue
+            longest = max(longest, len(one.prompt.tokens) + answer)
+            together = len(here) + len(found) + 1
+            if together > 1 and longest * together > self._room:
+                self._waiting.appendleft(one)
+                break
+            found.append(one)
         return found
 
     def _settle(self, batch: Sequence[Waiting], work: asyncio.Future[list[Answer]]) -> None:
@@ -229,6 +268,12 @@ class Local:
                 one.answer.set_exception(error)
             else:
                 one.answer.set_result(work.result()[number])
+
+
+def _hand_out(ended: Sequence[tuple[Waiting, Answer]]) -> None:
+    for one, answer in ended:
+        if not one.answer.done():
+            one.answer.set_result(answer)
 
 
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
@@ -270,7 +315,7 @@ def _opened(spec: str, given: Mapping[str, Json], thread: ThreadPoolExecutor) ->
     model = load(base, adapter, given)
     template, variables = given.get("chat_template"), given.get("model_args", {})
     wording = Wording(name, model.tokenizer, template, variables, given["tools"])
-    model.stop = wording.stop
+    model.end_at(wording.stop)
     if wording.template == PLAIN and template is None:
         warnings.warn(
             f"model {name!r} has no chat template: messages are written plainly, as User: and"
@@ -295,10 +340,10 @@ def _opened(spec: str, given: Mapping[str, Json], thread: ThreadPoolExecutor) ->
         "tools": given["tools"],
         "chat_template": _shown_template(wording.template, PLAIN),
         "model_args": variables,
-        "transport": {**_folders(base, adapter), "device": model.device, "batch": given["batch"],
+        "transport": {**_folders(base, adapter), "device": model.device, "batch": model.batch,
                       "versions": _versions()},
     }  # fmt: skip
-    return Local(model, wording, thread, given["batch"], told)
+    return Local(model, wording, thread, told)
 
 
 def _shown_template(template: str, plain: str) -> str:
