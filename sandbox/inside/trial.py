@@ -125,6 +125,12 @@ class Trial:
             return "syntax", describe(error)
         return None
 
+    def anew(self, keep: str) -> Trial:
+        """The same source, read, for another input set."""
+        other = Trial(self.source, self.entry, keep, self.limits)
+        other.reach, other._code = self.reach, self._code
+        return other
+
     def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
         """The hypothesis' function, or (verdict, detail) where there is none."""
         refused = self.read() if self._code is None else None
