@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from ..records import Interrupted, Json, Proposer, Repairer
 from ..store import Store
-from .intended import side_by_side
+from .intended import in_process, side_by_side
 from .methods import open_repairer
 from .settings import shown_settings
 
@@ -108,6 +108,7 @@ async def drive(
                 concurrency=concurrency, on_event=emit, callbacks=callbacks,
                 retry_failed=retry_failed, budget=Budget.of(limits, used),
                 max_failures=limits.get("max_failures"), cache=operational.get("cache", True),
+                fast=in_process(model_settings),
             )  # fmt: skip
         seconds = round(before + time.monotonic() - start, 3)
         store.set_session(
