@@ -476,9 +476,9 @@ def received_batches(
     if inner.get("verdict") in ("protocol", "crashed", "cancelled"):
         return failed("protocol", count, "a verdict that is not its own to give"), []
     body = body[HEAD.size + header_bytes :]
-    parts = inner.get("parts") or []
-    sizes = [one.get("bytes") if type(one) is dict else None for one in parts] if type(parts) is list else [None]  # fmt: skip
-    if any(type(size) is not int or size < 0 for size in sizes) or sum(sizes) > len(body):
+    parts = inner.get("parts", [])
+    sizes = part_sizes(parts)
+    if sizes is None or sum(sizes) > len(body):
         return failed("protocol", count, "parts out of order"), []
     at = len(body) - sum(sizes)
     batch = checked_batch(inner, body[:at], count, keep, limits)
@@ -490,6 +490,14 @@ def received_batches(
         at += size
     whole = all(one.verdict == "ok" and not one.limited for one in [batch, *further])
     return batch, further if whole else []
+
+
+def part_sizes(parts: Any) -> list[int] | None:
+    """The bytes of each part's body; None where that is not what is told."""
+    if type(parts) is not list or not all(type(one) is dict for one in parts):
+        return None
+    sizes = [one.get("bytes") for one in parts]
+    return sizes if all(type(size) is int and size >= 0 for size in sizes) else None
 
 
 def same(first: Batch, second: Batch) -> Batch:

@@ -47,7 +47,7 @@ def become_child(
         )
         source = frames.read_exactly(requests, request["source_bytes"])
         text = frames.read_exactly(requests, request["inputs_bytes"])
-        also = [(keep, frames.read_exactly(requests, size)) for keep, size in request["also"]]
+        also = [(keep, frames.read_into(requests, size)) for keep, size in request["also"]]
         nothing = os.open(os.devnull, os.O_RDWR)  # its flags are this process's own
         for descriptor in (0, 1, 2):
             os.dup2(nothing, descriptor)
@@ -72,7 +72,7 @@ def attempt(
     entry: str,
     source: bytes,
     inputs: trial.Inputs,
-    also: list[tuple[str, bytes]],
+    also: list[tuple[str, bytearray]],
 ) -> tuple[dict[str, Any], bytes]:
     """also: of further input sets, what is kept and the inputs."""
     limits = request["limits"]
@@ -88,6 +88,8 @@ def attempt(
             order = shuffled(len(inputs), request["shuffle"])
         said = True
         frames.write_all(RESULT_DESCRIPTOR, b"%d" % tried.reach)
+        if tried.reach != state.Reach.STATELESS:
+            forget(also)
         if refused is not None:
             return refusal(*refused), b""
         tried.watch_clock()
@@ -113,15 +115,23 @@ def attempt(
         return refusal("memory", "out of memory outside of a call"), b""
 
 
+def forget(also: list[tuple[str, bytearray]]) -> None:
+    """Before a source runs that might look around in this process: of the further sets nothing is
+    left in it."""
+    for _, text in also:
+        text[:] = bytes(len(text))
+    also.clear()
+
+
 def further(
-    first: trial.Trial, also: list[tuple[str, bytes]], most_bytes: int
+    first: trial.Trial, also: list[tuple[str, bytearray]], most_bytes: int
 ) -> tuple[list[dict[str, Any]], bytes]:
     """The same function over further input sets: a header each, with the bytes of its body, and the
-    bodies. None of them where a call could see anything of an earlier one, or a limit is met: then
-    each set wants a child of its own."""
+    bodies. None of them where a limit is met: then each set wants a child of its own."""
+    sys.setrecursionlimit(sys.getrecursionlimit() + 1)  # this frame is beside those of `attempt`
     parts, bodies = [], bytearray()
     try:
-        for keep, text in also if first.reach == state.Reach.STATELESS else ():
+        for keep, text in also:
             tried = first.anew(keep)
             tried.watch_clock()
             function = tried.compile()

@@ -62,7 +62,7 @@ class OverBatch(BaseException):
 class Inputs:
     """A parsed input set with the cheapest way to a fresh copy of each input."""
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes | bytearray) -> None:
         values = json.loads(text)
         self.size = len(text)
         self.stored: list[Any] = values

@@ -23,6 +23,7 @@ SHARING = [
     "def f(x):\n    return 1.5 if not x else {'a': tuple(x)}",
     "def f(x):\n    n = 0\n    while n < len(x):\n        n += 1\n    return n",
     "def f(x):\n    return lambda: x",
+    "def f(x, n=0):\n    try:\n        return f(x, n + 1)\n    except RecursionError:\n        return n",
 ]
 ALONE = [
     "count = []\ndef f(x):\n    count.append(1)\n    return len(count)",
@@ -64,6 +65,40 @@ def test_what_is_asked_at_one_moment_is_what_each_gives_alone(source: str) -> No
         assert shared == (source in SHARING)
 
     asyncio.run(session())
+
+
+def test_who_may_look_around_finds_no_other_set_in_its_process() -> None:
+    source = (
+        "import sys\ndef f(x):\n    found, frame = '', sys._getframe()\n    while frame:\n"
+        "        for value in list(frame.f_locals.values()):\n            found += repr(value)[:9999]\n"
+        "        frame = frame.f_back\n"
+        "    return ['SHOWN-' + 'SET' in found, 'HIDDEN-' + 'SET' in found]\n"
+    )
+    shown = InputSet("shown", ("SHOWN-SET", "SHOWN-SET too"))
+    hidden = InputSet("hidden", ("HIDDEN-SET",))
+
+    runs = []
+
+    async def session() -> list[Batch]:
+        sandbox: Any = await open_sandbox(workers=1)
+        exchange = sandbox._exchange
+
+        async def counted(link: Any, job: Any, shuffle: Any) -> Any:
+            runs.append(job)
+            return await exchange(link, job, shuffle)
+
+        sandbox._exchange = counted
+        try:
+            digests = [await sandbox.put(one) for one in (shown, hidden)]
+            return await asyncio.gather(*(sandbox.run(source, "f", one, "values", Limits()) for one in digests))  # fmt: skip
+        finally:
+            await sandbox.close()
+
+    first, second = asyncio.run(session())
+    assert (first.verdict, second.verdict) == ("ok", "ok"), (first, second)
+    assert [one["value"] for one in first.values] == [[True, False]] * 2
+    assert [one["value"] for one in second.values] == [[False, True]]
+    assert len(runs) == 4  # each set twice: had the first run seen more than its repetition, six
 
 
 def test_who_gives_up_takes_nobody_with_him() -> None:
