@@ -1,14 +1,15 @@
 """Language models in this process, through transformers and peft: `hf:BASE` and `hf:BASE+ADAPTER`
 (local_files says how they are read). Settings are in `SETTINGS`.
 
-The requests that wait at a moment go as one batch on one thread. An answer depends on its own
+The requests that wait at a moment go as one batch on one thread; to a small model each comes and goes
+by itself (local_decoding). An answer depends on its own
 request alone: sampling takes its noise from the request's seed (local_sampling), not from a
 generator that a batch shares. What floating point can still change: a row's logits differ in their
 last digits with the size of its batch, so a near-tie can fall the other way; seldom in float32,
 about once in some hundred tokens in bfloat16, float16 and 4 bits.
 
 Importing this module imports no torch. Beside it, by concept: `local_files` (where the files lie),
-`local_model` (loading, one batch), `local_chat` (template and reply), `local_sampling`.
+`local_model` (loading, one batch), `local_decoding` (answers of a small one), `local_chat` (template and reply), `local_sampling`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,7 @@ class Local:
         self._waiting: deque[Waiting] = deque()
         self._running: Sequence[Waiting] = ()
         self._serving: asyncio.Task[None] | None = None
+        self._closing = False
         self._took_s = 0.0  # by the last batch
         self._expected = 1  # requests that were there when it ended, its own included
         self._room: float = float("inf")  # tokens of a batch, once one did not fit
@@ -120,15 +122,17 @@ class Local:
         tokens = self._wording.tokens(messages, tools)
         self._check_context(len(tokens))
         one = Waiting(Prompt(tokens, seed), asyncio.get_running_loop().create_future())
-        self._waiting.append(one)
-        if self._serving is None or self._serving.done():
-            self._serving = asyncio.create_task(self._serve())
-        ends: list[asyncio.Future[Any]] = [one.answer, self._serving]
+        serving = self._begin(one)
         try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            if not one.answer.done():  # nothing serves any more: what ended it is told
-                ends[1].result()
-            answer = await one.answer
+            while not one.answer.done():
+                ends: list[asyncio.Future[Any]] = [one.answer, serving]
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                if not one.answer.done():  # nothing serves any more: what ended it is told
+                    serving.result()
+                    serving = self._begin(
+                        one
+                    )  # nothing did: it was taken by who served another loop
+            answer = one.answer.result()
         finally:
             one.prompt.given_up = True  # no one waits any more, whether it was answered or not
             one.answer.cancel()
@@ -141,10 +145,11 @@ class Local:
 
     async def close(self) -> None:
         """Stops what is under way within a token, and frees the model."""
+        self._closing = True
         for one in (*self._waiting, *self._running):
             one.prompt.given_up = True
             if not one.answer.done():
-                one.answer.set_exception(Unavailable(f"model {self._name!r} was closed"))
+                one.answer.set_exception(self._was_closed())
         self._waiting.clear()
         await asyncio.to_thread(self._thread.shutdown)
         if self._model is not None:
@@ -160,6 +165,14 @@ class Local:
                 f" of {answer:,} (max_tokens) are more than the {most:,} that it holds"
             )
 
+    def _begin(self, one: Waiting) -> asyncio.Task[None]:
+        """Lets one wait; the task that serves those that do, on this event loop."""
+        self._waiting.append(one)
+        serving, loop = self._serving, asyncio.get_running_loop()
+        if serving is None or serving.done() or serving.get_loop() is not loop:
+            serving = self._serving = loop.create_task(self._serve())
+        return serving
+
     async def _serve(self) -> None:
         """Answers what waits until nothing does: a batch at a time, or, of a model with a decoder,
         together with all that come meanwhile."""
@@ -168,10 +181,9 @@ class Local:
             assert self._model is not None
             decoder = self._model.decoder
             if decoder is not None:
-                work = loop.run_in_executor(self._thread, self._flow, decoder, loop)
+                work = loop.run_in_executor(self._thread, self._flow, decoder)
                 await asyncio.wait([work])
                 if work.exception() is not None:
-                    decoder.leave_all()
                     self._settle(self._running, work)
                 self._running = ()
                 continue
@@ -188,27 +200,49 @@ class Local:
             self._settle(self._running, work)
             self._running = ()
 
-    def _flow(self, decoder: Decoder, loop: asyncio.AbstractEventLoop) -> list[Answer]:
+    def _flow(self, decoder: Decoder) -> list[Answer]:
         """On the model's thread: lets those that wait join those under way, a token at a time, and
         hands out each answer as it ends, until nobody waits. Returns none."""
         from .local_decoding import JOIN_EVERY
 
         here: dict[int, Waiting] = {}  # by the prompt's id
         step = 0
-        while here or self._waiting:
-            if not here or step % JOIN_EVERY == 0:
-                joining = self._next_batch(tuple(here.values()))
-                here |= {id(one.prompt): one for one in joining}
-                self._running = tuple(here.values())
-                if joining:
-                    decoder.join([one.prompt for one in joining])
-            if here:
-                step += 1
-                ended = [(here.pop(id(prompt)), answer) for prompt, answer in decoder.step()]
-                if ended:
+        try:
+            while here or self._waiting:
+                if not here or step % JOIN_EVERY == 0:
+                    joining = self._next_batch(tuple(here.values()))
+                    here |= {id(one.prompt): one for one in joining}
                     self._running = tuple(here.values())
-                    loop.call_soon_threadsafe(_hand_out, ended)
+                    if joining:
+                        decoder.join([one.prompt for one in joining])
+                if self._closing:  # those too that were on their way here when `close` looked
+                    for one in here.values():
+                        one.prompt.given_up = True
+                if here:
+                    step += 1
+                    for prompt, answer in decoder.step():
+                        self._hand_out(here.pop(id(prompt)), answer)
+                    self._running = tuple(here.values())
+        finally:
+            decoder.leave_all()
         return []
+
+    def _hand_out(self, one: Waiting, answer: Answer) -> None:
+        """From the model's thread, to the loop that waits for it."""
+
+        def settle() -> None:
+            if one.answer.done():
+                return
+            if one.prompt.given_up:  # by `close`: the answer was cut
+                one.answer.set_exception(self._was_closed())
+            else:
+                one.answer.set_result(answer)
+
+        with suppress(RuntimeError):  # a loop that was closed: nobody waits
+            one.answer.get_loop().call_soon_threadsafe(settle)
+
+    def _was_closed(self) -> Unavailable:
+        return Unavailable(f"model {self._name!r} was closed")
 
     async def _linger(self) -> None:
         """Lets those join that were answered just now and come back soon: else a batch of all but
@@ -268,12 +302,6 @@ class Local:
                 one.answer.set_exception(error)
             else:
                 one.answer.set_result(work.result()[number])
-
-
-def _hand_out(ended: Sequence[tuple[Waiting, Answer]]) -> None:
-    for one, answer in ended:
-        if not one.answer.done():
-            one.answer.set_result(answer)
 
 
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:

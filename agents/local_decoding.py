@@ -32,6 +32,7 @@ BLOCK = 64  # columns, tokens, by which the buffer grows
 JOIN_EVERY = 4  # steps: a pass for one newcomer costs nearly what one for several does
 KEPT_BYTES = 128 << 20  # of prompts that were read before
 PROBE = (5, 3)  # tokens of the two rows by which a model is tried
+FAULTS = (RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError)
 NEEDED = {"input_ids", "attention_mask", "position_ids", "past_key_values", "use_cache"}
 
 
@@ -89,7 +90,7 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
         return self.keys[rows, :, : at.width], self.values[rows, :, : at.width]
 
     def get_seq_length(self) -> int:
-        return self.place.width - self.place.columns.shape[1]
+        return int(self.place.width - self.place.columns.shape[1])
 
 
 class Decoder:
@@ -128,6 +129,8 @@ class Decoder:
         """Reads the prompts but for their last tokens, which the next step reads. Where this fails
         they are among the rows all the same, for `leave_all`."""
         first = len(self.rows)
+        if not first and self._buffer.nbytes > KEPT_BYTES:  # of a prompt that was long once
+            self._drop_buffer()
         self.rows += [_Row(prompt) for prompt in prompts]
         longest = max(len(one.tokens) for one in prompts)
         with torch.inference_mode():
@@ -182,13 +185,20 @@ class Decoder:
     def leave_all(self) -> list[Prompt]:
         """Ends all rows without answers; returns their prompts."""
         prompts = [row.prompt for row in self.rows]
-        self.rows = []
-        self._leave([])
+        if prompts:
+            self.rows = []
+            self._filled, self._next = self._filled[:0], self._next[:0]
+            self._drop_buffer()  # a step that failed may have left what is no number
         return prompts
 
     def release(self) -> None:
         """Gives up the buffer and what is kept, where there are no rows."""
         self._known = _Known()
+        self._drop_buffer()
+
+    def _drop_buffer(self) -> None:
+        for layer in self._layers:
+            layer.keys = layer.values = None
         self._buffer = self._buffer.new_zeros(
             (*self._buffer.shape[:2], 0, self._buffer.shape[3], 0, self._buffer.shape[5])
         )
@@ -325,6 +335,21 @@ def decoder_of(model: Any, sampling: Sampling, max_tokens: int) -> Decoder | Non
     """None for a model that is large, keeps another kind of cache, or answers otherwise this way."""
     if parameters(model) > SMALL or sampling.repetition_penalty is not None:
         return None
+    if _turns_by_length(_inner(model).config):
+        return None
+    try:
+        return _tried(model, sampling, max_tokens)
+    except FAULTS:  # of a model that is not called this way; if `generate` fails too, that is told
+        return None
+
+
+def _turns_by_length(config: Any) -> bool:
+    """Whether positions mean another thing beside a longer row, so that no front can be shared."""
+    told = str(getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None))
+    return "dynamic" in told or "longrope" in told
+
+
+def _tried(model: Any, sampling: Sampling, max_tokens: int) -> Decoder | None:
     inner = _inner(model)
     if not set(inspect.signature(inner.forward).parameters) >= NEEDED:
         return None
@@ -357,7 +382,7 @@ def _near(one: torch.Tensor, other: torch.Tensor) -> bool:
     if one.isnan().any():
         return bool(other.isnan().any())  # broken weights, which answers will tell of
     slack = 0.05 * float(one.float().std())
-    return torch.allclose(one.float(), other.float(), rtol=0.05, atol=slack)
+    return bool(torch.allclose(one.float(), other.float(), rtol=0.05, atol=slack))
 
 
 def _inner(model: Any) -> Any:

@@ -37,6 +37,7 @@ from .steps import START_STATE
 from .text_settings import SPLITS
 
 A_COMMIT = 4  # of the problems side by side one in so many is waited for, where answers come fast
+MANY = 32  # problems side by side; of fewer each would wait longer than it saves
 
 
 async def run_session(
@@ -107,7 +108,8 @@ async def run_session(
             gather()
 
     def gather() -> None:
-        store.commit_together(max(1, len(at_work) // A_COMMIT) if fast else 1)
+        many = fast and len(at_work) >= MANY
+        store.commit_together(len(at_work) // A_COMMIT if many else 1)
 
     async def run_some() -> None:
         nonlocal failures

@@ -15,7 +15,8 @@ from .connection import Reading
 class AnswerCache:
     """What the other sessions of one endpoint hold, as far as it is written when this is made.
     Holds no answer in memory, but of each request eight bytes of its digest: the store is read for
-    those alone that are there, as a look-up takes a millisecond beside a writer."""
+    those alone that are there, as a look-up takes a millisecond beside a writer. What a session
+    that runs at the same time is answered meanwhile is asked again."""
 
     def __init__(self, reading: Reading, session: str) -> None:
         self._reading = reading
