@@ -117,6 +117,8 @@ class Local:
         """Raises Unavailable where the context or the memory does not hold the request."""
         from .local_decoding import Prompt
 
+        if self._closing:
+            raise self._was_closed()
         if tools and not self._wording.tools:
             return Reply(finish="no_tools")
         tokens = self._wording.tokens(messages, tools)
@@ -128,6 +130,8 @@ class Local:
                 ends: list[asyncio.Future[Any]] = [one.answer, serving]
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
                 if not one.answer.done():  # nothing serves any more: what ended it is told
+                    if self._closing:
+                        raise self._was_closed()
                     serving.result()
                     serving = self._begin(
                         one
