@@ -1,14 +1,15 @@
 """Language models in this process, through transformers and peft: `hf:BASE` and `hf:BASE+ADAPTER`
 (local_files says how they are read). Settings are in `SETTINGS`.
 
-The requests that wait at a moment go as one batch on one thread. An answer depends on its own
+The requests that wait at a moment go as one batch on one thread; to a small model each comes and goes
+by itself (local_decoding). An answer depends on its own
 request alone: sampling takes its noise from the request's seed (local_sampling), not from a
 generator that a batch shares. What floating point can still change: a row's logits differ in their
 last digits with the size of its batch, so a near-tie can fall the other way; seldom in float32,
 about once in some hundred tokens in bfloat16, float16 and 4 bits.
 
 Importing this module imports no torch. Beside it, by concept: `local_files` (where the files lie),
-`local_model` (loading, one batch), `local_chat` (template and reply), `local_sampling`.
+`local_model` (loading, one batch), `local_decoding` (answers of a small one), `local_chat` (template and reply), `local_sampling`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +40,9 @@ from . import given_settings
 
 if TYPE_CHECKING:
     from .local_chat import Wording
+    from .local_decoding import Answer, Decoder, Prompt
     from .local_files import Found
-    from .local_model import Answer, LocalModel, Prompt
+    from .local_model import LocalModel
 
 SCHEMES = ("hf",)
 PACKAGES = ("torch", "transformers", "peft", "accelerate")
@@ -51,7 +53,7 @@ SETTINGS: dict[str, str] = {
     "top_p": "of sampling, likewise",
     "top_k": "of sampling, likewise; 0 is no limit",
     "max_tokens": "of one answer, default 1024; what is cut there finishes with 'length'",
-    "batch": "requests answered side by side, default 16 at most",
+    "batch": "requests answered side by side, default 16 at most; 64 of a small model",
     "device": "cpu, cuda, cuda:1, mps, or auto (spread over several); default the first there is",
     "dtype": "float32, bfloat16 or float16; default auto: as the weights are stored",
     "load_in_4bit": "true loads 4-bit weights (NF4, by bitsandbytes)",
@@ -60,7 +62,7 @@ SETTINGS: dict[str, str] = {
     "context_tokens": "what the model holds, prompt and answer; default what it says of itself",
     "model_args": "variables of the chat template, as enable_thinking or reasoning_effort",
 }
-DEFAULTS = {"max_tokens": 1024, "batch": 16, "tools": False}
+DEFAULTS = {"max_tokens": 1024, "tools": False}
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 FIRST_LINGER_S = 0.02
 LINGER = 0.1  # of the time that the last batch took: so long others may still join the next
@@ -83,18 +85,18 @@ class Local:
         model: LocalModel,
         wording: Wording,
         thread: ThreadPoolExecutor,
-        batch: int,
         settings: Mapping[str, Json],
     ) -> None:
         self._model: LocalModel | None = model
         self._wording = wording
         self._thread = thread
-        self._batch = batch
+        self._batch = model.batch
         self._settings = dict(settings)
         self._name: str = settings["answers_from"]["name"]
         self._waiting: deque[Waiting] = deque()
         self._running: Sequence[Waiting] = ()
         self._serving: asyncio.Task[None] | None = None
+        self._closing = False
         self._took_s = 0.0  # by the last batch
         self._expected = 1  # requests that were there when it ended, its own included
         self._room: float = float("inf")  # tokens of a batch, once one did not fit
@@ -113,22 +115,28 @@ class Local:
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         """Raises Unavailable where the context or the memory does not hold the request."""
-        from .local_model import Prompt
+        from .local_decoding import Prompt
 
+        if self._closing:
+            raise self._was_closed()
         if tools and not self._wording.tools:
             return Reply(finish="no_tools")
         tokens = self._wording.tokens(messages, tools)
         self._check_context(len(tokens))
         one = Waiting(Prompt(tokens, seed), asyncio.get_running_loop().create_future())
-        self._waiting.append(one)
-        if self._serving is None or self._serving.done():
-            self._serving = asyncio.create_task(self._serve())
-        ends: list[asyncio.Future[Any]] = [one.answer, self._serving]
+        serving = self._begin(one)
         try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            if not one.answer.done():  # nothing serves any more: what ended it is told
-                ends[1].result()
-            answer = await one.answer
+            while not one.answer.done():
+                ends: list[asyncio.Future[Any]] = [one.answer, serving]
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                if not one.answer.done():  # nothing serves any more: what ended it is told
+                    if self._closing:
+                        raise self._was_closed()
+                    serving.result()
+                    serving = self._begin(
+                        one
+                    )  # nothing did: it was taken by who served another loop
+            answer = one.answer.result()
         finally:
             one.prompt.given_up = True  # no one waits any more, whether it was answered or not
             one.answer.cancel()
@@ -141,10 +149,11 @@ class Local:
 
     async def close(self) -> None:
         """Stops what is under way within a token, and frees the model."""
+        self._closing = True
         for one in (*self._waiting, *self._running):
             one.prompt.given_up = True
             if not one.answer.done():
-                one.answer.set_exception(Unavailable(f"model {self._name!r} was closed"))
+                one.answer.set_exception(self._was_closed())
         self._waiting.clear()
         await asyncio.to_thread(self._thread.shutdown)
         if self._model is not None:
@@ -160,15 +169,32 @@ class Local:
                 f" of {answer:,} (max_tokens) are more than the {most:,} that it holds"
             )
 
+    def _begin(self, one: Waiting) -> asyncio.Task[None]:
+        """Lets one wait; the task that serves those that do, on this event loop."""
+        self._waiting.append(one)
+        serving, loop = self._serving, asyncio.get_running_loop()
+        if serving is None or serving.done() or serving.get_loop() is not loop:
+            serving = self._serving = loop.create_task(self._serve())
+        return serving
+
     async def _serve(self) -> None:
-        """Answers what waits, a batch at a time, until nothing does."""
+        """Answers what waits until nothing does: a batch at a time, or, of a model with a decoder,
+        together with all that come meanwhile."""
         loop = asyncio.get_running_loop()
         while self._waiting:
+            assert self._model is not None
+            decoder = self._model.decoder
+            if decoder is not None:
+                work = loop.run_in_executor(self._thread, self._flow, decoder)
+                await asyncio.wait([work])
+                if work.exception() is not None:
+                    self._settle(self._running, work)
+                self._running = ()
+                continue
             await self._linger()
             self._running = self._next_batch()
             if not self._running:
                 continue
-            assert self._model is not None
             prompts = [one.prompt for one in self._running]
             began = time.monotonic()
             work = loop.run_in_executor(self._thread, self._model.answer, prompts)
@@ -177,6 +203,50 @@ class Local:
             self._expected = len(self._running) + len(self._waiting)
             self._settle(self._running, work)
             self._running = ()
+
+    def _flow(self, decoder: Decoder) -> list[Answer]:
+        """On the model's thread: lets those that wait join those under way, a token at a time, and
+        hands out each answer as it ends, until nobody waits. Returns none."""
+        from .local_decoding import JOIN_EVERY
+
+        here: dict[int, Waiting] = {}  # by the prompt's id
+        step = 0
+        try:
+            while here or self._waiting:
+                if not here or step % JOIN_EVERY == 0:
+                    joining = self._next_batch(tuple(here.values()))
+                    here |= {id(one.prompt): one for one in joining}
+                    self._running = tuple(here.values())
+                    if joining:
+                        decoder.join([one.prompt for one in joining])
+                if self._closing:  # those too that were on their way here when `close` looked
+                    for one in here.values():
+                        one.prompt.given_up = True
+                if here:
+                    step += 1
+                    for prompt, answer in decoder.step():
+                        self._hand_out(here.pop(id(prompt)), answer)
+                    self._running = tuple(here.values())
+        finally:
+            decoder.leave_all()
+        return []
+
+    def _hand_out(self, one: Waiting, answer: Answer) -> None:
+        """From the model's thread, to the loop that waits for it."""
+
+        def settle() -> None:
+            if one.answer.done():
+                return
+            if one.prompt.given_up:  # by `close`: the answer was cut
+                one.answer.set_exception(self._was_closed())
+            else:
+                one.answer.set_result(answer)
+
+        with suppress(RuntimeError):  # a loop that was closed: nobody waits
+            one.answer.get_loop().call_soon_threadsafe(settle)
+
+    def _was_closed(self) -> Unavailable:
+        return Unavailable(f"model {self._name!r} was closed")
 
     async def _linger(self) -> None:
         """Lets those join that were answered just now and come back soon: else a batch of all but
@@ -187,19 +257,26 @@ class Local:
         while len(self._waiting) < wanted and time.monotonic() < until:
             await asyncio.sleep(min(wait_s, 0.005))
 
-    def _next_batch(self) -> list[Waiting]:
-        """The first that wait, as many as fit; one of them in any case."""
+    def _next_batch(self, here: Sequence[Waiting] = ()) -> list[Waiting]:
+        """The first that wait, as many as fit beside those that are here; where there are none, one
+        of them in any case."""
         assert self._model is not None
         found: list[Waiting] = []
-        longest = 0
-        while self._waiting and len(found) < self._batch:
-            one = self._waiting[0]
-            longest = max(longest, len(one.prompt.tokens) + self._model.max_tokens)
-            if found and longest * (len(found) + 1) > self._room:
+        answer = self._model.max_tokens
+        longest = max((len(one.prompt.tokens) + answer for one in here), default=0)
+        while len(here) + len(found) < self._batch:
+            try:
+                one = self._waiting.popleft()
+            except IndexError:
                 break
-            self._waiting.popleft()
-            if not one.prompt.given_up:
-                found.append(one)
+            if one.prompt.given_up:
+                continue
+            longest = max(longest, len(one.prompt.tokens) + answer)
+            together = len(here) + len(found) + 1
+            if together > 1 and longest * together > self._room:
+                self._waiting.appendleft(one)
+                break
+            found.append(one)
         return found
 
     def _settle(self, batch: Sequence[Waiting], work: asyncio.Future[list[Answer]]) -> None:
@@ -270,7 +347,7 @@ def _opened(spec: str, given: Mapping[str, Json], thread: ThreadPoolExecutor) ->
     model = load(base, adapter, given)
     template, variables = given.get("chat_template"), given.get("model_args", {})
     wording = Wording(name, model.tokenizer, template, variables, given["tools"])
-    model.stop = wording.stop
+    model.end_at(wording.stop)
     if wording.template == PLAIN and template is None:
         warnings.warn(
             f"model {name!r} has no chat template: messages are written plainly, as User: and"
@@ -295,10 +372,10 @@ def _opened(spec: str, given: Mapping[str, Json], thread: ThreadPoolExecutor) ->
         "tools": given["tools"],
         "chat_template": _shown_template(wording.template, PLAIN),
         "model_args": variables,
-        "transport": {**_folders(base, adapter), "device": model.device, "batch": given["batch"],
+        "transport": {**_folders(base, adapter), "device": model.device, "batch": model.batch,
                       "versions": _versions()},
     }  # fmt: skip
-    return Local(model, wording, thread, given["batch"], told)
+    return Local(model, wording, thread, told)
 
 
 def _shown_template(template: str, plain: str) -> str:

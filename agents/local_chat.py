@@ -25,7 +25,7 @@ from ..records import Usage as Tokens
 from .chat_replies import DEEPEST, split_reasoning
 
 if TYPE_CHECKING:
-    from .local_model import Answer
+    from .local_decoding import Answer
 
 PLAIN = "plain"
 NEXT_TURN = "\nUser:"

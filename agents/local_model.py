@@ -24,6 +24,7 @@ from transformers.generation import LogitsProcessorList, StoppingCriteriaList
 from transformers.utils import logging as transformers_logging
 
 from ..records import DataError, Json, PeirceError, UsageError
+from .local_decoding import Answer, Decoder, Prompt, decoder_of, parameters
 from .local_files import Found, read_object
 from .local_sampling import Broken, Sampling, sampling_of
 
@@ -33,42 +34,33 @@ TAKEN = ("do_sample", "temperature", "top_p", "top_k", "min_p", "repetition_pena
          "max_length", "max_new_tokens", "min_length", "typical_p", "epsilon_cutoff", "eta_cutoff",
          "top_h", "num_return_sequences", "transformers_version")  # fmt: skip
 IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
+BATCH, SMALL_BATCH = 16, 64
+TINY = 20_000_000  # parameters up to which a pass on a CPU costs nearly the same for few rows
 MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
 FAULTS = (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError,
           ArithmeticError, SafetensorError, StrictDataclassError)  # fmt: skip  # what a broken or foreign model raises while it is loaded
 
 
 @dataclass
-class Prompt:
-    """A prompt that waits for its answer. given_up: nobody waits any more."""
-
-    tokens: Sequence[int]
-    seed: int
-    given_up: bool = False
-
-
-@dataclass(frozen=True)
-class Answer:
-    """tokens: without the one that ended it; `ended` is False where the limit did. made: how many
-    were made, that one counted, as endpoints count. broken: the model's numbers were none (NaN)."""
-
-    tokens: list[int]
-    ended: bool
-    made: int
-    broken: bool = False
-
-
-@dataclass
 class LocalModel:
-    """`load` makes it. context: tokens that it holds, None where it does not say."""
+    """`load` makes it. context: tokens that it holds, None where it does not say. decoder: of a
+    small model, which answers with it instead of `answer`. batch: requests side by side, at most."""
 
     model: Any
     tokenizer: Any
     sampling: Sampling
     max_tokens: int
     context: int | None
+    batch: int
+    decoder: Decoder | None = None
     rest: dict[str, Json] = field(default_factory=dict)  # of the generation_config
     stop: str = ""  # a text that ends an answer, beside the model's own tokens
+
+    def end_at(self, stop: str) -> None:
+        """Sets `stop`."""
+        self.stop = stop
+        if self.decoder is not None:
+            self.decoder.stop, self.decoder.text_of = stop, self.tokenizer.decode
 
     @property
     def dtype(self) -> str:
@@ -116,11 +108,13 @@ class LocalModel:
 
     def free(self) -> None:
         """Gives the model up."""
-        self.model = self.tokenizer = None
+        self.model = self.tokenizer = self.decoder = None
         self.release()
 
     def release(self) -> None:
         """What a failed batch still holds goes back to the device."""
+        if self.decoder is not None and not self.decoder.rows:
+            self.decoder.release()
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -183,7 +177,18 @@ def load(base: Found, adapter: Found | None, given: Mapping[str, Json]) -> Local
     rest = {key: value for key, value in config.to_diff_dict().items()
             if key not in (*TAKEN, *IDS, "use_cache") and not key.startswith("_") and value}  # fmt: skip
     context = given.get("context_tokens") or _context(model)
-    return LocalModel(model, tokenizer, sampling, given["max_tokens"], context, rest)
+    most = given["max_tokens"]
+    with _said(f"model {base.name!r}"):
+        decoder = None if rest else decoder_of(model, sampling, most)
+    batch = given.get("batch") or batch_of(model, decoder)
+    return LocalModel(model, tokenizer, sampling, most, context, batch, decoder, rest)
+
+
+def batch_of(model: Any, decoder: Decoder | None) -> int:
+    """The default of `batch`: many of a small model, whose pass costs nearly the same for few."""
+    if decoder is None:
+        return BATCH
+    return SMALL_BATCH if parameters(model) <= TINY or model.device.type != "cpu" else BATCH
 
 
 def _tokenizer(base: Found, adapter: Found | None) -> Any:

@@ -44,6 +44,13 @@ class Sampling:
             found.append(RepetitionPenaltyLogitsProcessor(self.repetition_penalty, ignored))
         if not self.temperature:
             return found
+        return [*found, *self.warpers(), Noise(seeds, width)]
+
+    def warpers(self) -> list[Any]:
+        """What is done to logits before the noise, which looks at one row's logits alone."""
+        found: list[Any] = []
+        if not self.temperature:
+            return found
         if self.temperature != 1.0:
             found.append(TemperatureLogitsWarper(self.temperature))
         if self.top_k is not None:
@@ -52,7 +59,7 @@ class Sampling:
             found.append(TopPLogitsWarper(self.top_p))
         if self.min_p is not None:
             found.append(MinPLogitsWarper(self.min_p))
-        return [*found, Noise(seeds, width)]
+        return found
 
 
 # What a generation_config may say: least, most, and whether the least itself is left out.
@@ -117,15 +124,21 @@ class Noise:
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         position = input_ids.shape[1] - self._width
-        keys = [_keys(seed, position) for seed in self._seeds]
-        first, second = (
-            torch.tensor([key[which] for key in keys], device=scores.device)[:, None]
-            for which in (0, 1)
-        )
-        tokens = torch.arange(scores.shape[1], device=scores.device)[None, :]
-        hashed = _mixed(_mixed(tokens ^ first) ^ second)
-        uniform = ((hashed >> 9).float() + 0.5) * 2.0**-23  # in (0, 1), exact in 32-bit floats
-        return scores.float() - torch.log(-torch.log(uniform))
+        return noisy(scores, [(seed, position) for seed in self._seeds])
+
+
+def noisy(scores: torch.Tensor, places: Sequence[tuple[int, int]]) -> torch.Tensor:
+    """Logits (rows, tokens) in 32-bit floats with Gumbel noise. places: seed and position of each
+    row."""
+    keys = [_keys(seed, position) for seed, position in places]
+    first, second = (
+        torch.tensor([key[which] for key in keys], device=scores.device)[:, None]
+        for which in (0, 1)
+    )
+    tokens = torch.arange(scores.shape[1], device=scores.device)[None, :]
+    hashed = _mixed(_mixed(tokens ^ first) ^ second)
+    uniform = ((hashed >> 9).float() + 0.5) * 2.0**-23  # in (0, 1), exact in 32-bit floats
+    return scores.float() - torch.log(-torch.log(uniform))
 
 
 def _keys(seed: int, position: int) -> tuple[int, int]:

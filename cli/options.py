@@ -323,7 +323,11 @@ SolverAgain: TypeAlias = Annotated[
     str | None, _option(RUNNING, "What judges rules about worlds; else as recorded.", "--solver")
 ]
 Concurrency: TypeAlias = Annotated[
-    int | None, _option(RUNNING, "Problems side by side (default: 8; at most 1,000).")
+    int | None,
+    _option(
+        RUNNING,
+        "Problems side by side (default: 8; of a local model half as many again as its batch; at most 1,000).",
+    ),
 ]
 
 Evaluator: TypeAlias = Annotated[

@@ -36,6 +36,9 @@ from .reading_bank import followed_by_reading
 from .steps import START_STATE
 from .text_settings import SPLITS
 
+A_COMMIT = 4  # of the problems side by side one in so many is waited for, where answers come fast
+MANY = 32  # problems side by side; of fewer each would wait longer than it saves
+
 
 async def run_session(
     store: Store,
@@ -54,6 +57,7 @@ async def run_session(
     budget: Budget | None = None,
     max_failures: int | None = None,
     cache: bool = True,
+    fast: bool = False,
 ) -> dict[str, Json]:
     """Runs what is open of `session` and returns {"status", "problems", "done", "failed", "cause"}.
 
@@ -63,6 +67,9 @@ async def run_session(
     saved, and what is open waits for `resume`; cause: why the session ended early. Raises
     SandboxUnavailable, and Refused where the model's endpoint will refuse every request: calls in
     flight were finished and saved then too, and the problems stay open for `resume`.
+
+    fast: answers come at so high a rate (of a small model in this process) that what is written of
+    several problems is better committed together, if later.
     """
     settings = store.session(session)["settings"]
     rows = store.problems(session)
@@ -94,6 +101,17 @@ async def run_session(
         stopping.set()
 
     async def worker() -> None:
+        try:
+            await run_some()
+        finally:
+            at_work.pop()
+            gather()
+
+    def gather() -> None:
+        many = fast and len(at_work) >= MANY
+        store.commit_together(len(at_work) // A_COMMIT if many else 1)
+
+    async def run_some() -> None:
         nonlocal failures
         for row in waiting:
             if stopping.is_set():
@@ -114,7 +132,9 @@ async def run_session(
             if failures == max_failures and not early:
                 end_early("failed", f"{failures} problems failed, as many as max_failures allows")
 
-    workers = [asyncio.create_task(worker()) for _ in range(max(1, min(concurrency, len(todo))))]
+    at_work = [None] * max(1, min(concurrency, len(todo)))
+    gather()
+    workers = [asyncio.create_task(worker()) for _ in at_work]
     status, cause = "failed", ""
     try:
         await asyncio.gather(*workers)
@@ -134,6 +154,7 @@ async def run_session(
             task.cancel()
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*workers, return_exceptions=True)
+        store.commit_together(1)
         store.set_session(session, status=status, digest=store.digest(session))
         emit({"type": "ended", "status": status})
     done = sum(row.status == "done" for row in ended)

@@ -12,8 +12,8 @@ import json
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +31,7 @@ from ..records import (
 from .inside.canonical import Unrepresentable, code_of_stored
 from .inside.frames import HEAD, HEADER_BYTES, MAGIC, PROTOCOL, frame
 from .inside.trial import LIMIT_REASONS
+from .together import TURNS, Trip
 
 REQUIRED = ("process_group", "rlimits", "empty_environment", "closed_descriptors")
 VERDICTS = frozenset({"ok", "syntax", "no_function", "too_slow", "memory", "output_too_large",
@@ -44,7 +45,7 @@ INLINE_BYTES = 16 * 2**10  # smaller sets go with each request: a stage for each
 ROOM_MB = 768  # of a zygote's whole group beyond one hypothesis: its stages and their input sets
 HELD_BYTES, HELD_SETS = 32 * 2**20, 8  # of larger ones, by each zygote
 JSON_BYTES = 8  # for each byte of a canonical form, at most
-BEYOND = 2  # state.Reach
+STATELESS, BEYOND = 0, 2  # state.Reach
 START_S = 30.0  # for a zygote's first word
 GRACE_S = 15.0  # beyond a batch's wall time, before the zygote itself is given up
 CANARY = b"def f(x):\n    return x\n"
@@ -138,7 +139,7 @@ class Link:
 @dataclass(frozen=True)
 class Job:
     """One hypothesis and its function's name, as UTF-8, over one input set, as a JSON list of
-    `count`."""
+    `count`; also: over further sets in the same child, where calls leave nothing behind."""
 
     code: bytes
     entry: bytes
@@ -148,6 +149,8 @@ class Job:
     keep: Keep
     limits: Limits
     equality: Json = None
+    also: tuple[Job, ...] = ()
+    further: list[Batch] = field(default_factory=list)  # of `also`: all of them, or none
 
 
 class Slot:
@@ -173,6 +176,7 @@ class PooledSandbox:
         self._layers: dict[str, bool] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._next_id = 0
+        self._trips: dict[tuple[bytes, bytes, Limits], Trip] = {}
         self._closed = False
         for slot in self._slots:
             self._free.put_nowait(slot)
@@ -235,6 +239,30 @@ class PooledSandbox:
             return failed("no_function", count, "a function's name of over 1,000 characters")
         name = entry.encode("utf-8", "surrogatepass")
         job = Job(code, name, inputs, text, count, keep, limits, equality)
+        together = None if equality is not None else await self._together(job)
+        return await self._alone(job) if together is None else together
+
+    async def _together(self, job: Job) -> Batch | None:
+        """The batch of a job that shared a child with the others that ask for the same function at
+        the same time: over what was shown, what is hidden and S. None where it has to run alone."""
+        who = (job.code, job.entry, job.limits)
+        if (trip := self._trips.get(who)) is not None:
+            return await trip.join(job)
+        trip = self._trips[who] = Trip()
+        mine = trip.join(job)
+        try:
+            try:
+                for _ in range(TURNS):
+                    await asyncio.sleep(0)
+            finally:
+                del self._trips[who]
+            if (whole := trip.together(INLINE_BYTES)) is not None:
+                trip.land(await self._alone(whole), whole.further)
+        finally:
+            trip.end()
+        return mine.result()
+
+    async def _alone(self, job: Job) -> Batch:
         causes = []
         for fresh in (False, True, True):  # a zygote that served others may have been dying
             try:
@@ -247,7 +275,7 @@ class PooledSandbox:
             raise SandboxUnavailable(
                 f"the sandbox lost four batches in a row ({lost}); run `peirce doctor`"
             ) from lost
-        return failed("crashed", count, f"took its worker down twice: {causes[-1]}")
+        return failed("crashed", job.count, f"took its worker down twice: {causes[-1]}")
 
     async def close(self) -> None:
         """Ends every zygote with its child; batches still waiting raise SandboxUnavailable."""
@@ -308,19 +336,22 @@ class PooledSandbox:
             inline = job.text
         else:
             link.hold(job.digest, job.text)
+        also = job.also if shuffle is None else ()
         request = {"op": "run", "id": self._next_id, "digest": "" if inline else job.digest,
                    "keep": job.keep, "equality": job.equality, "limits": asdict(job.limits),
                    "nonce": nonce,
                    "shuffle": shuffle, "entry_bytes": len(job.entry),
-                   "source_bytes": len(job.code), "inputs_bytes": len(inline)}  # fmt: skip
-        link.send(request, job.entry + job.code + inline)
+                   "source_bytes": len(job.code), "inputs_bytes": len(inline),
+                   "also": [[one.keep, len(one.text)] for one in also]}  # fmt: skip
+        link.send(request, b"".join([job.entry, job.code, inline, *(one.text for one in also)]))
         link.running = self._next_id
         reply = link.expect(self._reply(link, link.running, most_bytes(job.limits)))
         async with asyncio.timeout(job.limits.wall_s + GRACE_S):
             await link.writer.drain()
             header, body = await asyncio.shield(reply)
         reach = header.get("reach")
-        batch = received_batch(header, body, nonce, job.count, job.keep, job.limits)
+        parts = also if reach == STATELESS else ()
+        batch, job.further[:] = received_batches(header, body, nonce, job, parts)
         return batch, reach if type(reach) is int else BEYOND
 
     async def _reply(self, link: Link, number: int, most: int) -> Reply:
@@ -419,30 +450,54 @@ def most_bytes(limits: Limits) -> int:
     return HEAD.size + HEADER_BYTES + limits.output_bytes
 
 
-def received_batch(
-    header: Mapping[str, Any], body: bytes, nonce: str, count: int, keep: Keep, limits: Limits
-) -> Batch:
+def received_batches(
+    header: Mapping[str, Any], body: bytes, nonce: str, job: Job, also: Sequence[Job]
+) -> tuple[Batch, list[Batch]]:
     """The batch of a stage's reply: what the stage says of a child that gave no result, or what is
-    in the child's frame, which is its body. Raises Lost where the harness itself failed."""
+    in the child's frame, which is its body; and those of further jobs, all or none. Raises Lost
+    where the harness itself failed."""
+    count, keep, limits = job.count, job.keep, job.limits
     ending = header.get("ending")
     if ending == "fault":
         raise Lost(str(header.get("detail")))
     if ending != "ok":
-        return checked_batch({**header, "verdict": ending}, b"", count, keep, limits)
+        return checked_batch({**header, "verdict": ending}, b"", count, keep, limits), []
     magic, header_bytes, body_bytes = (
         HEAD.unpack_from(body) if len(body) >= HEAD.size else (0, 0, 0)
     )
     if magic != MAGIC or HEAD.size + header_bytes + body_bytes != len(body):
-        return failed("protocol", count, "its result is no frame of ours")
+        return failed("protocol", count, "its result is no frame of ours"), []
     try:
         inner = json.loads(body[HEAD.size : HEAD.size + header_bytes])
     except (ValueError, RecursionError):
-        return failed("protocol", count, "its result has no header")
+        return failed("protocol", count, "its result has no header"), []
     if type(inner) is not dict or inner.get("nonce") != nonce:
-        return failed("protocol", count, "its result has another header")
+        return failed("protocol", count, "its result has another header"), []
     if inner.get("verdict") in ("protocol", "crashed", "cancelled"):
-        return failed("protocol", count, "a verdict that is not its own to give")
-    return checked_batch(inner, body[HEAD.size + header_bytes :], count, keep, limits)
+        return failed("protocol", count, "a verdict that is not its own to give"), []
+    body = body[HEAD.size + header_bytes :]
+    parts = inner.get("parts", [])
+    sizes = part_sizes(parts)
+    if sizes is None or sum(sizes) > len(body):
+        return failed("protocol", count, "parts out of order"), []
+    at = len(body) - sum(sizes)
+    batch = checked_batch(inner, body[:at], count, keep, limits)
+    if len(parts) != len(also):
+        return batch, []
+    further = []
+    for one, part, size in zip(also, parts, sizes, strict=True):
+        further.append(checked_batch(part, body[at : at + size], one.count, one.keep, limits))
+        at += size
+    whole = all(one.verdict == "ok" and not one.limited for one in [batch, *further])
+    return batch, further if whole else []
+
+
+def part_sizes(parts: Any) -> list[int] | None:
+    """The bytes of each part's body; None where that is not what is told."""
+    if type(parts) is not list or not all(type(one) is dict for one in parts):
+        return None
+    sizes = [one.get("bytes") for one in parts]
+    return sizes if all(type(size) is int and size >= 0 for size in sizes) else None
 
 
 def same(first: Batch, second: Batch) -> Batch:

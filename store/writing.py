@@ -12,6 +12,7 @@ import contextlib
 import queue
 import sys
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 KNOWN_VECTORS = 200_000
 ROWS_A_STATEMENT = 64
+LINGER_S = 0.1
 
 Statement = tuple[str, Sequence[Any]]  # SQL and its parameters
 
@@ -56,6 +58,7 @@ class Writer:
         self._parsed: dict[str, duckdb.Statement] = {}  # parsing is a third of a large insert
         self._lock = threading.Lock()
         self._ended: str | None = None
+        self.together = 1  # changes that a commit waits for, `LINGER_S` at most
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -109,7 +112,17 @@ class Writer:
                 self._waiting.put(None)  # found again after this group
                 return group
             group.append(item)
+            if len(group) == 1:
+                self._linger()
         return group
+
+    def _linger(self) -> None:
+        """One commit of ten changes costs a fourth of ten commits."""
+        until = time.monotonic() + LINGER_S
+        while self._waiting.qsize() + 1 < self.together and self._ended is None:
+            if time.monotonic() >= until:
+                return
+            time.sleep(LINGER_S / 20)
 
     def _commit(self, group: Sequence[_Waiting]) -> None:
         import duckdb

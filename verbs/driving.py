@@ -21,6 +21,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from ..records import Interrupted, Json, Proposer, Repairer
 from ..store import Store
+from .intended import in_process, side_by_side
 from .methods import open_repairer
 from .settings import shown_settings
 
@@ -32,12 +33,14 @@ OPENING = ("sandbox", "workers", "strict_sandbox", "solver")
 @dataclass(frozen=True)
 class Told:
     """What those who were opened say of themselves. model, repairs (None: nobody does): settings of
-    the proposer and the repairer; players: of the other roles; layers: of the sandbox."""
+    the proposer and the repairer; players: of the other roles; layers: of the sandbox; concurrency:
+    problems side by side."""
 
     model: Json
     repairs: Json
     players: Mapping[str, Json]
     layers: Mapping[str, bool]
+    concurrency: int
 
 
 Begin: TypeAlias = Callable[[Store, Told], str]
@@ -55,7 +58,7 @@ async def drive(
     repair: str | Repairer | None = None,
 ) -> str:
     """Runs the session that `begin` names, and returns its id. operational: model_options, players,
-    sandbox, workers, strict_sandbox, solver, concurrency.
+    sandbox, workers, strict_sandbox, solver, concurrency (None: as many as suits the model).
     """
     from ..agents import open_model
     from ..graphs.budget import Budget
@@ -91,7 +94,8 @@ async def drive(
         )
         # Last: what cannot be run leaves no empty store behind.
         store = stack.enter_context(closing(Store.open(path, write=True)))
-        told = Told(model_settings, repairer_settings, told_by, tools.layers)
+        concurrency = operational["concurrency"] or side_by_side(model_settings)
+        told = Told(model_settings, repairer_settings, told_by, tools.layers, concurrency)
         session = begin(store, told)
         before = store.session(session).get("seconds") or 0.0
         limits = operational.get("spending", {})
@@ -101,9 +105,10 @@ async def drive(
             outcome = await run_session(
                 store, session, proposer=proposer, sandbox=tools.sandbox, solve=tools.solver,
                 repairer=repairer, players=players, stopping=stopping,
-                concurrency=operational["concurrency"], on_event=emit, callbacks=callbacks,
+                concurrency=concurrency, on_event=emit, callbacks=callbacks,
                 retry_failed=retry_failed, budget=Budget.of(limits, used),
                 max_failures=limits.get("max_failures"), cache=operational.get("cache", True),
+                fast=in_process(model_settings),
             )  # fmt: skip
         seconds = round(before + time.monotonic() - start, 3)
         store.set_session(

@@ -89,7 +89,7 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
         "strict_sandbox": options["strict_sandbox"],
         "workers": options["workers"],
         "solver": options["solver"],
-        "concurrency": options["concurrency"] or CONCURRENCY,
+        "concurrency": options["concurrency"],  # None: `side_by_side`, once the model is open
         "cache": options["cache"],
         "store": str(store),
         "spending": limits,
@@ -97,6 +97,20 @@ def intended(task: str, options: Mapping[str, Json]) -> Intended:
         **beside,
     }
     return Intended(chosen, model, options["repair"], settings, operational)
+
+
+def side_by_side(model_settings: Json) -> int:
+    """How many problems run side by side where nobody says: of a model in this process half as many
+    again as it answers at once, as the others are being judged."""
+    if not in_process(model_settings):
+        return CONCURRENCY
+    batch: int = model_settings["transport"]["batch"]
+    return max(CONCURRENCY, batch + batch // 2)
+
+
+def in_process(model_settings: Json) -> bool:
+    """Whether this is a language model that runs here (agents/local.py)."""
+    return isinstance(model_settings, Mapping) and model_settings.get("endpoint") == "local"
 
 
 def _players(

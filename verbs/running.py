@@ -116,6 +116,7 @@ def run(
         shaping, answered = split_model(told.model)
         shown = model_name(model, told.model, shown=True)
         reached = {"layers": dict(told.layers), "model_name": shown, **answered}
+        reached["concurrency"] = told.concurrency
         whole = what.settings | {
             "model": model_name(model, told.model),
             "model_settings": shaping,

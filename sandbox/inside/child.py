@@ -16,10 +16,11 @@ import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING or __package__:
-    from . import frames, jail, trial
+    from . import frames, jail, state, trial
 else:  # loaded by harness.py
     import frames
     import jail
+    import state
     import trial
 
 LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
@@ -46,6 +47,7 @@ def become_child(
         )
         source = frames.read_exactly(requests, request["source_bytes"])
         text = frames.read_exactly(requests, request["inputs_bytes"])
+        also = [(keep, frames.read_into(requests, size)) for keep, size in request["also"]]
         nothing = os.open(os.devnull, os.O_RDWR)  # its flags are this process's own
         for descriptor in (0, 1, 2):
             os.dup2(nothing, descriptor)
@@ -54,8 +56,9 @@ def become_child(
         frames.write_all(RESULT_DESCRIPTOR, TAKEN)
         if inputs is None:
             inputs = trial.Inputs(text)
-        confine(own_jail, request["layers"], request["limits"], mapped_bytes + len(text))
-        header, body = attempt(request, entry, source, inputs)
+        taken_bytes = len(text) + sum(len(more) for _, more in also)
+        confine(own_jail, request["layers"], request["limits"], mapped_bytes + taken_bytes)
+        header, body = attempt(request, entry, source, inputs, also)
         frames.write_all(
             RESULT_DESCRIPTOR, frames.frame({**header, "nonce": request["nonce"]}, body)
         )
@@ -65,8 +68,13 @@ def become_child(
 
 
 def attempt(
-    request: dict[str, Any], entry: str, source: bytes, inputs: trial.Inputs
+    request: dict[str, Any],
+    entry: str,
+    source: bytes,
+    inputs: trial.Inputs,
+    also: list[tuple[str, bytearray]],
 ) -> tuple[dict[str, Any], bytes]:
+    """also: of further input sets, what is kept and the inputs."""
     limits = request["limits"]
     # as many frames as the limit says for the hypothesis, besides those below it
     sys.setrecursionlimit(max(200, int(limits["recursion"])) + _depth() + 1)
@@ -80,6 +88,8 @@ def attempt(
             order = shuffled(len(inputs), request["shuffle"])
         said = True
         frames.write_all(RESULT_DESCRIPTOR, b"%d" % tried.reach)
+        if tried.reach != state.Reach.STATELESS:
+            forget(also)
         if refused is not None:
             return refusal(*refused), b""
         tried.watch_clock()
@@ -91,7 +101,10 @@ def attempt(
         header, body = tried.outcome()
         if len(body) > limits["output_bytes"]:
             raise trial.OverBatch("output_too_large", "the outputs together")
-        return header, body
+        if not also:
+            return header, body
+        parts, bodies = further(tried, also, limits["output_bytes"] - len(body))
+        return {**header, "parts": parts}, body + bodies
     except trial.OverBatch as over:
         return refusal(*over.args), b""
     except MemoryError:
@@ -100,6 +113,40 @@ def attempt(
         if not said:
             frames.write_all(RESULT_DESCRIPTOR, b"2")
         return refusal("memory", "out of memory outside of a call"), b""
+
+
+def forget(also: list[tuple[str, bytearray]]) -> None:
+    """Before a source runs that might look around in this process: of the further sets nothing is
+    left in it."""
+    for _, text in also:
+        text[:] = bytes(len(text))
+    also.clear()
+
+
+def further(
+    first: trial.Trial, also: list[tuple[str, bytearray]], most_bytes: int
+) -> tuple[list[dict[str, Any]], bytes]:
+    """The same function over further input sets: a header each, with the bytes of its body, and the
+    bodies. None of them where a limit is met: then each set wants a child of its own."""
+    sys.setrecursionlimit(sys.getrecursionlimit() + 1)  # this frame is beside those of `attempt`
+    parts, bodies = [], bytearray()
+    try:
+        for keep, text in also:
+            tried = first.anew(keep)
+            tried.watch_clock()
+            function = tried.compile()
+            if not callable(function):
+                return [], b""
+            tried.run(function, trial.Inputs(text))
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            header, body = tried.outcome()
+            parts.append({**header, "bytes": len(body)})
+            bodies += body
+    except (trial.OverBatch, MemoryError):
+        return [], b""
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return (parts, bytes(bodies)) if len(bodies) <= most_bytes else ([], b"")
 
 
 def shuffled(count: int, seed: int) -> list[int]:

@@ -11,7 +11,7 @@ import os
 import struct
 from typing import Any
 
-PROTOCOL = 2
+PROTOCOL = 3
 MAGIC = b"PEI1"
 HEAD = struct.Struct("<4sIQ")
 HEADER_BYTES = 65_536
@@ -42,6 +42,11 @@ def read_header(descriptor: int) -> tuple[dict[str, Any], int]:
 
 def read_exactly(descriptor: int, size: int) -> bytes:
     """Raises Closed."""
+    return bytes(read_into(descriptor, size))
+
+
+def read_into(descriptor: int, size: int) -> bytearray:
+    """As `read_exactly`, with no copy left behind. Raises Closed."""
     data = bytearray(size)
     with memoryview(data) as view:
         at = 0
@@ -50,7 +55,7 @@ def read_exactly(descriptor: int, size: int) -> bytes:
             if not count:
                 raise Closed
             at += count
-    return bytes(data)
+    return data
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:

@@ -54,8 +54,8 @@ class Zygote:
         """Until the parent is gone (frames.Closed). Requests: {"op": "put", "digest"} with the
         inputs as a JSON list, no reply; {"op": "drop", "digest"}; {"op": "run", "id", "digest",
         "keep", "equality", "limits", "nonce", "shuffle", "entry_bytes", "source_bytes",
-        "inputs_bytes"} with the
-        entry's name, the source and, where digest is "", the inputs, one reply with the same id;
+        "inputs_bytes", "also"} with the entry's name, the source, where digest is "" the inputs, and
+        those of further sets ([keep, bytes] each in "also"), one reply with the same id;
         {"op": "cancel", "id"} ends that run if it is on."""
         held = probe(self.jail)
         hello = {"op": "hello", "protocol": frames.PROTOCOL, "python": sys.version.split()[0]}

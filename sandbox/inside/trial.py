@@ -62,7 +62,7 @@ class OverBatch(BaseException):
 class Inputs:
     """A parsed input set with the cheapest way to a fresh copy of each input."""
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes | bytearray) -> None:
         values = json.loads(text)
         self.size = len(text)
         self.stored: list[Any] = values
@@ -124,6 +124,12 @@ class Trial:
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:
             return "syntax", describe(error)
         return None
+
+    def anew(self, keep: str) -> Trial:
+        """The same source, read, for another input set."""
+        other = Trial(self.source, self.entry, keep, self.limits)
+        other.reach, other._code = self.reach, self._code
+        return other
 
     def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
         """The hypothesis' function, or (verdict, detail) where there is none."""

@@ -1,0 +1,49 @@
+"""What the writer commits together, where changes come from many problems at once."""
+
+from __future__ import annotations
+
+import time
+
+from peirce.store import Store
+from peirce.store.writing import LINGER_S, Change, Writer
+
+
+def writes(store: Store, monkeypatch) -> list[int]:
+    groups: list[int] = []
+    commit = Writer._commit
+
+    def counted(self, group):
+        groups.append(len(group))
+        commit(self, group)
+
+    monkeypatch.setattr(Writer, "_commit", counted)
+    return groups
+
+
+def test_changes_that_are_waited_for_are_one_commit(store, monkeypatch) -> None:
+    groups = writes(store, monkeypatch)
+    store.commit_together(5)
+    began = time.monotonic()
+    done = [store._writing().submit(Change()) for _ in range(5)]
+    for one in done:
+        one.result(10)
+    assert groups == [5] and time.monotonic() - began < LINGER_S * 20
+
+
+def test_one_change_waits_a_moment_and_not_for_others(store, monkeypatch) -> None:
+    groups = writes(store, monkeypatch)
+    store.commit_together(1_000)
+    store._writing().submit(Change()).result(10)
+    assert groups == [1]
+    store.commit_together(1)
+    store._writing().submit(Change()).result(10)
+    assert groups == [1, 1]
+
+
+def test_closing_writes_what_waits_at_once(path, monkeypatch) -> None:
+    store = Store.open(path, write=True)
+    groups = writes(store, monkeypatch)
+    store.commit_together(1_000)
+    done = store._writing().submit(Change())
+    store.close()
+    assert done.result(0) is None and groups == [1]
