@@ -26,7 +26,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -55,15 +55,16 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Sizes:
-    """What makes the difference between a trial and a result. Settings of the training are those
-    that validation pairs and the schedule `fixed` chose once, for both bases and all schedules."""
+    """What makes the difference between a trial and a result. Lists and scenes are many, since models
+    of a million parameters hardly learn grids in the time; of lists and scenes they learned one to
+    four observations, so no more are shown."""
 
-    problems: int = 375  # of each task; about 40% of them are held out
+    problems: Mapping[str, int]  # of each task; about 40% of them are held out
+    collected: Mapping[str, tuple[int, ...]]  # observations shown when pairs are collected
+    shown: Mapping[str, int]  # … of held-out problems
     inputs: int = 200  # of S, by which predictions are compared
     minutes: float = 21.0  # of pretraining, each base
-    observations: tuple[int, ...] = (1, 2, 3)  # shown when pairs are collected
-    shown: int = 3  # of held-out problems
-    collect_rounds: int = 4
+    collect_rounds: int = 3
     rounds: int = 5
     examples: int = 1_008
     period: int = 48
@@ -72,10 +73,16 @@ class Sizes:
     max_tokens: int = 128
 
 
+FULL = Sizes(
+    {"list_functions": 640, "acre": 640, "mini_arc": 150, "arc": 150},
+    {"list_functions": (1, 2, 3), "acre": (2, 3, 4), "mini_arc": (1, 2), "arc": (1, 2)},
+    {"list_functions": 3, "acre": 3, "mini_arc": 2, "arc": 2},
+)
 QUICK = Sizes(
-    problems=16, inputs=40, minutes=0.5, observations=(2,), collect_rounds=4, rounds=2,
-    examples=64, period=32, probe_pairs=8, max_tokens=64,
+    dict.fromkeys(TASKS, 16), dict.fromkeys(TASKS, (2,)), dict.fromkeys(TASKS, 2),
+    inputs=40, minutes=0.5, rounds=2, examples=64, period=32, probe_pairs=8, max_tokens=64,
 )  # fmt: skip
+# Chosen once, by validation pairs under `fixed`, for both bases and all schedules.
 TRAINING = {
     "full": True, "learning_rate": 1e-4, "beta": 0.1, "device_batch": 16, "sample_every": 3,
     "sample_answers": 64, "sample_tokens": 128,
@@ -85,7 +92,7 @@ TRAINING = {
 def main() -> None:
     told = arguments()
     out = told.out.expanduser().resolve()
-    sizes = settled(out, QUICK if told.quick else Sizes())
+    sizes = settled(out, QUICK if told.quick else FULL)
     if told.seed is not None:
         course(out, sizes, told.seed)
         return
@@ -157,7 +164,7 @@ def write_problems(out: Path, sizes: Sizes) -> None:
         data, space = data_of(out, task), space_of(out, task)
         if not data.exists():
             peirce.tasks_generate(
-                task, folder / "new", problems=sizes.problems, seed=1, difficulty="easy"
+                task, folder / "new", problems=sizes.problems[task], seed=1, difficulty="easy"
             )
             (folder / "new").rename(data)
         if not space.exists():
@@ -227,7 +234,7 @@ def course(out: Path, sizes: Sizes, seed: int) -> None:
             f"collect {base} {task} {shown}", task, base_of(out, base), observations=shown,
             rounds=sizes.collect_rounds, subset=["train", "validation"],
         )
-        for base in ARCHITECTURES for task in TASKS for shown in sizes.observations
+        for base in ARCHITECTURES for task in TASKS for shown in sizes.collected[task]
     ]  # fmt: skip
     pairs = done.once("pairs", lambda: peirce.pairs(*collected, seed=seed, store=store)["digest"])
     for base, schedule, model in models(out, seed):
@@ -244,7 +251,7 @@ def course(out: Path, sizes: Sizes, seed: int) -> None:
         for task in TASKS:
             session(
                 f"evaluate {base} {schedule} {task}", task,
-                model if schedule == BASE else model / "model", observations=sizes.shown,
+                model if schedule == BASE else model / "model", observations=sizes.shown[task],
                 rounds=sizes.rounds, subset=["held-out"],
             )  # fmt: skip
 
