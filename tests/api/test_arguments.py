@@ -62,8 +62,10 @@ def test_every_public_function_checks_its_arguments():
         given = [
             one for one in parameters if one.default is one.empty and one.kind < one.VAR_KEYWORD
         ]
-        positional = [odd for _ in given]
-        named = {} if given else {parameters[0].name: odd}
+        positional = [odd for one in given if one.kind < one.KEYWORD_ONLY]
+        named = {one.name: odd for one in given if one.kind == one.KEYWORD_ONLY}
+        if not given:
+            named = {parameters[0].name: odd}
         with pytest.raises(UsageError, match=f"^{(given or parameters)[0].name} is <object object"):
             function(*positional, **named)
 
