@@ -153,8 +153,12 @@ def is_out_of_memory(error: BaseException) -> bool:
 # --- loading ------------------------------------------------------------------------------------
 
 
-def load(base: Found, adapter: Found | None, given: Mapping[str, Json]) -> LocalModel:
-    """Raises UsageError and DataError, one sentence each. given: settings as `local.SETTINGS`."""
+def load(
+    base: Found, adapter: Found | None, given: Mapping[str, Json], answers: bool = True
+) -> LocalModel:
+    """Raises UsageError and DataError, one sentence each. given: settings as `local.SETTINGS`. answers:
+    False where its weights are wanted alone: then it makes no pass, after which bitsandbytes could not
+    train some weights any more."""
     with _quiet():
         with _said(f"the tokenizer of {base.name!r}"):
             tokenizer = _tokenizer(base, adapter)
@@ -179,7 +183,7 @@ def load(base: Found, adapter: Found | None, given: Mapping[str, Json]) -> Local
     context = given.get("context_tokens") or _context(model)
     most = given["max_tokens"]
     with _said(f"model {base.name!r}"):
-        decoder = None if rest else decoder_of(model, sampling, most)
+        decoder = decoder_of(model, sampling, most) if answers and not rest else None
     batch = given.get("batch") or batch_of(model, decoder)
     return LocalModel(model, tokenizer, sampling, most, context, batch, decoder, rest)
 

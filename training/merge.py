@@ -34,7 +34,7 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
         from ..agents.local_model import load
         from .models import copy_generation, copy_words
 
-        model = load(found, own, {"device": "cpu", "max_tokens": 1}).model
+        model = load(found, own, {"device": "cpu", "max_tokens": 1}, answers=False).model
         try:
             model = model.merge_and_unload(safe_merge=True)
         except ValueError as error:

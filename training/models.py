@@ -49,7 +49,7 @@ def open_base(base: Base, settings: TrainSettings, device: str) -> Opened:
     given = {"device": device, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = load(base.found, None, given)
+        found = load(base.found, None, given, answers=False)
     if quantized:
         _keep_trainable(found.model)
     template = settings.chat_template or None

@@ -77,8 +77,10 @@ def test_no_problems_and_unknown_kinds_are_refused(tmp_path: Path) -> None:
     for kind, valid in (("regime", "full, partial, skeptical"), ("difficulty", "easy, hard")):
         with pytest.raises(UsageError, match=f"--{kind} odd: valid are {valid}"):
             api.tasks_generate("abd", tmp_path / "x", **{kind: "odd"})
-        with pytest.raises(UsageError, match=f"--{kind} full: task 'list_functions' has nothing"):
-            api.tasks_generate("list_functions", tmp_path / "x", **{kind: "full"})
+    with pytest.raises(UsageError, match="--regime full: task 'list_functions' has nothing"):
+        api.tasks_generate("list_functions", tmp_path / "x", regime="full")
+    with pytest.raises(UsageError, match="--difficulty full: it is one of easy, hard"):
+        api.tasks_generate("list_functions", tmp_path / "x", difficulty="full")
     assert not list(tmp_path.iterdir())
 
 
