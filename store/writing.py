@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import duckdb
 
 KNOWN_VECTORS = 200_000
+UNLESS_THERE = " ON CONFLICT DO NOTHING"
 ROWS_A_STATEMENT = 64
 LINGER_S = 0.1
 
@@ -134,7 +135,7 @@ class Writer:
                 for item in group:
                     try:
                         if not self._is_there(item.change):
-                            self._write([item.change], " ON CONFLICT DO NOTHING")
+                            self._write([item.change], UNLESS_THERE)
                     except duckdb.Error as error:
                         item.done.set_exception(self._failure(error))
         finally:
@@ -164,7 +165,8 @@ class Writer:
         nothing refers to yet harms nobody, and two statements cost less than a transaction."""
         rows = self._merged(changes)
         new = rows.pop("vector", [])
-        vectors = _inserts("vector", new, conflict)
+        # Those of earlier sessions are there under the same digest, with the same content.
+        vectors = _inserts("vector", new, UNLESS_THERE)
         inserts = [one for table, some in rows.items() for one in _inserts(table, some, conflict)]
         rest = [*inserts, *(one for change in changes for one in change.statements)]
         for together in [vectors, rest] if len(rest) == 1 else [[*vectors, *rest]]:

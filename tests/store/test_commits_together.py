@@ -47,3 +47,23 @@ def test_closing_writes_what_waits_at_once(path, monkeypatch) -> None:
     done = store._writing().submit(Change())
     store.close()
     assert done.result(0) is None and groups == [1]
+
+
+def test_vectors_of_an_earlier_session_do_not_part_what_is_written_together(path, monkeypatch):
+    """The writer of a new process does not know what the file holds."""
+    vector = ("00" * 32, b"the content that this digest names")
+    with Store.open(path, write=True) as first:
+        first._writing().submit(Change({"vector": [vector]})).result(10)
+    written: list[int] = []
+    write = Writer._write
+
+    def counted(self, changes, conflict):
+        written.append(len(changes))
+        write(self, changes, conflict)
+
+    with Store.open(path, write=True) as second:
+        monkeypatch.setattr(Writer, "_write", counted)
+        second.commit_together(3)
+        for one in [second._writing().submit(Change({"vector": [vector]})) for _ in range(3)]:
+            one.result(10)
+    assert written == [3]
