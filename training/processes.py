@@ -20,7 +20,7 @@ from transformers.utils import logging as transformers_logging
 
 from ..agents.local_model import is_out_of_memory
 from ..records import PeirceError, UsageError
-from .settings import TrainSettings
+from .dpo.settings import TrainSettings
 
 # What torch says of a file that it cannot write; it is no OSError.
 _TORCH_FILE = ("inline_container", "PytorchStreamWriter", "iostream", "basic_ios")
