@@ -123,7 +123,7 @@ def by_trl(
     import torch
     from datasets import Dataset
     from peft import LoraConfig
-    from peirce.training.processes import quiet
+    from peirce.training.libraries import quiet
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.trainer_callback import PrinterCallback
     from trl import DPOConfig, DPOTrainer

@@ -16,7 +16,7 @@ from ..tasks.files import expanded
 from ..tasks.label_problems import SPLIT_NAMES, Rows
 from ..tasks.labels import TASK, Labels
 from ..tasks.sentences import nearest
-from ..training.dpo.card import classifier_card
+from ..training.classifier.card import card
 from .arguments import checked
 from .outcome import store_path
 from .training import (
@@ -30,7 +30,9 @@ from .training import (
 
 if TYPE_CHECKING:
     from ..agents.local_files import Found
-    from ..training.classifier.fitting import ClassifierSettings, Epoch, Fitted, LabelledSet
+    from ..training.classifier.fitting import Fitted, LabelledSet
+    from ..training.classifier.passes import Epoch
+    from ..training.classifier.settings import ClassifierSettings
     from ..training.durable_log import DurableLog
 
 GENERATED = "labels:"
@@ -58,7 +60,7 @@ def train_labels(
     {split: {accuracy, low, high, f1, n}}, epochs, best, cut, model}]}.
 
     problem: data sets by name, all where none is named. settings: of
-    `training.classifier.fitting.ClassifierSettings`. resume: sets that are done are left, the one under way
+    `training.classifier.settings.ClassifierSettings`. resume: sets that are done are left, the one under way
     goes on from its last pass. on_progress: is told {"set", "epoch", "update", "updates"}.
     """
     from ..training.bases import find_base
@@ -151,7 +153,7 @@ def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
     """Raises UsageError for a name that is none, and as `ClassifierSettings`."""
     import dataclasses
 
-    from ..training.classifier.fitting import ClassifierSettings
+    from ..training.classifier.settings import ClassifierSettings
 
     names = [one.name for one in dataclasses.fields(ClassifierSettings)]
     for name in told:
@@ -221,7 +223,7 @@ def _fitted(
     writing.write(
         {
             out / PREDICTIONS: "\n".join(labelled),
-            out / CARD: classifier_card(base.name, told, settings),
+            out / CARD: card(base.name, told, settings),
         }
     )
     writing.write({out / SCORES: json.dumps(told, indent=1)})  # last: then the set is done

@@ -17,14 +17,16 @@ from __future__ import annotations
 
 import importlib.util
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...records import DataError, Digest, Json, Observation, UsageError
+from ...records import DataError, Digest, Observation, UsageError
 from ...tasks.label_problems import rows_digest
 from ...tools.label_scores import accuracy, macro_f1
+from .passes import Epoch, Told
+from .settings import ClassifierSettings
 from .tokens import encoded
 
 if TYPE_CHECKING:
@@ -32,57 +34,8 @@ if TYPE_CHECKING:
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate")
 INSTALL = "pip install 'peirce[train]'"
-SMALL = 100_000_000  # weights, below which all are trained
-LEAST = 10_000_000  # below which a model learns at a higher rate
 HELD = 10  # of so many training rows one is for validation, where a set has no rows for that
 SPLITS = ("ind", "ood", "val")  # as problems call them
-
-
-@dataclass(frozen=True)
-class ClassifierSettings:
-    """UsageError for a value that makes no sense. learning_rate None: 2e-4 of an adapter, 5e-5 of a
-    whole model, 1e-3 below 10 million weights. full None: by the model's size."""
-
-    epochs: int = 10
-    patience: int = 3  # passes without a better one, after which it ends
-    batch: int = 16
-    learning_rate: float | None = None
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    max_length: int = 512
-    full: bool | None = None
-    lora_rank: int = 16
-    lora_alpha: int = 32
-    lora_dropout: float = 0.05
-    seed: int = 0
-    report_to: str = "none"
-
-    def __post_init__(self) -> None:
-        for one in fields(self):
-            _check_kind(one.name, getattr(self, one.name), str(one.type))
-        for name in ("epochs", "patience", "batch", "max_length", "lora_rank", "lora_alpha"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}: it must be at least 1")
-        if self.learning_rate is not None and not 0 < self.learning_rate < 1:
-            raise UsageError(f"learning_rate is {self.learning_rate}: it must be above 0, below 1")
-        for name in ("warmup", "lora_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}: it must be from 0 to below 1")
-        if self.weight_decay < 0 or self.seed < 0:
-            raise UsageError("weight_decay and seed must be at least 0")
-
-    def record(self) -> dict[str, Json]:
-        return asdict(self)
-
-
-def _check_kind(name: str, value: Any, declared: str) -> None:
-    words = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
-    kinds: dict[str, Any] = {"int": int, "float": (int, float), "bool": bool, "str": str}
-    if value is None and "None" in declared:
-        return
-    kind = declared.split(" ")[0]
-    if not isinstance(value, kinds[kind]) or (isinstance(value, bool) and kind != "bool"):
-        raise UsageError(f"{name} is {value!r}: it must be {words[kind]}")
 
 
 @dataclass(frozen=True)
@@ -96,19 +49,6 @@ class LabelledSet:
     def digests(self) -> dict[str, Digest]:
         """Of the rows of each split, as `rows_digest`."""
         return {split: rows_digest(some) for split, some in self.rows.items()}
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """One pass over the training rows. loss, accuracy, f1: of the validation rows; train_loss: the
-    mean of the pass; score: what passes are chosen by."""
-
-    number: int
-    train_loss: float
-    loss: float
-    accuracy: float
-    f1: float
-    score: float
 
 
 @dataclass(frozen=True)
@@ -151,7 +91,7 @@ def fit(
     if len(set(str(one.output) for one in data.rows["train"])) < 2:
         raise DataError(f"{data.name}: its training rows have one label alone: nothing to learn")
     train, val, held = _validation(data, settings.seed)
-    from ..processes import quiet
+    from ..libraries import quiet
 
     with quiet():
         return _fitted(base, data, settings, out, (train, val, held), resume, progress)
@@ -219,20 +159,3 @@ def _validation(
     aside = set(order[: len(train) // HELD])
     kept = [one for place, one in enumerate(train) if place not in aside]
     return kept, [train[place] for place in sorted(aside)], len(aside)
-
-
-def batches(sizes: Sequence[int], batch: int) -> Iterator[list[int]]:
-    """Places of rows to label together, the longest first, so that little is padding."""
-    order = sorted(range(len(sizes)), key=lambda place: (-sizes[place], place))
-    for start in range(0, len(order), batch):
-        yield order[start : start + batch]
-
-
-def score_of(f1: float, loss: float) -> float:
-    """What the best pass is chosen by: macro F1, of equal ones the lower loss."""
-    return round(f1, 9) + 1e-6 / (1 + max(0.0, loss))
-
-
-Encoded = Sequence[Sequence[int]]
-Rows = tuple[Encoded, Sequence[int]]
-Told = Callable[[Epoch | None, int, int], Any]

@@ -1,6 +1,6 @@
 """The model, its passes and its predictions: transformers' Trainer, with peft for an adapter.
 
-Importing this module imports torch; `classifier` does it late.
+Importing this module imports torch; `fitting` does it late.
 """
 
 from __future__ import annotations
@@ -19,20 +19,13 @@ from transformers.trainer_utils import get_last_checkpoint
 from ...agents.local_files import Found
 from ...records import DataError, UsageError
 from ...tools.label_scores import macro_f1
-from ..processes import writes
+from ..libraries import writes
 from ..trackers import trackers
-from .fitting import (
-    LEAST,
-    SMALL,
-    ClassifierSettings,
-    Encoded,
-    Epoch,
-    Rows,
-    Told,
-    batches,
-    score_of,
-)
+from .passes import Encoded, Epoch, Rows, Told, batches, score_of
+from .settings import ClassifierSettings
 
+SMALL = 100_000_000  # weights, below which all are trained
+LEAST = 10_000_000  # below which a model learns at a higher rate
 FAULTS = (
     OSError,
     ValueError,

@@ -13,9 +13,9 @@ import yaml
 
 from ...records import Json
 from ...store.trainings import Point
+from ..cards import SHORT, table
 from ..stages import STAGES
 
-SHORT = 16  # digits of a digest
 TOLD = 40  # sessions that are listed
 
 
@@ -95,7 +95,7 @@ def _sessions(counts: Mapping[str, Json], pair_settings: Mapping[str, Json]) -> 
         for one in told[:TOLD]
     ]
     more = [f"… and {len(told) - TOLD} more."] if len(told) > TOLD else []
-    return [*_table(heads, rows), *more]
+    return [*table(heads, rows), *more]
 
 
 def _counts(counts: Mapping[str, Json]) -> list[str]:
@@ -105,7 +105,7 @@ def _counts(counts: Mapping[str, Json]) -> list[str]:
     rows = [
         [split, *(f"{of.get(stage, 0):,}" for stage in STAGES)] for split, of in by_split.items()
     ]
-    return _table(["pairs", *STAGES], rows)
+    return table(["pairs", *STAGES], rows)
 
 
 def _course(points: Sequence[Point]) -> list[str]:
@@ -125,8 +125,8 @@ def _course(points: Sequence[Point]) -> list[str]:
         for name in ("instruction_following", "consistent")
         if ("", name) in found
     ]
-    table = _table(["stage", *(name.replace("_", " ") for name in names)], rows)
-    return [*table, *(["", *sampled] if sampled else [])]
+    probed = table(["stage", *(name.replace("_", " ") for name in names)], rows)
+    return [*probed, *(["", *sampled] if sampled else [])]
 
 
 def _from_to(values: Sequence[float]) -> str:
@@ -136,37 +136,3 @@ def _from_to(values: Sequence[float]) -> str:
 def _versions(record: Mapping[str, Json]) -> str:
     told = record.get("versions") or {}
     return ", ".join(f"{name} {value}" for name, value in told.items() if value) or "unknown"
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    def line(cells: Sequence[str]) -> str:
-        inside = " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells)
-        return f"| {inside} |"
-
-    return [line(heads), line(["---"] * len(heads)), *map(line, rows)]
-
-
-def classifier_card(base: str, told: Mapping[str, Json], settings: Json) -> str:
-    """Of a classifier: what it learned from and how well it labels. told: its part of the record."""
-    name = PurePath(base).name
-    front = {
-        "library_name": "transformers", "base_model": name, "pipeline_tag": "text-classification",
-        "tags": ["peirce", "hypobench"],
-    }  # fmt: skip
-    rows = [
-        [split, f"{of['accuracy']:.3f} [{of['low']:.3f}, {of['high']:.3f}]", f"{of['f1']:.3f}",
-         f"{of['n']:,}"]
-        for split, of in told["scores"].items()
-    ]  # fmt: skip
-    digests = [[split, f"`{digest[:SHORT]}`"] for split, digest in told["digests"].items()]
-    lines = [
-        "---", yaml.safe_dump(front, sort_keys=False).strip(), "---", "",
-        f"# {name}, fine-tuned on {told['set']}", "",
-        f"It labels a row as one of {', '.join(told['labels'])}. {told['trained']:,} of"
-        f" {told['weights']:,} weights were trained on {told['rows']['train'] - told['held']:,} rows;"
-        f" pass {told['best']} of {told['epochs']} had the best macro F1 on the validation rows.", "",
-        *_table(["rows", "accuracy", "macro F1", "n"], rows), "",
-        "Rows by digest:", "", *_table(["rows", "digest"], digests), "", "```yaml",
-        yaml.safe_dump(dict(settings.record()), sort_keys=False).strip(), "```",
-    ]  # fmt: skip
-    return "\n".join(lines) + "\n"

@@ -17,12 +17,12 @@ from torch.utils.data import Sampler
 from transformers import TrainerCallback
 
 from ...records import Json, PeirceError
-from ..processes import shared
 from . import checkpoints
 from .curriculum import Momentum, Schedule
 from .guard import Guard
 from .log import TrainingLog
 from .mixture import Mixture
+from .processes import shared
 from .progress import Ask, Progress, Sampled
 from .scoring import References, Scorer
 from .settings import TrainSettings

@@ -26,7 +26,7 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
         raise UsageError(f"{str(adapter)!r} holds no adapter, but a model of its own.")
     whole = Base(base or found.name, found, weights_digest(found.folder))
 
-    from ..processes import quiet, writes
+    from ..libraries import quiet, writes
 
     new = out.with_name(f".{out.name}.new")
     shutil.rmtree(new, ignore_errors=True)

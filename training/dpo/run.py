@@ -92,7 +92,7 @@ def train(
     if processes == 1:
         record = _begun(out, found, table, settings, resume)
     else:
-        from ..processes import agreed, place
+        from .processes import agreed, place
 
         place(settings)
         record = agreed(lambda: _begun(out, found, table, settings, resume), processes)
@@ -123,7 +123,8 @@ class _Run:
         progress: Callable[[Progress], None] | None,
         interrupt: Callable[[], bool] | None,
     ) -> Trained:
-        from ..processes import memory, place, quiet, shared
+        from ..libraries import quiet
+        from .processes import memory, place, shared
 
         with quiet(), memory(self._settings):
             from .models import open_base
@@ -232,7 +233,7 @@ class _Run:
         return schedule, said
 
     def _save(self, trainer: Any, opened: Opened) -> None:
-        from ..processes import writes
+        from ..libraries import writes
         from .models import save_trained
 
         name = "model" if self._settings.full else "adapter"

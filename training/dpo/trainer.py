@@ -24,7 +24,7 @@ from trl import DPOConfig, DPOTrainer
 
 from ...agents.local_chat import PLAIN, Wording
 from ...records import Json, Message, UsageError
-from ..processes import quiet, writes
+from ..libraries import quiet, writes
 from ..trackers import trackers
 from .checkpoints import PREFIX
 from .course import Course

@@ -11,7 +11,9 @@ import peirce
 import pytest
 from peirce.records import DataError, Observation, UsageError
 from peirce.store import Store
-from peirce.training.classifier.fitting import ClassifierSettings, LabelledSet, batches, score_of
+from peirce.training.classifier.fitting import LabelledSet
+from peirce.training.classifier.passes import batches, score_of
+from peirce.training.classifier.settings import ClassifierSettings
 from peirce.training.classifier.tokens import encoded, fair, lines
 from peirce.verbs.labelled_training import sets_of
 from tiny_model import make_adapter, make_model, require

@@ -21,7 +21,7 @@ from peirce.training.dpo.log import ListLog  # noqa: E402
 from peirce.training.dpo.merge import merge  # noqa: E402
 from peirce.training.dpo.run import train  # noqa: E402
 from peirce.training.dpo.settings import TrainSettings  # noqa: E402
-from peirce.training.processes import writes  # noqa: E402
+from peirce.training.libraries import writes  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 TABLE = make_table(9)

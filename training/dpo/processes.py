@@ -1,4 +1,4 @@
-"""The process of a training: its device, its fellows under a launcher, its screen and its memory.
+"""The process of a training: its device, its fellows under a launcher, its memory.
 
 Imported late: it imports torch.
 """
@@ -6,24 +6,16 @@ Imported late: it imports torch.
 from __future__ import annotations
 
 import contextlib
-import logging
-import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import torch
 from accelerate import PartialState
 from accelerate.utils import broadcast_object_list
-from safetensors import SafetensorError
-from transformers.utils import logging as transformers_logging
 
-from ..agents.local_model import is_out_of_memory
-from ..records import PeirceError, UsageError
-from .dpo.settings import TrainSettings
-
-# What torch says of a file that it cannot write; it is no OSError.
-_TORCH_FILE = ("inline_container", "PytorchStreamWriter", "iostream", "basic_ios")
+from ...agents.local_model import is_out_of_memory
+from ...records import PeirceError, UsageError
+from .settings import TrainSettings
 
 
 def place(settings: TrainSettings) -> tuple[str, int]:
@@ -51,27 +43,6 @@ def agreed(work: Callable[[], Any], processes: int) -> Any:
     return value
 
 
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Neither warnings nor notes of the libraries on the screen; afterwards as the user had it."""
-    names = ("transformers", "trl", "peft", "accelerate", "bitsandbytes", "datasets")
-    loggers = [logging.getLogger(name) for name in names]
-    levels = [one.level for one in loggers]
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()
-    for one in loggers:
-        one.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for one, level in zip(loggers, levels, strict=True):
-            one.setLevel(level)
-        if bars:
-            transformers_logging.enable_progress_bar()
-
-
 def shared(value: Any, processes: int) -> Any:
     """What the first process holds, in all of them."""
     told = [value]
@@ -91,19 +62,4 @@ def memory(settings: TrainSettings) -> Iterator[None]:
         raise PeirceError(
             f"The memory does not hold {settings.device_batch} pairs at once: train with a smaller"
             " device_batch, recompute true, or a smaller max_length."
-        ) from None
-
-
-@contextlib.contextmanager
-def writes(folder: Path) -> Iterator[None]:
-    """One sentence for weights that the disk does not take (full, or gone)."""
-    try:
-        yield
-    except (SafetensorError, RuntimeError) as error:
-        text = " ".join(str(error).split())
-        if isinstance(error, RuntimeError) and not any(one in text for one in _TORCH_FILE):
-            raise
-        why = text.rpartition("I/O error: ")[2][:200]
-        raise PeirceError(
-            f"{folder} cannot be written, is the disk full? ({why}); what was written before stays."
         ) from None
