@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy as np
 from peirce.training.bases import INSTALL, PACKAGES
 from peirce.training.dpo.log import ListLog
-from peirce.training.dpo.run import Progress, train
+from peirce.training.dpo.progress import Progress
+from peirce.training.dpo.run import train
 from peirce.training.dpo.settings import TrainSettings
 from peirce.training.pair_table import PairTable
 

@@ -25,7 +25,8 @@ from .outcome import DEFAULT_STORE, reading, store_path
 from .settings import versions
 
 if TYPE_CHECKING:
-    from ..training.dpo.run import Sampled, Trained
+    from ..training.dpo.progress import Sampled
+    from ..training.dpo.run import Trained
     from ..training.dpo.settings import TrainSettings
 
 ASKED = "asked.json"  # what the training in a folder was asked to do: `--resume` reads it
@@ -57,7 +58,7 @@ def train(
     pairs: a digest, a unique prefix of one, or "last". settings: of `training.dpo.settings.TrainSettings`,
     over those of the YAML file `config`. resume: goes on with the training in `out`; what is not given
     is as it was. sample_answers: to validation prompts of the sessions in the store, each period (128);
-    0 none. on_progress: is told `training.dpo.run.Progress`. Ctrl-C once ends at a checkpoint.
+    0 none. on_progress: is told `training.dpo.progress.Progress`. Ctrl-C once ends at a checkpoint.
     Raises UsageError, DataError, StoreError.
     """
     from ..training.bases import check_packages

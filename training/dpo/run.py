@@ -35,7 +35,7 @@ from .curriculum import Schedule, schedule_named, taught
 from .log import TrainingLog
 from .mixture import Mixture
 from .probes import Probe, pools
-from .progress import Ask, Progress, Sampled
+from .progress import Progress, Sampled
 from .settings import TrainSettings
 from .tokens import PairTokens
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from ..pair_table import PairTable
     from .course import Course
     from .models import Opened
-
-__all__ = ["Ask", "Progress", "Sampled", "Trained", "train"]
 
 RECORD = "training.json"
 CHECKPOINTS = "checkpoints"
