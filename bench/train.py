@@ -3,7 +3,7 @@
     python bench/train.py [--examples N] [--repeats N]
 
 A random model of about 0.9 million weights learns from pairs made here, of about 100 tokens each
-side: once by TRL's DPOTrainer alone, once by `peirce.training.dpo.train` with a probe every 48
+side: once by TRL's DPOTrainer alone, once by `peirce.training.dpo.run.train` with a probe every 48
 examples. Counted are CPU seconds of one thread, from the loaded model to trained weights on the disk
 (tokens, reference, updates, checkpoint), in turns; the least of the repeats. What the probes' own
 passes through the model take is measured apart and taken off: the rest is the overhead, of which
@@ -26,10 +26,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from peirce.training.bases import INSTALL, PACKAGES
-from peirce.training.log import ListLog
-from peirce.training.mixture import Mixture
+from peirce.training.dpo.log import ListLog
+from peirce.training.dpo.mixture import Mixture
+from peirce.training.dpo.settings import TrainSettings
 from peirce.training.pair_table import PairTable
-from peirce.training.settings import TrainSettings
 from peirce.training.splits import Split
 from peirce.training.stages import STAGES
 
@@ -84,8 +84,8 @@ def by_peirce(
     base: Path, table: PairTable, settings: TrainSettings, out: Path
 ) -> tuple[float, float, list[float]]:
     """CPU seconds in all and of the probes' passes, and the losses of the updates."""
-    from peirce.training import dpo, models
-    from peirce.training.probes import Probe
+    from peirce.training.dpo import models, run
+    from peirce.training.dpo.probes import Probe
 
     spent = 0.0
     opened, made, measured = models.open_base, Probe.__init__, Probe.measure
@@ -110,7 +110,7 @@ def by_peirce(
     models.open_base, Probe.__init__, Probe.measure = open_base, counted(made), counted(measured)
     try:
         log = ListLog()
-        dpo.train(str(base), table, settings, out, log)
+        run.train(str(base), table, settings, out, log)
     finally:
         models.open_base, Probe.__init__, Probe.measure = opened, made, measured
     return time.process_time() - began, spent, [value for _, value in log.curve("", "train_loss")]
@@ -123,7 +123,7 @@ def by_trl(
     import torch
     from datasets import Dataset
     from peft import LoraConfig
-    from peirce.training.processes import quiet
+    from peirce.training.libraries import quiet
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.trainer_callback import PrinterCallback
     from trl import DPOConfig, DPOTrainer
@@ -170,7 +170,7 @@ def by_trl(
 
 def drawn(table: PairTable, settings: TrainSettings) -> list[int]:
     """The pairs that `fixed` draws."""
-    from peirce.training.tokens import shuffled
+    from peirce.training.dpo.tokens import shuffled
 
     pools = {}
     for number, stage in enumerate(STAGES):

@@ -20,10 +20,11 @@ from pathlib import Path
 
 import numpy as np
 from peirce.training.bases import INSTALL, PACKAGES
-from peirce.training.dpo import Progress, train
-from peirce.training.log import ListLog
+from peirce.training.dpo.log import ListLog
+from peirce.training.dpo.progress import Progress
+from peirce.training.dpo.run import train
+from peirce.training.dpo.settings import TrainSettings
 from peirce.training.pair_table import PairTable
-from peirce.training.settings import TrainSettings
 
 SEVEN_BILLION = {"vocab_size": 152_064, "hidden_size": 3_584, "intermediate_size": 18_944,
                  "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4}  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..training.settings import TrainSettings, describe
+from ..training.dpo.settings import TrainSettings, describe
 from . import options as o
 from .printing import emit
 

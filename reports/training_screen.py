@@ -94,7 +94,7 @@ class _Screen:
 
 
 class TrainingScreen(_Screen):
-    """Told `training.dpo.Progress`."""
+    """Told `training.dpo.progress.Progress`."""
 
     _last: Any = None
     _probes: tuple[int, Mapping[str, Mapping[str, float]]] = (-1, {})

@@ -128,7 +128,7 @@ TABLES: dict[str, str] = {
         training VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
         status VARCHAR NOT NULL, settings VARCHAR NOT NULL, fields VARCHAR NOT NULL""",
     # A value of a training's log.  examples: seen by then.  stage: '' where it belongs to none.
-    #   name: probe_loss, probe_accuracy, weight, … (`training/log.py`).
+    #   name: probe_loss, probe_accuracy, weight, … (`training/dpo/log.py`).
     "training_point": """
         training VARCHAR, examples BIGINT, stage VARCHAR, name VARCHAR, value DOUBLE,
         PRIMARY KEY (training, examples, stage, name)""",

@@ -16,7 +16,7 @@ from ..tasks.files import expanded
 from ..tasks.label_problems import SPLIT_NAMES, Rows
 from ..tasks.labels import TASK, Labels
 from ..tasks.sentences import nearest
-from ..training.card import classifier_card
+from ..training.classifier.card import card
 from .arguments import checked
 from .outcome import store_path
 from .training import (
@@ -30,7 +30,9 @@ from .training import (
 
 if TYPE_CHECKING:
     from ..agents.local_files import Found
-    from ..training.classifier import ClassifierSettings, Epoch, Fitted, LabelledSet
+    from ..training.classifier.fitting import Fitted, LabelledSet
+    from ..training.classifier.passes import Epoch
+    from ..training.classifier.settings import ClassifierSettings
     from ..training.durable_log import DurableLog
 
 GENERATED = "labels:"
@@ -58,11 +60,11 @@ def train_labels(
     {split: {accuracy, low, high, f1, n}}, epochs, best, cut, model}]}.
 
     problem: data sets by name, all where none is named. settings: of
-    `training.classifier.ClassifierSettings`. resume: sets that are done are left, the one under way
+    `training.classifier.settings.ClassifierSettings`. resume: sets that are done are left, the one under way
     goes on from its last pass. on_progress: is told {"set", "epoch", "update", "updates"}.
     """
     from ..training.bases import find_base
-    from ..training.classifier import check_packages
+    from ..training.classifier.fitting import check_packages
     from ..training.durable_log import DurableLog
     from ..training.trackers import trackers
 
@@ -118,7 +120,7 @@ def sets_of(
     data: str, wanted: Sequence[str], label: str | None, ood: str | None, seed: int
 ) -> list[LabelledSet]:
     """The data sets, each with all of its rows. wanted: names, all where there are none."""
-    from ..training.classifier import LabelledSet
+    from ..training.classifier.fitting import LabelledSet
 
     found = []
     for rows in _rows(data, wanted, label, ood, seed):
@@ -151,7 +153,7 @@ def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
     """Raises UsageError for a name that is none, and as `ClassifierSettings`."""
     import dataclasses
 
-    from ..training.classifier import ClassifierSettings
+    from ..training.classifier.settings import ClassifierSettings
 
     names = [one.name for one in dataclasses.fields(ClassifierSettings)]
     for name in told:
@@ -197,7 +199,7 @@ def _fitted(
     on_progress: Callable[[Any], None] | None,
 ) -> dict[str, Json]:
     """Trains on one set, or reads what it came to; its part of the record."""
-    from ..training.classifier import fit
+    from ..training.classifier.fitting import fit
 
     out = folder / "sets" / data.name
     if resume and (out / SCORES).is_file():
@@ -221,7 +223,7 @@ def _fitted(
     writing.write(
         {
             out / PREDICTIONS: "\n".join(labelled),
-            out / CARD: classifier_card(base.name, told, settings),
+            out / CARD: card(base.name, told, settings),
         }
     )
     writing.write({out / SCORES: json.dumps(told, indent=1)})  # last: then the set is done
@@ -239,7 +241,7 @@ def _scored(path: Path) -> dict[str, Json]:
 
 
 def _told(data: LabelledSet, fitted: Fitted, out: Path) -> dict[str, Json]:
-    from ..training.classifier import split_scores
+    from ..training.classifier.fitting import split_scores
 
     scores: dict[str, Json] = {}
     for split, labels in fitted.predicted.items():

@@ -39,7 +39,7 @@ def pairs(
     progress: Callable[[int, int, int], None] | None = None,
 ) -> dict[str, Json]:
     """Preference pairs (GEAR, section 6.1) of sessions joined by problem and O_n, kept in the store
-    as a set that its digest names; the report of its counts (`training.pair_report`), and with
+    as a set that its digest names; the report of its counts (`training.pairs.report`), and with
     `out` what was written ("export").
 
     sessions: default last. contexts: the most contexts of 0, 1 and 2 hypotheses of a problem, None
@@ -54,10 +54,10 @@ def pairs(
 
     Raises UsageError, DataError, and StoreError where there is no pair.
     """
-    from ..training.harvest import Choices, harvest
-    from ..training.lengths import Length, ModelText
     from ..training.pair_table import read_table, save_table
-    from ..training.pairs import Caps
+    from ..training.pairs.harvest import Choices, harvest
+    from ..training.pairs.lengths import Length, ModelText
+    from ..training.pairs.preferences import Caps
 
     one_of("format", format, FORMATS)
     text = None if base is None else ModelText(base)
@@ -95,7 +95,7 @@ def pairs(
             with Store.open(store_path(store), write=True) as opened:
                 save_table(opened, table, report)
     if out is not None:
-        from ..training.dataset import export
+        from ..training.pairs.dataset import export
 
         written = export(table, Path(out), format, text.text if plain and text else None)
         report["export"] = written

@@ -22,7 +22,7 @@ from .opening import opened
 
 if TYPE_CHECKING:
     from ..store import Store
-    from ..training.dpo import Ask
+    from ..training.dpo.progress import Ask
 
 PROMPTS = 64  # of different problems at most
 TOGETHER = 16  # hypotheses judged side by side
@@ -39,7 +39,7 @@ class Asked:
 
 
 class SampledAnswers:
-    """`training.dpo.Sampled`: {"instruction_following", "consistent"} over `answers` answers.
+    """`training.dpo.progress.Sampled`: {"instruction_following", "consistent"} over `answers` answers.
 
     consistent is left out where hypotheses need a model to be judged.
     """

@@ -25,8 +25,9 @@ from .outcome import DEFAULT_STORE, reading, store_path
 from .settings import versions
 
 if TYPE_CHECKING:
-    from ..training.dpo import Sampled, Trained
-    from ..training.settings import TrainSettings
+    from ..training.dpo.progress import Sampled
+    from ..training.dpo.run import Trained
+    from ..training.dpo.settings import TrainSettings
 
 ASKED = "asked.json"  # what the training in a folder was asked to do: `--resume` reads it
 RECORD = "training.json"
@@ -54,15 +55,15 @@ def train(
     record {training, status, out, model, base, pairs, schedule, seed, examples, seconds, stages: {stage:
     {loss, accuracy, chosen_logratio: [first, last]}}, said, store, files}.
 
-    pairs: a digest, a unique prefix of one, or "last". settings: of `training.settings.TrainSettings`,
+    pairs: a digest, a unique prefix of one, or "last". settings: of `training.dpo.settings.TrainSettings`,
     over those of the YAML file `config`. resume: goes on with the training in `out`; what is not given
     is as it was. sample_answers: to validation prompts of the sessions in the store, each period (128);
-    0 none. on_progress: is told `training.dpo.Progress`. Ctrl-C once ends at a checkpoint.
+    0 none. on_progress: is told `training.dpo.progress.Progress`. Ctrl-C once ends at a checkpoint.
     Raises UsageError, DataError, StoreError.
     """
     from ..training.bases import check_packages
-    from ..training.dpo import read_record
-    from ..training.dpo import train as train_dpo
+    from ..training.dpo.run import read_record
+    from ..training.dpo.run import train as train_dpo
     from ..training.durable_log import DurableLog
     from ..training.pair_table import read_table
 
@@ -176,7 +177,7 @@ def merge(
 ) -> dict[str, Json]:
     """Writes an adapter and its base as one model that any server loads: {adapter, base, model}. base:
     None for the one that the adapter names. Raises UsageError for an adapter of another base."""
-    from ..training.merge import merge as merged
+    from ..training.dpo.merge import merge as merged
 
     model = merged(expanded(adapter), None if base is None else str(base), expanded(out))
     return {
@@ -209,7 +210,7 @@ def settings_over(
     before: Mapping[str, Json], config: str | Path | None, given: Mapping[str, Json]
 ) -> TrainSettings:
     """Flags over the lines of a file over what a training was begun with."""
-    from ..training.settings import TrainSettings
+    from ..training.dpo.settings import TrainSettings
 
     file = {} if config is None else TrainSettings.names_in(expanded(config))
     return TrainSettings.of({**before, **file, **given})
@@ -308,8 +309,8 @@ def _finished(
     pair_settings: Mapping[str, Json],
 ) -> dict[str, Json]:
     """Writes card and figures beside the weights; the record."""
-    from ..training.card import card
-    from ..training.dpo import read_record
+    from ..training.dpo.card import card
+    from ..training.dpo.run import read_record
     from ..training.durable_log import LINES, read_lines
 
     out = trained.out

@@ -11,7 +11,7 @@ import pytest
 from peirce import cli
 from peirce.store import Store
 from peirce.store.trainings import Point
-from peirce.training.settings import TrainSettings
+from peirce.training.dpo.settings import TrainSettings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 

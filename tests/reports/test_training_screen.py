@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from peirce.reports.training_screen import ClassifierScreen, TrainingScreen
-from peirce.training.progress import Progress
+from peirce.training.dpo.progress import Progress
 from rich.console import Console
 
 WARNING = "The mean chosen log-ratio of parsing is -0.62, below -0.5."

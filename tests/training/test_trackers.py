@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from peirce.training.dpo import train
-from peirce.training.log import ListLog
-from peirce.training.settings import TrainSettings
+from peirce.training.dpo.log import ListLog
+from peirce.training.dpo.run import train
+from peirce.training.dpo.settings import TrainSettings
 from peirce.training.trackers import trackers
 from tiny_model import make_model, require
 from tiny_pairs import make_table

@@ -1,0 +1,60 @@
+"""Checkpoints after a kill at any moment: what is half written is never taken for whole, and the
+last whole one is always there."""
+
+import json
+
+import numpy as np
+import pytest
+from peirce.records import DataError
+from peirce.training.dpo import checkpoints
+
+
+def make(folder, number, whole=True):
+    path = folder / f"checkpoint-{number}"
+    path.mkdir()
+    (path / "model.safetensors").write_bytes(b"weights")
+    (path / "training_args.bin").write_bytes(b"a pickle")
+    if whole:
+        keys = np.array([[number, 2]], np.int32)
+        checkpoints.complete(path, {"examples": number}, keys, np.array([-0.1 * number]))
+    return path
+
+
+def test_the_newest_whole_one_is_taken_and_broken_ones_are_removed(tmp_path):
+    for number in (2, 9, 10):
+        make(tmp_path, number)
+    broken = make(tmp_path, 12, whole=False)
+    assert checkpoints.last_whole(tmp_path).name == "checkpoint-10"  # by number, not by name
+    assert not broken.exists()
+    assert checkpoints.last_whole(tmp_path / "nothing") is None
+
+
+def test_what_is_kept_is_the_newest_and_nothing_pickled(tmp_path):
+    for number in (8, 9, 10):
+        make(tmp_path, number)
+    checkpoints.prune(tmp_path, 2)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["checkpoint-10", "checkpoint-9"]
+    assert not list(tmp_path.rglob("training_args.bin"))
+
+
+def test_numbers_come_back_to_the_last_digit(tmp_path):
+    state, arrays = checkpoints.read(make(tmp_path, 3))
+    assert state == {"examples": 3}
+    assert arrays["keys"].tolist() == [[3, 2]]
+    assert arrays["values"].tolist() == [-0.1 * 3]
+
+
+@pytest.mark.parametrize("name", [checkpoints.STATE, checkpoints.REFERENCES])
+def test_a_damaged_one_is_one_sentence(tmp_path, name):
+    path = make(tmp_path, 3)
+    (path / name).write_bytes(b"{")
+    with pytest.raises(DataError, match="cannot be read"):
+        checkpoints.read(path)
+
+
+def test_a_file_is_never_seen_half_written(tmp_path):
+    path = tmp_path / "training.json"
+    checkpoints.write_whole(path, json.dumps({"a": 1}))
+    checkpoints.write_whole(path, json.dumps({"a": 2}))
+    assert json.loads(path.read_text()) == {"a": 2}
+    assert [one.name for one in tmp_path.iterdir()] == ["training.json"]

@@ -1,0 +1,105 @@
+"""The reference scores an answer once in a whole training, resumes included; and a pair's tokens are
+what a model is asked and what it would write. Skipped where the extra `train` is absent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tiny_model import TEMPLATE, make_model, require
+from tiny_pairs import make_table
+
+require("trl", "datasets")
+from peirce.agents.local_chat import Wording  # noqa: E402
+from peirce.training.dpo.log import ListLog  # noqa: E402
+from peirce.training.dpo.run import train  # noqa: E402
+from peirce.training.dpo.scoring import References, Scorer  # noqa: E402
+from peirce.training.dpo.settings import TrainSettings  # noqa: E402
+from peirce.training.dpo.tokens import PairTokens, end_of_answer, shuffled  # noqa: E402
+from transformers import AutoTokenizer  # noqa: E402
+
+TABLE = make_table()
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("models") / "base")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(base):
+    return AutoTokenizer.from_pretrained(base)
+
+
+def test_the_reference_scores_no_answer_twice_over_a_stop(base, tmp_path, monkeypatch):
+    scored = []
+    work = Scorer.reference
+    monkeypatch.setattr(Scorer, "reference", lambda self, keys: scored.append(list(keys)) or work(self, keys))  # fmt: skip
+    told = {"examples": 32, "period": 16, "batch": 8, "probe_pairs": 4, "lora_rank": 2, "device": "cpu"}  # fmt: skip
+    settings, calls = TrainSettings.of(told), []
+    stop = lambda: calls.append(1) or len(calls) == 3
+    train(str(base), TABLE, settings, tmp_path / "out", ListLog(), interrupt=stop)
+    probe, *before = scored
+    assert len(before) == 2  # of two periods; the second was begun
+    scored.clear()
+    train(str(base), TABLE, settings, tmp_path / "out", ListLog(), resume=True)
+    assert scored == [probe]  # which no checkpoint holds; what the periods draw is known
+    all_of_them = [key for keys in before for key in keys]
+    assert len(set(all_of_them)) == len(all_of_them)
+
+
+def test_references_come_back_to_the_last_digit():
+    first = References()
+    first.known = {(3, 7): -12.345678901234567, (0, 1): -1e-300}
+    second = References()
+    second.restore(*first.arrays())
+    assert second.known == first.known
+    empty = References()
+    empty.restore(*References().arrays())
+    assert empty.known == {}
+
+
+def test_tokens_are_the_prompt_as_it_is_asked_then_the_answer_and_its_end(tokenizer):
+    wording = Wording("tiny", tokenizer, None, {}, False)
+    tokens = PairTokens(TABLE, wording, 2, 2_048)
+    pairs = TABLE.where(None, "train")
+    assert tokens.fitting(pairs, 10**9) == pairs.tolist()
+    for pair in pairs.tolist():
+        prompt, chosen, rejected = TABLE.texts(pair)
+        example = tokens[pair]
+        assert example["prompt_ids"] == wording.tokens(prompt)
+        for name, answer in (("chosen_ids", chosen), ("rejected_ids", rejected)):
+            whole = tokenizer.decode(example["prompt_ids"] + example[name])
+            assert whole == wording.text(prompt) + answer + "<|im_end|>"
+        assert example.keys() == {"prompt_ids", "chosen_ids", "rejected_ids"}
+
+
+def test_of_several_ends_the_one_that_the_template_writes_is_taught(tokenizer):
+    wording = Wording("tiny", tokenizer, None, {}, False)
+    end, text_end = (
+        tokenizer.convert_tokens_to_ids(one) for one in ("<|im_end|>", "<|endoftext|>")
+    )
+    assert end_of_answer(wording, [text_end, end]) == end
+    assert end_of_answer(wording, [text_end]) == text_end
+    bare = Wording("tiny", tokenizer, "plain", {}, False)
+    assert end_of_answer(bare, [text_end, end]) == text_end
+    assert "<|im_end|>" in TEMPLATE
+
+
+def test_as_many_pairs_as_are_wanted_fit_though_long_ones_stand_between(tokenizer):
+    table = make_table(24, long=6)
+    tokens = PairTokens(table, Wording("tiny", tokenizer, None, {}, False), 2, 300)
+    order = shuffled(np.arange(len(table)), 3, "test")
+    found = tokens.fitting(order, 50)
+    assert len(found) == 50 and not tokens.refused & set(found)
+    assert found == [pair for pair in order.tolist() if pair >= 36][:50]  # six pairs a prompt
+    assert tokens.refused and max(tokens.refused) < 36
+
+
+def test_the_order_of_pairs_is_of_the_seed_and_the_purpose_and_of_nothing_else():
+    pairs = np.arange(100, 400)
+    first = shuffled(pairs, 1, "train/gear")
+    assert first.tolist() == shuffled(pairs, 1, "train/gear").tolist() != pairs.tolist()
+    assert sorted(first.tolist()) == pairs.tolist()
+    assert first.tolist() != shuffled(pairs, 2, "train/gear").tolist()
+    assert first.tolist() != shuffled(pairs, 1, "train/parsing").tolist()
+    assert first[:3].tolist() == [300, 330, 371]  # on any machine, with any version of numpy

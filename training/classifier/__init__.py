@@ -1,0 +1,1 @@
+"""A classifier of labelled text: the fine-tuned row of HypoBench's tables."""

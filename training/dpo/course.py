@@ -1,0 +1,238 @@
+"""The course of a training: what is drawn, probed, logged and saved when. A callback of the Trainer.
+
+Imported late: it imports transformers. One epoch of the Trainer is one period: what is drawn in it
+is settled when it begins, from the weights that the probe before it led to, so no batch is fetched
+by weights that have changed since.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch.utils.data import Sampler
+from transformers import TrainerCallback
+
+from ...records import Json, PeirceError
+from . import checkpoints
+from .curriculum import Momentum, Schedule
+from .guard import Guard
+from .log import TrainingLog
+from .mixture import Mixture
+from .processes import shared
+from .progress import Ask, Progress, Sampled
+from .scoring import References, Scorer
+from .settings import TrainSettings
+from .tokens import PairTokens
+
+if TYPE_CHECKING:
+    from .probes import Probe
+
+
+class Period(Sampler):  # type: ignore[misc]
+    """The pairs of the present period, in the order they are drawn."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+        self.pairs: list[int] = []
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.pairs)
+
+
+class Course(TrainerCallback):  # type: ignore[misc]
+    """`attach` gives it what needs the trainer. status: of `log.STATUSES`, "done" unless something
+    ended the training before its end."""
+
+    def __init__(
+        self,
+        settings: TrainSettings,
+        schedule: Schedule,
+        mixture: Mixture[int],
+        tokens: PairTokens,
+        log: TrainingLog,
+        sampled: Sampled | None,
+        progress: Callable[[Progress], None] | None,
+        interrupt: Callable[[], bool] | None,
+    ) -> None:
+        self.settings = settings
+        self.schedule = schedule
+        self.mixture = mixture
+        self.period = Period(settings.period)
+        self.guard = Guard(settings)
+        self.references = References()
+        self.status = "done"
+        self.examples = 0
+        self.probes: Mapping[str, Mapping[str, float]] = {}
+        self.samples: Mapping[str, float] = {}
+        self._tokens = tokens
+        self._log = log
+        self._sampled = sampled
+        self._progress = progress
+        self._interrupt = interrupt
+        self._began = time.monotonic()
+        self._before = 0.0  # seconds of the processes before this one
+        self._loss: float | None = None
+        self._trainer: Any = None
+
+    def attach(self, trainer: Any, scorer: Scorer, probe: Probe, ask: Ask) -> None:
+        self._trainer, self._scorer, self._probe, self._ask = trainer, scorer, probe, ask
+        if self.settings.precompute:
+            self._tokens.references = self.references.known
+
+    @property
+    def seconds(self) -> float:
+        return self._before + time.monotonic() - self._began
+
+    # --- what the Trainer calls -------------------------------------------------------------
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self.examples = state.global_step * self.settings.batch
+        if self.examples == 0:
+            self._measure()
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        length = self.settings.period
+        number = state.global_step * self.settings.batch // length
+        history = self.schedule.history
+        drawn = self.mixture.draws(history, number * length, (number + 1) * length)
+        self.period.pairs = [one.pair for one in drawn]
+        if self.settings.precompute:
+            self._tell("reference")
+            places = [self._tokens.places(pair) for pair in self.period.pairs]
+            keys = [(prompt, answer) for prompt, *answers in places for answer in answers]
+            self.references.learn(keys, self._scorer)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self.examples = state.global_step * self.settings.batch
+        # With several processes all of them must stop at one place: at the end of a period.
+        alone = self._trainer.accelerator.num_processes == 1
+        if alone and self.examples % self.settings.period:
+            self._ask_to_stop(control)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+        if "loss" not in (logs or {}):  # the summary at the end
+            return
+        self._loss = float(logs["loss"])
+        _check(self._loss, f"The loss of the update at {self.examples:,} examples")
+        for name, key in (("train_loss", "loss"), ("learning_rate", "learning_rate"), ("grad_norm", "grad_norm")):  # fmt: skip
+            if key in logs:
+                self._point("", name, float(logs[key]))
+        self._tell("train")
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self.examples = state.global_step * self.settings.batch
+        if self.examples % self.settings.period:  # interrupted within the period
+            return
+        self._measure()
+        if self.guard.stops and self.examples < self.settings.examples:
+            self.status = "stopped"
+            control.should_training_stop = control.should_save = True
+        elif self.examples < self.settings.examples:
+            self._ask_to_stop(control)
+        number = self.examples // self.settings.period
+        if number % self.settings.save_every == 0 or self.examples == self.settings.examples:
+            control.should_save = True
+        if control.should_save:
+            self._tell("save")
+
+    def saved(self, folder: Path, told: Mapping[str, Json]) -> None:
+        """Called by the trainer once it has written a checkpoint; told: what it belongs to."""
+        state = {**told, "examples": self.examples, "seconds": self.seconds,
+                 "schedule": self.schedule.state(), "mixture": self.mixture.state(),
+                 "guard": self.guard.state()}  # fmt: skip
+        checkpoints.complete(folder, state, *self.references.arrays())
+        checkpoints.prune(folder.parent, self.settings.keep)
+
+    def restore(self, folder: Path) -> None:
+        """Goes on from a checkpoint. UsageError where it is of other settings or pairs."""
+        state, arrays = checkpoints.read(folder)
+        self.mixture.check(state["mixture"])
+        self.schedule.restore(state["schedule"])
+        self.guard.restore(state["guard"])
+        self.references.restore(arrays["keys"], arrays["values"])
+        self._tokens.references = self.references.known if self.settings.precompute else {}
+        self.examples, self._before = state["examples"], state["seconds"]
+
+    # --- a probe ----------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        self._tell("probe")
+        self.probes = self._probe.measure()
+        for stage, measured in self.probes.items():
+            for name, value in measured.items():
+                self._point(stage, name, value)
+        losses = {stage: measured["probe_loss"] for stage, measured in self.probes.items()}
+        for stage, loss in losses.items():
+            _check(loss, f"The probe loss of the stage {stage} after {self.examples:,} examples")
+        self.schedule.update(losses)
+        self._write_weights()
+        if self._trainer.args.report_to:
+            told = {f"{name}/{stage}": value for stage, measured in self.probes.items()
+                    for name, value in measured.items()}  # fmt: skip
+            weights = self.schedule.weights().items()
+            self._trainer.log(told | {f"weight/{stage}": weight for stage, weight in weights})
+        self.guard.probed(self.examples, self.probes)
+        number, every = self.examples // self.settings.period, self.settings.sample_every
+        if self._sampled is not None and every and number % every == 0:
+            self._tell("sample")
+            self.samples = self._sample(self._sampled)
+            for name, value in self.samples.items():
+                self._point("", name, value)
+            self.guard.sampled(self.examples, self.samples)
+        self._point("", "seconds", self.seconds)
+        self._tell("train")
+
+    def _write_weights(self) -> None:
+        weights = self.schedule.weights()
+        total = sum(weights.values())
+        used = self.mixture.used(self.schedule.history, self.examples)
+        for stage, weight in weights.items():
+            self._point(stage, "weight", weight)
+            self._point(stage, "share", weight / total)
+            self._point(stage, "drawn", used[stage].draws)
+        if isinstance(self.schedule, Momentum):
+            for name, values in (("ewma", self.schedule.averages), ("improvement", self.schedule.improvements)):  # fmt: skip
+                for stage, value in values.items():
+                    self._point(stage, name, value)
+
+    def _sample(self, sampled: Sampled) -> Mapping[str, float]:
+        """By one process, for all."""
+        told = dict(sampled(self._ask)) if self._trainer.is_world_process_zero() else {}
+        found: Mapping[str, float] = shared(told, self._trainer.accelerator.num_processes)
+        if "instruction_following" not in found:
+            raise PeirceError("The sampler of the training measured no instruction_following.")
+        return found
+
+    def _ask_to_stop(self, control: Any) -> None:
+        asked = self._interrupt is not None and self._interrupt()
+        if shared(asked, self._trainer.accelerator.num_processes):
+            self.status = "interrupted"
+            control.should_training_stop = control.should_save = True
+
+    def _point(self, stage: str, name: str, value: float) -> None:
+        if self._trainer.is_world_process_zero():
+            self._log.point(self.examples, stage, name, value)
+
+    def _tell(self, doing: str) -> None:
+        if self._progress is None or not self._trainer.is_world_process_zero():
+            return
+        self._progress(
+            Progress(
+                self.examples, self.settings.examples, self.seconds, self._loss, self.probes,
+                self.schedule.weights(), self.samples, self.guard.said, doing,
+            )
+        )  # fmt: skip
+
+
+def _check(loss: float, what: str) -> None:
+    if not math.isfinite(loss):
+        raise PeirceError(
+            f"{what} is {loss}: training has diverged; begin anew with a lower learning_rate."
+        )

@@ -1,0 +1,306 @@
+"""How often each stage of preferences is drawn, period by period of a training run.
+
+Three schedules behind one Protocol: `momentum` (GEAR, section 6.2), `fixed` (1:1:1) and
+`single:STAGE`. A period is a run of examples between two probes; its weights are settled before its
+first example is drawn and never change after. Which pair comes next is `mixture.py`.
+
+Momentum, for R stages (R = 3 unless one has no pairs), with the probe loss L of a stage:
+
+    E(t) = (1 - alpha) E(t-1) + alpha L(t)          E(0) = L(0), probed before training
+    m(t) = clip(E(t-1) - E(t), 0, m_max)
+    w(t) = clip(R (epsilon + m(t)) / sum over stages of (epsilon + m(t)), w_min, w_max)
+
+The weights of a period have mean 1 before they are clipped; the mixture divides by their sum.
+What differs from the paper, or is left open there:
+ - Period 0 is drawn with weight 1 for every stage: nothing is known of their progress yet.
+ - The clip comes after the normalisation, as in the released code, and no second one follows.
+ - `lag=2` is the released code's difference E(t-2) - E(t); at its first update E(-1) is E(0), so that
+   one is a single step.
+ - With the paper's settings the bounds never bind (`Momentum.reach` says how far weights can go).
+ - A stage that lacks training or validation pairs is left out of every schedule (`taught`); the
+   released code gives a stage without a probe most of the mix.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from ...records import DataError, Json, PeirceError, UsageError
+from ..stages import STAGES
+
+SCHEDULES = ("momentum", "fixed", *(f"single:{stage}" for stage in STAGES))
+
+Weights = Mapping[str, float]  # by stage, mean 1 where nothing is clipped; not probabilities
+
+
+class Schedule(Protocol):
+    """Weights of stages by period. The same probes, periods and examples whichever it is."""
+
+    @property
+    def name(self) -> str:
+        """One of `SCHEDULES`."""
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages that have a weight, which may be 0."""
+
+    @property
+    def history(self) -> Sequence[Weights]:
+        """The weights of every period so far, the present one last: what `Mixture` draws by."""
+
+    def weights(self) -> Weights:
+        """The weights of the present period: `history[-1]`."""
+
+    def update(self, losses: Mapping[str, float]) -> Weights:
+        """Takes the probe losses by stage and returns the weights of the period that begins.
+
+        The first call is the baseline, before training; each later one begins a new period.
+        """
+
+    def state(self) -> Json:
+        """All that later weights depend on, for a checkpoint. Floats survive JSON exactly."""
+
+    def restore(self, state: Json) -> None:
+        """Goes on from `state`. UsageError where it is of another schedule, other stages or settings."""
+
+
+@dataclass(frozen=True)
+class MomentumSettings:
+    """Defaults of GEAR, section 6.2. UsageError for values that make no sense."""
+
+    alpha: float = 0.1  # weight of the newest loss in the average, above 0 and at most 1
+    epsilon: float = 0.1  # what a stage without progress keeps, above 0
+    m_max: float = 0.03  # most improvement that counts, above 0, in units of the loss
+    w_min: float = 0.8  # bounds of a weight, around the mean weight, which is 1
+    w_max: float = 1.2
+    lag: int = 1  # updates between the averages compared: 1 the paper, 2 the released code
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "epsilon", "m_max", "w_min", "w_max"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise UsageError(f"{name} is {value!r}; it must be a number.")
+            if not math.isfinite(value):
+                raise UsageError(f"{name} is {value}; it must be finite.")
+            object.__setattr__(self, name, float(value))
+        if not 0 < self.alpha <= 1:
+            raise UsageError(f"alpha is {self.alpha}; it must be above 0 and at most 1.")
+        for name in ("epsilon", "m_max"):
+            if getattr(self, name) <= 0:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must be above 0.")
+        if not 0 <= self.w_min <= 1 <= self.w_max:
+            raise UsageError(
+                f"The bounds of the weights are {self.w_min} and {self.w_max}; the mean weight is 1, "
+                "so w_min must be from 0 to 1 and w_max at least 1."
+            )
+        if isinstance(self.lag, bool) or self.lag not in (1, 2):
+            raise UsageError(f"lag is {self.lag!r}; valid: 1 (the paper), 2 (the released code).")
+
+
+class Constant:
+    """`fixed` and `single:STAGE`: the same weights in every period. Losses are not looked at."""
+
+    def __init__(self, name: str, weights: Weights) -> None:
+        self._name = name
+        self._weights = dict(weights)
+        self._updates = 0
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        return tuple(self._weights)
+
+    @property
+    def history(self) -> Sequence[Weights]:
+        return [self.weights() for _ in range(max(1, self._updates))]
+
+    def weights(self) -> Weights:
+        return dict(self._weights)
+
+    def update(self, losses: Mapping[str, float]) -> Weights:
+        self._updates += 1
+        return self.weights()
+
+    def state(self) -> Json:
+        return {**self._identity(), "updates": self._updates}
+
+    def restore(self, state: Json) -> None:
+        _refuse_another(state, self._identity())
+        self._updates = int(_held(state, "updates"))
+
+    def _identity(self) -> dict[str, Json]:
+        return {"schedule": self._name, "stages": list(self._weights)}
+
+
+class Momentum:
+    """Weights that follow what improves fastest (GEAR, section 6.2; module docstring).
+
+    `averages` (E, by stage) and `improvements` (m, by stage) are of the last update, for the log;
+    both are empty before the baseline, `improvements` still after it.
+    """
+
+    def __init__(self, stages: Iterable[str], settings: MomentumSettings | None = None) -> None:
+        self._stages = tuple(stages)
+        self.settings = settings or MomentumSettings()
+        self.averages: dict[str, float] = {}
+        self.improvements: dict[str, float] = {}
+        self._before: dict[str, float] = {}  # the averages one update before `averages`
+        self._history: list[Weights] = [dict.fromkeys(self._stages, 1.0)]
+
+    @property
+    def name(self) -> str:
+        return "momentum"
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        return self._stages
+
+    @property
+    def history(self) -> Sequence[Weights]:
+        return [dict(weights) for weights in self._history]
+
+    def weights(self) -> Weights:
+        return dict(self._history[-1])
+
+    def update(self, losses: Mapping[str, float]) -> Weights:
+        """See `Schedule.update`. PeirceError, and nothing changed, for a loss missing or not finite."""
+        newest = {stage: _loss_of(stage, losses) for stage in self._stages}
+        if not self.averages:
+            self.averages = self._before = newest
+            return self.weights()
+        one = self.settings
+        averages = {s: (1 - one.alpha) * self.averages[s] + one.alpha * newest[s] for s in newest}
+        since = self.averages if one.lag == 1 else self._before
+        self.improvements = {s: _clip(since[s] - averages[s], 0.0, one.m_max) for s in newest}
+        self._before, self.averages = self.averages, averages
+        self._history.append(self._weighted(self.improvements))
+        return self.weights()
+
+    def reach(self) -> tuple[float, float]:
+        """Least and greatest weight that losses can bring about; a bound outside never binds.
+
+        With the defaults 3 x .10 / .36 = .833 and 3 x .13 / .33 = 1.182.
+        """
+        count, one = len(self._stages), self.settings
+        least = count * one.epsilon / (count * one.epsilon + (count - 1) * one.m_max)
+        most = count * (one.epsilon + one.m_max) / (count * one.epsilon + one.m_max)
+        return max(least, one.w_min), min(most, one.w_max)
+
+    def state(self) -> Json:
+        return {
+            **self._identity(),
+            "averages": dict(self.averages),
+            "before": dict(self._before),
+            "improvements": dict(self.improvements),
+            "history": [dict(weights) for weights in self._history],
+        }
+
+    def restore(self, state: Json) -> None:
+        _refuse_another(state, self._identity())
+        held = {key: _held(state, key) for key in ("averages", "before", "improvements", "history")}
+        self.averages, self._before = dict(held["averages"]), dict(held["before"])
+        self.improvements = dict(held["improvements"])
+        self._history = [dict(weights) for weights in held["history"]]
+
+    def _weighted(self, improvements: Mapping[str, float]) -> Weights:
+        one = self.settings
+        raw = {stage: one.epsilon + m for stage, m in improvements.items()}
+        total = math.fsum(raw.values())
+        return {
+            s: _clip(len(raw) * share / total, one.w_min, one.w_max) for s, share in raw.items()
+        }
+
+    def _identity(self) -> dict[str, Json]:
+        return {
+            "schedule": self.name,
+            "stages": list(self._stages),
+            "settings": asdict(self.settings),
+        }
+
+
+def schedule_named(
+    name: str, stages: Sequence[str] = STAGES, momentum: MomentumSettings | None = None
+) -> Schedule:
+    """The schedule `name` over `stages`, those of `STAGES` that have pairs (`taught`).
+
+    `momentum` holds the settings of that schedule; the others have none. UsageError for a name that
+    is none, and for `single:STAGE` where that stage has no pairs.
+    """
+    if name not in SCHEDULES:
+        raise UsageError(f"Unknown schedule {name!r}; valid: {', '.join(SCHEDULES)}.")
+    if not stages:
+        raise UsageError("No stage has pairs, so there is nothing to train on.")
+    if name == "momentum":
+        return Momentum(stages, momentum)
+    if name == "fixed":
+        return Constant(name, dict.fromkeys(stages, 1.0))
+    only = name.removeprefix("single:")
+    if only not in stages:
+        raise UsageError(f"{name} has nothing to train on: only {', '.join(stages)} has pairs.")
+    return Constant(name, {stage: float(len(stages)) * (stage == only) for stage in stages})
+
+
+def taught(
+    training: Mapping[str, int], validation: Mapping[str, int]
+) -> tuple[tuple[str, ...], list[str]]:
+    """The stages that can be taught and probed, and a sentence on each that is left out.
+
+    `training` and `validation` count pairs by stage. The answer does not depend on the schedule, so
+    that schedules are compared over the same stages. UsageError where no stage is left.
+    """
+    stages, said = [], []
+    for stage in STAGES:
+        lacking = [
+            split
+            for split, counts in (("training", training), ("validation", validation))
+            if counts.get(stage, 0) < 1
+        ]
+        if lacking:
+            said.append(
+                f"The stage {stage} is left out: it has no {' and no '.join(lacking)} pairs."
+            )
+        else:
+            stages.append(stage)
+    if not stages:
+        raise UsageError(f"There is nothing to train on. {' '.join(said)}")
+    return tuple(stages), said
+
+
+def _loss_of(stage: str, losses: Mapping[str, float]) -> float:
+    if stage not in losses:
+        given = ", ".join(losses) or "none"
+        raise PeirceError(f"No probe loss of the stage {stage} was given; given: {given}.")
+    loss = float(losses[stage])
+    if not math.isfinite(loss):
+        raise PeirceError(
+            f"The probe loss of the stage {stage} is {loss}: training has diverged; go back to the "
+            "last checkpoint with a lower learning rate."
+        )
+    return loss
+
+
+def _clip(value: float, least: float, most: float) -> float:
+    return min(max(value, least), most)
+
+
+def _held(state: Json, key: str) -> Json:
+    if not isinstance(state, dict) or key not in state:
+        raise DataError(
+            f"The saved state of the curriculum has no {key!r}: it is cut or no such state."
+        )
+    return state[key]
+
+
+def _refuse_another(state: Json, wanted: Mapping[str, Json]) -> None:
+    for key, value in wanted.items():
+        if (saved := _held(state, key)) != value:
+            raise UsageError(
+                f"The checkpoint was trained with {key} {saved}, not {value}; "
+                "resume with what it was trained with, or begin a new training."
+            )

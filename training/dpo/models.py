@@ -1,0 +1,131 @@
+"""The model of a training as it is loaded: base, tokenizer, chat template, adapter, precision.
+
+Imported late: it imports torch, transformers and peft. The words and the weights are read by
+`agents.local_model`, so a training and an `hf:` model never differ in what they read of a folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from peft import LoraConfig
+
+from ...agents.local_chat import PLAIN, Wording
+from ...agents.local_files import WORDS
+from ...agents.local_model import load
+from ...records import UsageError
+from ..bases import Base, check_packages
+from .settings import TrainSettings
+from .tokens import end_of_answer
+
+LARGE = 1_000_000_000  # weights, above which activations are computed again by default
+
+
+@dataclass
+class Opened:
+    """A base that is ready to be trained. end: the token that ends an answer. context: tokens that
+    the model holds, None where it does not say."""
+
+    base: Base
+    model: Any
+    tokenizer: Any
+    wording: Wording
+    end: int
+    context: int | None
+
+
+def open_base(base: Base, settings: TrainSettings, device: str) -> Opened:
+    """Raises UsageError and DataError, one sentence each; UsageError too for a tokenizer that has no
+    chat template where the settings give none."""
+    quantized = in_four_bits(settings, device)
+    if quantized:
+        check_packages("bitsandbytes")
+    # Weights that are trained themselves stay in float32; a frozen base need not.
+    dtype = "float32" if settings.full else compute_dtype(settings, device)
+    given = {"device": device, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = load(base.found, None, given, answers=False)
+    if quantized:
+        _keep_trainable(found.model)
+    template = settings.chat_template or None
+    wording = Wording(base.name, found.tokenizer, template, {}, False)
+    if wording.template == PLAIN and template is None:
+        raise UsageError(
+            f"The tokenizer of {base.name!r} has no chat template, so prompts have no form:"
+            " chat_template=FILE gives one, chat_template=plain says that you want none."
+        )
+    ends = found.model.generation_config.eos_token_id
+    end = end_of_answer(wording, ends if isinstance(ends, list) else [ends])
+    return Opened(base, found.model, found.tokenizer, wording, end, found.context)
+
+
+def in_four_bits(settings: TrainSettings, device: str) -> bool:
+    if settings.four_bit is None:
+        return device.startswith("cuda") and not settings.full
+    return settings.four_bit
+
+
+def compute_dtype(settings: TrainSettings, device: str) -> str:
+    """float32 or bfloat16."""
+    if settings.compute != "auto":
+        return settings.compute
+    return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+def recomputes(settings: TrainSettings, model: Any) -> bool:
+    """Whether activations are computed again in the backward pass."""
+    if settings.recompute is None:
+        return bool(model.num_parameters() > LARGE)
+    return settings.recompute
+
+
+def adapter_config(settings: TrainSettings) -> LoraConfig:
+    names = [one.strip() for one in settings.lora_targets.split(",") if one.strip()]
+    return LoraConfig(
+        r=settings.lora_rank,
+        lora_alpha=settings.lora_alpha,
+        lora_dropout=settings.lora_dropout,
+        target_modules=names[0] if names == ["all-linear"] else names,
+        bias="none",
+        task_type="CAUSAL_LM",
+    )
+
+
+def save_trained(model: Any, opened: Opened, folder: Path) -> None:
+    """Writes the weights (of an adapter, its own alone) with the base's tokenizer. folder: new."""
+    source = opened.base.found.folder
+    model.save_pretrained(folder, safe_serialization=True)
+    (folder / "README.md").unlink(missing_ok=True)  # peft writes one that says nothing
+    copy_words(source, folder)
+    if (folder / "config.json").is_file():
+        copy_generation(source, folder)
+    own = opened.wording.template
+    if own not in (PLAIN, opened.tokenizer.chat_template):  # a file given for this training
+        (folder / "chat_template.jinja").write_text(own, "utf-8")
+
+
+def copy_words(source: Path, folder: Path) -> None:
+    """Copies the tokenizer's files, its chat template among them."""
+    for pattern in WORDS:
+        for path in source.glob(pattern):
+            shutil.copyfile(path, folder / path.name)
+
+
+def copy_generation(source: Path, folder: Path) -> None:
+    """Copies how a model samples: while it is trained its own settings are others."""
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    if (source / "generation_config.json").is_file():
+        shutil.copyfile(source / "generation_config.json", folder / "generation_config.json")
+
+
+def _keep_trainable(model: Any) -> None:
+    """bitsandbytes packs 4-bit weights anew for AVX512-BF16 at the first forward pass without
+    gradients, and cannot train them after that; a probe is such a pass."""
+    for module in model.modules():
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False

@@ -1,0 +1,356 @@
+"""DPO by preference pairs, drawn by a schedule of stages (GEAR, section 6.2): `train`.
+
+    log = ListLog()
+    train("models/base", table, TrainSettings(schedule="momentum"), Path("runs/first"), log)
+
+What lies in the folder of a training afterwards, and what of it is there at any moment:
+
+    training.json        settings, pairs and base by digest, status, what was measured at the end
+    checkpoints/         checkpoint-N after update N, with the curriculum's state; `resume` needs them
+    adapter/ or model/   the trained weights (model/ with `full`), with the tokenizer, once it ended
+
+What differs from the released scripts: prompts and answers are never cut; the probes' pairs are the
+same at each probe, and all three stages are probed whatever the schedule; single stages train on as
+many examples as mixtures. As there, dropout is off and the first period is 1:1:1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...records import DataError, Json, UsageError
+from ..bases import Base, check_packages, find_base, write_origin
+from ..splits import Split
+from . import checkpoints
+from .curriculum import Schedule, schedule_named, taught
+from .log import TrainingLog
+from .mixture import Mixture
+from .probes import Probe, pools
+from .progress import Progress, Sampled
+from .settings import TrainSettings
+from .tokens import PairTokens
+
+if TYPE_CHECKING:
+    from ..pair_table import PairTable
+    from .course import Course
+    from .models import Opened
+
+RECORD = "training.json"
+CHECKPOINTS = "checkpoints"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training came to. status: done, stopped (by a warning, at a probe) or interrupted (by
+    `interrupt`; `resume=True` goes on). model: the folder of adapter or model, None where interrupted."""
+
+    training: str
+    out: Path
+    status: str
+    examples: int
+    model: Path | None
+    fields: Mapping[str, Json]  # as training.json holds them
+
+
+def train(
+    base: str,
+    table: PairTable,
+    settings: TrainSettings,
+    out: Path,
+    log: TrainingLog,
+    *,
+    sampled: Sampled | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    interrupt: Callable[[], bool] | None = None,
+    resume: bool = False,
+) -> Trained:
+    """Trains `base` (a folder, or an id of the hub) on the training pairs of `table` and probes its
+    validation pairs.
+
+    interrupt: asked after each update; true ends the training there, with a checkpoint.
+    resume: goes on from the last whole checkpoint in `out` (from the start where there is none); of
+    a training that is done it returns the record.
+    UsageError where `out` holds another training (or any, without `resume`), for a base, pairs or
+    settings that do not fit each other; DataError for files that cannot be read; PeirceError where
+    the loss is no number any more or the memory does not hold a batch.
+    """
+    check_packages()
+    found = find_base(base)
+    # Under a launcher one process looks at the folder, before it writes there, for all of them.
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    if processes == 1:
+        record = _begun(out, found, table, settings, resume)
+    else:
+        from .processes import agreed, place
+
+        place(settings)
+        record = agreed(lambda: _begun(out, found, table, settings, resume), processes)
+    if record["status"] == "done":
+        return _trained(out, record)
+    with _alone(out):
+        return _Run(found, table, settings, out, log, record).go(sampled, progress, interrupt)
+
+
+class _Run:
+    """One process's part of a training."""
+
+    def __init__(
+        self,
+        base: Base,
+        table: PairTable,
+        settings: TrainSettings,
+        out: Path,
+        log: TrainingLog,
+        record: dict[str, Any],
+    ) -> None:
+        self._base, self._table, self._settings = base, table, settings
+        self._out, self._log, self._record = out, log, record
+
+    def go(
+        self,
+        sampled: Sampled | None,
+        progress: Callable[[Progress], None] | None,
+        interrupt: Callable[[], bool] | None,
+    ) -> Trained:
+        from ..libraries import quiet
+        from .processes import memory, place, shared
+
+        with quiet(), memory(self._settings):
+            from .models import open_base
+
+            device, processes = place(self._settings)
+            opened = open_base(self._base, self._settings, device)
+            if progress is not None:
+                progress(Progress(0, self._settings.examples, 0.0, doing="tokens"))
+            course, trainer = self._made(opened, processes, sampled, progress, interrupt)
+            main: bool = trainer.is_world_process_zero()
+            last = checkpoints.last_whole(self._out / CHECKPOINTS) if main else None
+            last = shared(last, processes)
+            if last is not None:
+                course.restore(last)
+            if main:
+                _write(self._out, self._record | {"status": "running"})
+                self._log.open(self._record["training"], _opening(self._record))
+            self._train(course, trainer, opened, last)
+            trainer.accelerator.wait_for_everyone()
+        return _trained(self._out, self._record)
+
+    def _made(
+        self,
+        opened: Opened,
+        processes: int,
+        sampled: Sampled | None,
+        progress: Callable[[Progress], None] | None,
+        interrupt: Callable[[], bool] | None,
+    ) -> tuple[Course, Any]:
+        """The course and the trainer, with what each needs of the other."""
+        from .course import Course
+        from .scoring import Scorer
+        from .trainer import Asker, arguments, make_trainer
+
+        settings, record = self._settings, self._record
+        tokens, drawn, probed = self._pools(opened)
+        schedule, said = self._schedule(drawn, probed, tokens)
+        stages = schedule.stages
+        record |= {"stages": list(stages), "pools": _counts(drawn, probed, tokens)}
+        mixture = Mixture({one: drawn[one] for one in stages}, settings.seed, settings.period)
+        course = Course(
+            settings, schedule, mixture, tokens, self._log, sampled, progress, interrupt
+        )
+        course.guard.note(said)
+        args = arguments(settings, opened, self._out / CHECKPOINTS, processes)
+        told = {key: record[key] for key in ("training", "digest", "pairs", "base")}
+        trainer = make_trainer(args, opened, settings, course, tokens, told)
+        scorer = Scorer(trainer, tokens.sequence, 4 * settings.device_batch)
+        probe = Probe({one: probed[one] for one in stages}, tokens, scorer, settings.beta)
+        course.attach(
+            trainer, scorer, probe, Asker(trainer, opened.wording, settings.sample_tokens)
+        )
+        return course, trainer
+
+    def _train(self, course: Course, trainer: Any, opened: Opened, last: Path | None) -> None:
+        """Trains, saves what came out, and writes down how it ended, whatever ends it."""
+        main, record, status = trainer.is_world_process_zero(), self._record, "failed"
+        try:
+            trainer.train(resume_from_checkpoint=str(last) if last else None)
+            status = course.status
+            if main and status != "interrupted":
+                self._save(trainer, opened)
+        except KeyboardInterrupt:
+            status = "interrupted"
+            raise
+        finally:
+            record |= {"status": status, "examples": course.examples, "fields": _fields(course)}
+            if main:
+                _write(self._out, record)
+                self._log.close(status, record["fields"])
+
+    def _pools(
+        self, opened: Opened
+    ) -> tuple[PairTokens, dict[str, list[int]], dict[str, list[int]]]:
+        """Tokens, and ids of the pairs to draw from and to probe, by stage."""
+        settings, table = self._settings, self._table
+        limit = min(settings.max_length, opened.context or settings.max_length)
+        tokens = PairTokens(table, opened.wording, opened.end, limit)
+        drawn = pools(table, tokens, Split.TRAIN, settings.examples, settings.seed)
+        probed = pools(table, tokens, Split.VALIDATION, settings.probe_pairs, settings.seed)
+        return tokens, drawn, probed
+
+    def _schedule(
+        self, drawn: Mapping[str, list[int]], probed: Mapping[str, list[int]], tokens: PairTokens
+    ) -> tuple[Schedule, list[str]]:
+        """The schedule, and a sentence on whatever is left out."""
+        settings = self._settings
+        try:
+            stages, said = taught(
+                {stage: len(ids) for stage, ids in drawn.items()},
+                {stage: len(ids) for stage, ids in probed.items()},
+            )
+            schedule = schedule_named(settings.schedule, stages, settings.momentum())
+        except UsageError as error:
+            if not tokens.refused:
+                raise
+            raise UsageError(
+                f"{error} {len(tokens.refused):,} pairs were longer than the limit of tokens"
+                " (max_length, or what the model holds)."
+            ) from None
+        if tokens.refused:
+            said.append(
+                f"{len(tokens.refused):,} pairs were left out: prompt and answer are longer than"
+                " the limit of tokens (max_length, or what the model holds)."
+            )
+        return schedule, said
+
+    def _save(self, trainer: Any, opened: Opened) -> None:
+        from ..libraries import writes
+        from .models import save_trained
+
+        name = "model" if self._settings.full else "adapter"
+        new = self._out / f".{name}.new"
+        shutil.rmtree(new, ignore_errors=True)
+        with writes(self._out):
+            save_trained(trainer.accelerator.unwrap_model(trainer.model), opened, new)
+        write_origin(new, self._base, self._record["training"], self._table.digest)
+        shutil.rmtree(self._out / name, ignore_errors=True)
+        new.rename(self._out / name)
+        self._record["model"] = name
+
+
+@contextlib.contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Keeps the folder for this training. UsageError where another process trains there."""
+    if int(os.environ.get("RANK", "0")):
+        yield
+        return
+    with (out / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"Another process is training in {str(out)!r} now.") from None
+        yield
+
+
+def _begun(
+    out: Path, base: Base, table: PairTable, settings: TrainSettings, resume: bool
+) -> dict[str, Any]:
+    """The record of the training in `out`, or of a new one."""
+    mine = {"digest": settings.digest, "pairs": table.digest, "base": base.record(),
+            "settings": settings.record()}  # fmt: skip
+    if not (out / RECORD).is_file():
+        if not table.digest:
+            raise UsageError("The pairs have no digest: name them first (PairTable.named).")
+        try:
+            (out / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"The folder {str(out)!r} cannot be made: {error.strerror}.") from None
+        return {"training": secrets.token_hex(4), **mine, "status": "new", "examples": 0,
+                "model": None, "fields": {}}  # fmt: skip
+    held = read_record(out)
+    if not resume:
+        raise UsageError(
+            f"{str(out)!r} holds the training {held['training']} ({held['status']},"
+            f" {held['examples']:,} examples): resume goes on with it, another folder begins anew."
+        )
+    _check_same(out, held, mine)
+    return {**held, **mine}
+
+
+def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
+    if held["base"]["weights"] != mine["base"]["weights"]:
+        raise UsageError(
+            f"{str(out)!r} holds a training of another base: {held['base']['name']!r}"
+            f" ({held['base']['weights'][:12]}), not {mine['base']['name']!r}"
+            f" ({mine['base']['weights'][:12]})."
+        )
+    if held["pairs"] != mine["pairs"]:
+        raise UsageError(
+            f"{str(out)!r} holds a training on other pairs: {held['pairs'][:12]}, not"
+            f" {mine['pairs'][:12]}."
+        )
+    if held["digest"] != mine["digest"]:
+        before, now = TrainSettings.of(held["settings"]), TrainSettings.of(mine["settings"])
+        name = next(
+            key for key, value in now.deciding().items() if before.deciding().get(key) != value
+        )
+        raise UsageError(
+            f"{str(out)!r} holds a training with {name} {getattr(before, name)}, not"
+            f" {getattr(now, name)}: resume with what it was begun with."
+        )
+
+
+def read_record(out: Path) -> dict[str, Any]:
+    """training.json of a training's folder. DataError where it cannot be read."""
+    try:
+        held: dict[str, Any] = json.loads((out / RECORD).read_text("utf-8"))
+        _ = held["training"], held["status"], held["base"]["weights"], held["base"]["name"]
+        _ = held["digest"], held["pairs"], held["examples"], held["fields"], dict(held["settings"])
+        return held
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise DataError(f"{out / RECORD} is no record of a training: {error!r}") from None
+
+
+def _write(out: Path, record: Mapping[str, Json]) -> None:
+    checkpoints.write_whole(out / RECORD, json.dumps(record, indent=1) + "\n")
+
+
+def _opening(record: Mapping[str, Any]) -> dict[str, Json]:
+    return {key: record[key] for key in ("settings", "digest", "pairs", "base", "stages", "pools")}
+
+
+def _trained(out: Path, record: Mapping[str, Any]) -> Trained:
+    model = out / record["model"] if record.get("model") else None
+    return Trained(
+        record["training"], out, record["status"], record["examples"], model, record["fields"]
+    )
+
+
+def _counts(
+    drawn: Mapping[str, list[int]], probed: Mapping[str, list[int]], tokens: PairTokens
+) -> dict[str, Json]:
+    return {
+        "train": {stage: len(ids) for stage, ids in drawn.items()},
+        "validation": {stage: len(ids) for stage, ids in probed.items()},
+        "too_long": len(tokens.refused),
+    }
+
+
+def _fields(course: Course) -> dict[str, Json]:
+    used = course.mixture.used(course.schedule.history, course.examples)
+    return {
+        "seconds": round(course.seconds, 3),
+        "probes": {stage: dict(one) for stage, one in course.probes.items()},
+        "sampled": dict(course.samples),
+        "weights": dict(course.schedule.weights()),
+        "used": {stage: {"draws": use.draws, "pairs": use.pairs} for stage, use in used.items()},
+        "said": list(course.guard.said),
+        "stopped": course.guard.stops,
+    }

@@ -1,0 +1,188 @@
+"""TRL's DPOTrainer on pairs that are drawn period by period, and answers of the model it trains.
+
+Imported late: it imports torch, transformers and TRL. What of TRL is not used, and why:
+ - its preparation of the data set: pairs are tokens already (`tokens.py`), many share an answer, and
+   a pair that does not fit is refused, where TRL cuts it;
+ - its precomputed reference, which wants all pairs of a set before the first step: of a large set
+   most are never drawn (`scoring.References` scores what a period draws, when it begins);
+ - its adapters in bfloat16 on a base in 4 bits: at a learning rate of 1e-5 most updates are less than
+   half a digit there and round away; whatever is trained is float32;
+ - its model card and its telemetry.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset
+from transformers import PrinterCallback, ProgressCallback
+from trl import DPOConfig, DPOTrainer
+
+from ...agents.local_chat import PLAIN, Wording
+from ...records import Json, Message, UsageError
+from ..libraries import quiet, writes
+from ..trackers import trackers
+from .checkpoints import PREFIX
+from .course import Course
+from .models import Opened, adapter_config, compute_dtype, recomputes
+from .settings import TrainSettings
+from .tokens import PairTokens
+
+_ROWS = 64  # answers sampled side by side
+
+
+class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
+    """told: what a checkpoint says of itself beside the course's state. precompute: `tokens` hold
+    the reference's log-probabilities."""
+
+    def __init__(
+        self,
+        course: Course,
+        tokens: PairTokens,
+        told: Mapping[str, Json],
+        precompute: bool,
+        **more: Any,
+    ) -> None:
+        some = Dataset.from_dict({"prompt": [""], "chosen": [""], "rejected": [""]})
+        super().__init__(train_dataset=some, callbacks=[course], **more)
+        for weights in self.model.parameters():
+            if weights.requires_grad:
+                weights.data = weights.data.float()
+        self.train_dataset = tokens
+        self.precompute_ref_logps = precompute
+        self._course = course
+        self._told = told
+        for callback in (PrinterCallback, ProgressCallback):
+            self.remove_callback(callback)
+
+    def _prepare_dataset(self, dataset: Any, *more: Any, **told: Any) -> Any:
+        return dataset
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        return self._course.period
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        with writes(Path(self.args.output_dir)):
+            super()._save_checkpoint(model, trial)
+        if self.is_world_process_zero():
+            folder = Path(self.args.output_dir) / f"{PREFIX}{self.state.global_step}"
+            self._course.saved(folder, self._told)
+        self.accelerator.wait_for_everyone()
+
+    def create_model_card(self, *more: Any, **told: Any) -> None:
+        return None
+
+    def _send_telemetry(self) -> None:
+        return None
+
+
+def arguments(settings: TrainSettings, opened: Opened, folder: Path, processes: int) -> Any:
+    """The DPOConfig of a training with its checkpoints in `folder`. UsageError where the batch
+    cannot be shared out."""
+    each = min(settings.device_batch, settings.batch // processes)
+    if not each or settings.batch % (each * processes):
+        raise UsageError(
+            f"A batch of {settings.batch} pairs cannot be shared out to {processes} processes with"
+            f" {settings.device_batch} pairs at once (device_batch)."
+        )
+    device = str(opened.model.device)
+    recompute = recomputes(settings, opened.model)
+    args = DPOConfig(
+        output_dir=str(folder),
+        use_cpu=device == "cpu",
+        bf16=compute_dtype(settings, device) == "bfloat16",
+        seed=settings.seed,
+        num_train_epochs=settings.periods,
+        per_device_train_batch_size=each,
+        gradient_accumulation_steps=settings.batch // (each * processes),
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type=settings.lr_schedule,
+        warmup_steps=settings.warmup,
+        weight_decay=settings.weight_decay,
+        max_grad_norm=settings.max_grad_norm,
+        optim="adamw_torch",
+        beta=settings.beta,
+        disable_dropout=not settings.dropout,
+        max_length=None,
+        gradient_checkpointing=recompute,
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        disable_tqdm=True,
+        eval_strategy="no",
+        save_strategy="no",
+        report_to=trackers(settings.report_to),
+    )
+    _ = args.device
+    args._n_gpu = min(args.n_gpu, 1)  # else TRL refuses several GPUs without a launcher
+    return args
+
+
+def make_trainer(
+    args: Any,
+    opened: Opened,
+    settings: TrainSettings,
+    course: Course,
+    tokens: PairTokens,
+    told: Mapping[str, Json],
+) -> CurriculumTrainer:
+    """UsageError where the modules of the adapter are not there."""
+    reference = copy.deepcopy(opened.model).requires_grad_(False) if settings.full else None
+    try:
+        return CurriculumTrainer(
+            course, tokens, told, settings.precompute, model=opened.model, ref_model=reference, args=args,
+            processing_class=opened.tokenizer,
+            peft_config=None if settings.full else adapter_config(settings),
+        )  # fmt: skip
+    except ValueError as error:
+        if "arget modules" not in str(error):
+            raise
+        raise UsageError(
+            f"{opened.base.name!r} has no layers {settings.lora_targets!r} for an adapter"
+            " (lora_targets); all-linear is every linear layer."
+        ) from None
+
+
+class Asker:
+    """Answers of the model in training: `progress.Ask`. The global generators are left as they are."""
+
+    def __init__(self, trainer: CurriculumTrainer, wording: Wording, most_tokens: int) -> None:
+        self._trainer = trainer
+        self._wording = wording
+        self._most = most_tokens
+
+    def __call__(self, prompts: Sequence[Sequence[Message]], seed: int) -> list[str]:
+        ids = self._wording.read([self._wording.text(one) for one in prompts]) if prompts else []
+        order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
+        model = self._trainer.accelerator.unwrap_model(self._trainer.model)
+        devices = [model.device] if model.device.type == "cuda" else []
+        found = [""] * len(ids)
+        was = model.training
+        model.eval()
+        with torch.random.fork_rng(devices=devices), quiet(), self._trainer.accelerator.autocast():
+            torch.manual_seed(seed)
+            for start in range(0, len(order), _ROWS):
+                places = order[start : start + _ROWS]
+                for place, answer in zip(places, self._batch(model, [ids[one] for one in places]), strict=True):  # fmt: skip
+                    found[place] = answer
+        model.train(was)
+        return found
+
+    def _batch(self, model: Any, rows: Sequence[Sequence[int]]) -> list[str]:
+        width, config = max(map(len, rows)), model.generation_config
+        ids = [[config.pad_token_id] * (width - len(row)) + list(row) for row in rows]
+        seen = [[0] * (width - len(row)) + [1] * len(row) for row in rows]
+        with torch.no_grad():
+            output = model.generate(
+                input_ids=torch.tensor(ids, device=model.device),
+                attention_mask=torch.tensor(seen, device=model.device),
+                do_sample=True, temperature=1.0, top_k=0, top_p=1.0, use_cache=True,
+                max_new_tokens=self._most,
+            )  # fmt: skip
+        said: list[str] = self._wording.tokenizer.batch_decode(output[:, width:], skip_special_tokens=True)  # fmt: skip
+        if self._wording.template == PLAIN:
+            said = [one.partition(self._wording.stop)[0] for one in said]
+        return said

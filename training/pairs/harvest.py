@@ -1,0 +1,381 @@
+"""Preference pairs from the sessions of a store: pools, their pairs, one table of all (GEAR,
+section 6.1).
+
+Everything is read from what the sessions recorded; no hypothesis is executed again and no model is
+asked. The table is a function of the sessions' contents and of `Choices`.
+
+After the caps of each context (`pairs.Caps`) a set is made smaller in this order:
+
+ 1. where problems of several splits have one O_n, it counts in the strictest alone, held out before
+    validation and that before training: to a model they are one problem;
+ 2. a pair that does not fit the length is left out, never cut (`lengths.py`);
+ 3. at most `limit` pairs of each stage in each split, drawn so that tasks have alike, and one that
+    has fewer gives all of its own (as the released code balances its data sets);
+ 4. of `ratio` the largest set whose stages stand in it, in each split by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...agents.prompts import TEMPLATES, Template, words_of
+from ...records import (
+    Digest,
+    FamilyWords,
+    Hypothesis,
+    InputSet,
+    Json,
+    Message,
+    StoreError,
+    UsageError,
+    View,
+    canonical_json,
+    digest_of,
+)
+from ..draws import distinct, key_of
+from ..pair_table import PairTable
+from ..rendering import prompt
+from ..splits import Split, Splits
+from ..stages import STAGES, Stage
+from .ahead import ahead
+from .pooling import Asked, Pooled, Source, all_asked, pools, sources_of, template_of
+from .preferences import Caps, Pairs, preference_pairs
+from .report import Counting
+from .selection import in_ratio, limited
+
+if TYPE_CHECKING:
+    from ...store import Store
+
+Integers = NDArray[np.int64]
+
+_AHEAD = 2  # pools read beside the work
+_TOGETHER = 4_096  # prompts whose lengths are taken at once
+VERSION = 1  # of what these lines make of a store
+NO_SPACE = InputSet("S", ())  # no prompt shows it
+STRICTEST = (Split.HELD_OUT, Split.VALIDATION, Split.TRAIN)
+
+
+class Fits(Protocol):
+    """How long prompts and answers are to a model that has to take both."""
+
+    most: int
+
+    def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]: ...
+    def answers(self, texts: Sequence[str]) -> list[int]: ...
+    def settings(self) -> Mapping[str, Json]: ...
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is made of sessions. seed: of what is drawn; the splits have their own in `splits`, so
+    that other draws leave problems where they are. template: of the prompts, the sessions' own
+    where it is None. limit, ratio: as the module says; ratio: parts of the three stages.
+    Raises UsageError for numbers that cannot be."""
+
+    caps: Caps = field(default_factory=Caps)
+    limit: int | None = None
+    ratio: tuple[int, int, int] | None = None
+    seed: int = 0
+    splits: Splits = field(default_factory=Splits)
+    template: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise UsageError(f"limit {self.limit}: at least 1 pair of a stage is needed")
+        if self.ratio is not None and (
+            len(self.ratio) != len(Stage) or min(self.ratio) < 0 or not any(self.ratio)
+        ):
+            raise UsageError(
+                f"ratio {':'.join(map(str, self.ratio))}: three whole numbers are needed, parts of"
+                f" {', '.join(STAGES)}, and one of them above 0"
+            )
+
+
+@dataclass(frozen=True)
+class Harvest:
+    """The table, named, and counts as JSON (`report.py`)."""
+
+    table: PairTable
+    report: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class _Question:
+    """An O_n with what its prompts are made of. hypotheses: of consistent answers, by place; said:
+    how a prompt shows them."""
+
+    asked: Asked
+    split: Split
+    view: View
+    words: FamilyWords
+    template: Template
+    hypotheses: Mapping[int, Hypothesis]
+    said: Mapping[int, str]
+
+    @cached_property
+    def name(self) -> Digest:
+        """What prompts of one context and this name have in common, whoever's problem it is."""
+        one = self.asked.problem
+        shown = [[pair.input, pair.output] for pair in one.shown]
+        return digest_of([one.family, shown, dict(one.public), self.asked.answer_format])
+
+    def prompt(self, members: Sequence[int]) -> tuple[Message, ...]:
+        context = [self.hypotheses[member] for member in members]
+        form = self.asked.answer_format
+        return prompt(self.view, context, self.words, form, self.template)
+
+
+@dataclass
+class _Heap:
+    """What pools gave: prompts as a question and the members of a context, answers by their text,
+    with the model that gave it first, and rows (p, 4) of prompt, stage, chosen, rejected. A text stands once: prompts that are
+    the same to a model are one, whatever S was."""
+
+    questions: list[_Question] = field(default_factory=list)
+    prompts: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+    answers: dict[str, int] = field(default_factory=dict)
+    models: list[str] = field(default_factory=list)
+    rows: list[NDArray[np.int32]] = field(default_factory=list)
+    _named: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    def add(self, question: _Question, pooled: Pooled, pairs: Pairs) -> None:
+        """Prompts of contexts with a pair alone, answers that stand in one."""
+        used, context = np.unique(pairs.context, return_inverse=True)
+        prompts = np.zeros(len(used), np.int32)
+        for place, both in enumerate(pairs.contexts[used].tolist()):
+            members = tuple(member for member in both if member >= 0)
+            name = (question.name, *(question.said[member] for member in members))
+            prompts[place] = known = self._named.setdefault(name, len(self.prompts))
+            if known == len(self.prompts):
+                self.prompts.append((len(self.questions), members))
+        self.questions.append(question)
+        answers = np.zeros(len(pooled.answers), np.int32)
+        for answer in np.unique(np.concatenate([pairs.chosen, pairs.rejected])).tolist():
+            one = pooled.answers[answer]
+            answers[answer] = known = self.answers.setdefault(one.text, len(self.answers))
+            if known == len(self.models):
+                self.models.append(one.model)
+        self.rows.append(
+            np.stack(
+                [prompts[context], pairs.stage, answers[pairs.chosen], answers[pairs.rejected]],
+                axis=1,
+            ).astype(np.int32)
+        )
+
+    def prompt(self, place: int) -> tuple[Message, ...]:
+        question, members = self.prompts[place]
+        return self.questions[question].prompt(members)
+
+    def distinct(self) -> NDArray[np.int32]:
+        """The rows in order, each once; they are gone from here, as there may be millions. Each is
+        one number while it is sorted: places of answers take some 20 bits, those of prompts too."""
+        base = max(1, len(self.answers))
+        parts = []
+        for rows in self.rows:
+            prompt, stage, chosen, rejected = rows.T.astype(np.int64)
+            parts.append(((prompt * len(Stage) + stage) * base + chosen) * base + rejected)
+        self.rows.clear()
+        if len(self.prompts) * len(Stage) * base**2 >= 2**63:
+            raise StoreError(
+                f"{len(self.prompts):,} prompts with {base:,} answers are more than one set holds:"
+                " name fewer sessions"
+            )
+        numbers = distinct(np.concatenate(parts))
+        del parts
+        found = np.empty((len(numbers), 4), np.int32)
+        for column, size in ((3, base), (2, base), (1, len(Stage))):
+            numbers, found[:, column] = np.divmod(numbers, size)
+        found[:, 0] = numbers
+        return found
+
+
+def harvest(
+    store: Store,
+    sessions: Sequence[str],
+    choices: Choices | None = None,
+    fits: Fits | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> Harvest:
+    """The pairs of the sessions (ids). progress: told problems read, problems in all, pairs so far.
+
+    Raises StoreError where there is no pair, UsageError for sessions whose templates differ while
+    none is named, or for a template that a family has no words for.
+    """
+    choices = choices or Choices()
+    sources = sources_of(store, sessions)
+    template = _known(template_of(sources, choices.template))
+    asked = all_asked(store, sources)
+    counting = Counting(sources, asked, choices.splits)
+    places = _splits(asked, choices.splits)
+    heap, pairs = _Heap(), 0
+    with contextlib.closing(ahead(pools(store, asked), _AHEAD)) as read:
+        for number, pooled in enumerate(read, start=1):
+            counting.pool(pooled)
+            if places[pooled.asked.key] is not choices.splits.of(pooled.asked.problem):
+                counting.left_out["in_another_split"] += 1
+            else:
+                pairs += _gather(heap, pooled, template, choices, counting)
+            if progress is not None:
+                progress(number, len(asked), pairs)
+    if not pairs:
+        raise StoreError(_nothing(sources, counting))
+    settings = _settings(choices, template, sources, asked, fits)
+    table = _table(heap, choices, fits, settings, counting).named()
+    return Harvest(table, counting.report(table))
+
+
+def _known(template: str) -> Template:
+    for one in TEMPLATES:
+        if one == template:
+            return one
+    raise UsageError(f"unknown template {template!r}: it is one of {', '.join(TEMPLATES)}")
+
+
+def _splits(asked: Sequence[Asked], splits: Splits) -> dict[Digest, Split]:
+    """The split in which an O_n counts, by key: the strictest of the problems that have it."""
+    own = {one.key: splits.of(one.problem) for one in asked}
+    content = {one.key: _content(one) for one in asked}
+    strictest: dict[Digest, Split] = {}
+    for one in asked:
+        known = strictest.setdefault(content[one.key], own[one.key])
+        strictest[content[one.key]] = min(known, own[one.key], key=STRICTEST.index)
+    return {key: strictest[digest] for key, digest in content.items()}
+
+
+def _content(one: Asked) -> Digest:
+    """What is shown, whoever's problem it is."""
+    shown = sorted(canonical_json([pair.input, pair.output]) for pair in one.problem.shown)
+    return digest_of([one.problem.family, shown])
+
+
+def _gather(
+    heap: _Heap, pooled: Pooled, template: Template, choices: Choices, counting: Counting
+) -> int:
+    """How many pairs the pool gives."""
+    asked = pooled.asked
+    seed = key_of("pool", choices.seed, asked.key)
+    pairs = preference_pairs(pooled.pool, choices.caps, seed)
+    counting.pairs(pairs)
+    if len(pairs):
+        hypotheses = {
+            place: one.hypothesis
+            for place, one in enumerate(pooled.answers)
+            if one.consistent and one.hypothesis is not None
+        }
+        view = asked.problem.view(NO_SPACE)
+        split = choices.splits.of(asked.problem)
+        words = asked.words
+        shown = words_of(words, template)
+        said = {place: shown.show_hypothesis(one) for place, one in hypotheses.items()}
+        question = _Question(asked, split, view, words, template, hypotheses, said)
+        heap.add(question, pooled, pairs)
+    return len(pairs)
+
+
+def _table(
+    heap: _Heap, choices: Choices, fits: Fits | None, settings: Mapping[str, Json],
+    counting: Counting,
+) -> PairTable:  # fmt: skip
+    gathered = sum(map(len, heap.rows))
+    rows = heap.distinct()
+    counting.left_out["repeated_pairs"] = gathered - len(rows)
+    answers = list(heap.answers)
+    asked = [heap.questions[question] for question, _ in heap.prompts]
+    if fits is not None:
+        kept = _fitting(heap, rows, answers, fits)
+        counting.left_out["too_long"] = len(rows) - len(kept)
+        rows = rows[kept]
+    split = np.array([list(Split).index(one.split) for one in asked], np.int64)
+    tasks = {name: n for n, name in enumerate(sorted({one.asked.problem.task for one in asked}))}
+    task = np.array([tasks[one.asked.problem.task] for one in asked], np.int64)
+    of_split, of_task, stage = split[rows[:, 0]], task[rows[:, 0]], rows[:, 1].astype(np.int64)
+    kept = limited(of_split, stage, of_task, choices.limit, choices.seed)
+    counting.left_out["over_limit"] = len(rows) - len(kept)
+    rows, of_split, stage = rows[kept], of_split[kept], stage[kept]
+    kept = in_ratio(of_split, stage, choices.ratio, choices.seed)
+    counting.left_out["out_of_ratio"] = len(rows) - len(kept)
+    rows = rows[kept]
+    if not len(rows):
+        raise StoreError(
+            "no pair is left: "
+            + ", ".join(f"{n} {_WHY[why]}" for why in _WHY if (n := counting.left_out[why]))
+        )
+    used, prompts = np.unique(rows[:, 0], return_inverse=True)
+    said, places = np.unique(rows[:, 2:], return_inverse=True)
+    places = places.reshape(-1, 2)
+    shown = [asked[place] for place in used.tolist()]
+    return PairTable(
+        prompts=[heap.prompt(place) for place in used.tolist()],
+        prompt_task=[one.asked.problem.task for one in shown],
+        prompt_problem=[one.asked.problem.id for one in shown],
+        prompt_split=[one.split for one in shown],
+        prompt_context=[len(heap.prompts[place][1]) for place in used.tolist()],
+        answers=[answers[place] for place in said.tolist()],
+        answer_model=[heap.models[place] for place in said.tolist()],
+        prompt=prompts.astype(np.int32),
+        chosen=places[:, 0].astype(np.int32),
+        rejected=places[:, 1].astype(np.int32),
+        stage=rows[:, 1].astype(np.int8),
+        digest="",
+        settings=settings,
+    )
+
+
+_WHY = {
+    "too_long": "do not fit the length",
+    "over_limit": "are over the limit",
+    "out_of_ratio": "do not go into the ratio, for a stage of it is missing",
+}
+
+
+def _fitting(heap: _Heap, rows: NDArray[np.int32], answers: Sequence[str], fits: Fits) -> Integers:
+    """The rows whose prompt goes with either answer into the length."""
+    asked, said = (np.zeros(len(one), np.int64) for one in (heap.prompts, answers))
+    shown, given = np.unique(rows[:, 0]), np.unique(rows[:, 2:])
+    for start in range(0, len(shown), _TOGETHER):
+        part = shown[start : start + _TOGETHER]
+        asked[part] = fits.prompts([heap.prompt(place) for place in part.tolist()])
+    said[given] = fits.answers([answers[place] for place in given.tolist()])
+    longest = asked[rows[:, 0]] + np.maximum(said[rows[:, 2]], said[rows[:, 3]])
+    return np.flatnonzero(longest <= fits.most)
+
+
+def _settings(
+    choices: Choices, template: Template, sources: Sequence[Source], asked: Sequence[Asked],
+    fits: Fits | None,
+) -> dict[str, Json]:  # fmt: skip
+    return {
+        "version": VERSION,
+        "sessions": [source.digest for source in sources],
+        "contexts": list(choices.caps.contexts),
+        "per_context": list(choices.caps.pairs),
+        "limit": choices.limit,
+        "ratio": None if choices.ratio is None else list(choices.ratio),
+        "seed": choices.seed,
+        "splits": {
+            "seed": choices.splits.seed,
+            "fractions": asdict(choices.splits.fractions),
+            "fixed": {name: str(split) for name, split in choices.splits.fixed.items()},
+        },
+        "template": template,
+        "answer_formats": sorted({one.answer_format for one in asked}),
+        "length": None if fits is None else dict(fits.settings()),
+    }
+
+
+def _nothing(sources: Sequence[Source], counting: Counting) -> str:
+    """Why there is no pair, as one sentence."""
+    which = ", ".join(source.session for source in sources[:4]) + ", …" * (len(sources) > 4)
+    named = f"session{'s' * (len(sources) > 1)} {which}"
+    if not counting.answers:
+        return f"{named}: no pairs, for there is no answer yet"
+    if counting.most_answers < 2:
+        return f"{named}: no pairs, for no problem has two different answers"
+    return f"{named}: no pairs, for no two answers about one thing differ in worth"

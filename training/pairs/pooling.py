@@ -1,0 +1,294 @@
+"""Answers about one problem and O_n put together from sessions of any models: the pools that pairs
+are drawn from.
+
+Two sessions asked one thing where task, problem, shown pairs (as a set), the other public parts,
+the sample space S, the rule of equality, the answer format and what decides consistency are equal:
+of labelled text the threshold, and who judges. Other sessions are never mixed, whatever their
+problems are called. Sessions count in the order of their digests and answers in that of their
+texts, so that the order in which sessions are named changes nothing.
+
+An answer is one completion, with the first hypothesis in it or none; one that a session imported is
+one too. An answer that stands there already, letter for letter, is not taken again. Left out, and
+counted, is
+
+ - `cut`: what a token limit ended, for a training would append the end that it lacks;
+ - `unanswered`: tool calls to the end of a step's limit, which are no answer;
+ - `not_text`: an answer that is no Unicode text (lone surrogates), which no tokenizer takes;
+ - `not_judged`: a consistent hypothesis without predictions over S, or without a known cost where
+   hypotheses have one, for its score cannot be known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ... import tasks
+from ...records import (
+    Digest,
+    FamilyWords,
+    Hypothesis,
+    Json,
+    Problem,
+    UsageError,
+    canonical_json,
+    digest_of,
+)
+from .preferences import Pool
+
+if TYPE_CHECKING:
+    from ...store import Given, Store
+    from ...store.vectors import Vector
+
+READERS = 2  # threads that take digests: half of that time is the store's own
+TOGETHER = 512  # problems whose rows are read by one query of each session that asked them
+CUT = "cut: the answer was cut at the token limit"  # as the judge of a session words it
+UNANSWERED = "no_answer: "
+LEFT_OUT = ("repeated", "cut", "unanswered", "not_text", "not_judged")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A session as it is read."""
+
+    session: str
+    digest: Digest
+    settings: Mapping[str, Json]
+
+    @property
+    def model(self) -> str:
+        """What tables call it."""
+        named = self.settings.get("operational", {}).get("model_name")
+        return str(named or self.settings.get("model"))
+
+    @property
+    def template(self) -> str:
+        return str(self.settings.get("template") or "full")
+
+
+@dataclass
+class Asked:
+    """One problem under one O_n, and the sessions that asked it: (source, the problem's id)."""
+
+    key: Digest
+    problem: Problem
+    space: Digest
+    answer_format: str
+    tau: float | None
+    sources: list[Source] = field(default_factory=list)
+
+    @property
+    def words(self) -> FamilyWords:
+        return tasks.family_of(self.problem, tau=self.tau).words
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer of a pool. cost: of its hypothesis, in a family that knows costs."""
+
+    text: str
+    model: str
+    hypothesis: Hypothesis | None
+    consistent: bool
+    codes: Digest | None
+    reasons: Digest | None
+    cost: int | None
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """answers: in the order of their texts. left_out: of all, by why (`LEFT_OUT`). several: answers
+    that held more than one hypothesis. by_model: what each model gave, repeated ones too: answers,
+    malformed, inconsistent, consistent."""
+
+    asked: Asked
+    answers: Sequence[Answered]
+    pool: Pool
+    left_out: Mapping[str, int]
+    several: int
+    by_model: Mapping[str, Mapping[str, int]]
+
+
+def sources_of(store: Store, sessions: Sequence[str]) -> list[Source]:
+    """The sessions, each once, in the order of their digests."""
+    names = list(dict.fromkeys(sessions))
+    with ThreadPoolExecutor(READERS) as readers:
+        digests = list(readers.map(store.digest, names))
+    read = [
+        Source(session, digest, store.session(session)["settings"])
+        for session, digest in zip(names, digests, strict=True)
+    ]
+    return sorted(read, key=lambda one: (one.digest, one.session))
+
+
+def all_asked(store: Store, sources: Sequence[Source]) -> list[Asked]:
+    """What the sessions asked, problems that are not done too, by task, problem and key."""
+    found: dict[Digest, Asked] = {}
+    for source in sources:
+        settings = source.settings
+        form, tau = str(settings["answer_format"]), (settings.get("text") or {}).get("tau")
+        for row in store.problems(source.session):
+            problem = row.problem
+            shown = sorted(canonical_json([one.input, one.output]) for one in problem.shown)
+            key = digest_of(
+                [settings["task"], problem.family, problem.id, problem.group, shown,
+                 dict(problem.public), row.space, settings.get("equality"), form, tau,
+                 bool(settings.get("strict_contract")), _judge(settings)]
+            )  # fmt: skip
+            asked = found.setdefault(key, Asked(key, problem, row.space, form, tau))
+            asked.sources.append(source)
+    return sorted(found.values(), key=lambda one: (one.problem.task, one.problem.id, one.key))
+
+
+def _judge(settings: Mapping[str, Json]) -> Json:
+    """Who applies hypotheses to texts: a model's labels are its own."""
+    mode = (settings.get("text") or {}).get("judge")
+    if mode in (None, "exact"):
+        return mode
+    named = (settings.get("roles") or {}).get("judge")
+    return [mode, named or settings.get("model"), None if named else settings.get("model_settings")]
+
+
+def template_of(sources: Sequence[Source], template: str | None) -> str:
+    """The template of the prompts: the sessions' own where none is named. Raises UsageError where
+    these differ."""
+    if template is not None:
+        return template
+    own = sorted({source.template for source in sources})
+    if len(own) > 1:
+        raise UsageError(
+            f"the sessions were asked by the templates {' and '.join(own)}: name one with --template"
+        )
+    return own[0] if own else "full"
+
+
+def pools(store: Store, asked: Sequence[Asked]) -> Iterator[Pooled]:
+    """One at a time, in their order; predictions of one are in memory."""
+    sizes = _Spaces(store)
+    for start in range(0, len(asked), TOGETHER):
+        part = asked[start : start + TOGETHER]
+        wanted: dict[str, list[str]] = {}
+        for one in part:
+            for source in one.sources:
+                wanted.setdefault(source.session, []).append(one.problem.id)
+        read = {session: store.given(session, ids) for session, ids in wanted.items()}
+        for one in part:
+            given = [
+                (_giver(source, answer), answer)
+                for source in one.sources
+                for answer in read[source.session][one.problem.id]
+            ]
+            yield _pooled(store, one, given, sizes)
+
+
+def _pooled(
+    store: Store, asked: Asked, given: Sequence[tuple[str, Given]], spaces: _Spaces
+) -> Pooled:
+    left_out = dict.fromkeys(LEFT_OUT, 0)
+    by_model: dict[str, Counter[str]] = {}
+    taken: dict[str, Answered] = {}
+    several = 0
+    costed = asked.problem.family == "logic"
+    for model, one in given:
+        by_model.setdefault(model, Counter()).update(("answers", _worth(one)))
+        several += one.hypotheses > 1
+        why = _left_out(one, taken, costed)
+        if why:
+            left_out[why] += 1
+            continue
+        taken[one.text] = Answered(
+            one.text, model, one.hypothesis, one.verdict.consistent, one.codes, one.reasons,
+            _cost(one) if costed else None,
+        )  # fmt: skip
+    answers = [taken[text] for text in sorted(taken)]
+    return Pooled(asked, answers, _pool(store, asked, answers, spaces), left_out, several, by_model)
+
+
+def _giver(source: Source, answer: Given) -> str:
+    """Who gave an answer: the session's model, or who mended what that one said."""
+    mended = answer.path.split("/")[2:3] == ["repair"]
+    return str(source.settings.get("repair")) if mended else source.model
+
+
+def _worth(one: Given) -> str:
+    if one.hypothesis is None:
+        return "malformed"
+    return "consistent" if one.verdict.consistent else "inconsistent"
+
+
+def _left_out(one: Given, taken: Mapping[str, Answered], costed: bool) -> str:
+    if one.hypothesis is None and one.reason == CUT:
+        return "cut"
+    if one.hypothesis is None and one.reason.startswith(UNANSWERED):
+        return "unanswered"
+    if not _is_text(one.text):
+        return "not_text"
+    if one.verdict.consistent and (one.codes is None or one.reasons is None):
+        return "not_judged"
+    if one.verdict.consistent and costed and _cost(one) is None:
+        return "not_judged"
+    return "repeated" if one.text in taken else ""
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _cost(one: Given) -> int | None:
+    cost = (one.detail or {}).get("cost")
+    return None if cost is None else int(cost)
+
+
+class _Spaces:
+    """Sizes and weights of sample spaces, without their inputs."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[Digest, tuple[int, tuple[float, ...] | None]] = {}
+
+    def of(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
+        if digest not in self._known:
+            self._known[digest] = self._store.space_sizes(digest)
+        return self._known[digest]
+
+
+def _pool(store: Store, asked: Asked, answers: Sequence[Answered], spaces: _Spaces) -> Pool:
+    size, weights = spaces.of(asked.space)
+    consistent = [place for place, one in enumerate(answers) if one.consistent]
+    arrays = _vectors(store, [answers[place] for place in consistent])
+    # Of rows that are never read nothing is ever written: they take no memory.
+    codes = np.zeros((len(answers), size), np.int64)
+    defined = np.zeros((len(answers), size), np.bool_)
+    for place in consistent:
+        one = answers[place]
+        codes[place] = arrays[str(one.codes)]
+        defined[place] = arrays[str(one.reasons)] == 0
+    logic = asked.problem.family == "logic"
+    return Pool(
+        parsed=np.array([one.hypothesis is not None for one in answers], np.bool_),
+        consistent=np.array([one.consistent for one in answers], np.bool_),
+        codes=codes,
+        defined=defined,
+        weights=weights,
+        cost=np.array([one.cost or 0 for one in answers], np.int64) if logic else None,
+        elements=_elements(asked.problem) if logic else 0,
+    )
+
+
+def _vectors(store: Store, answers: Sequence[Answered]) -> dict[Digest, Vector]:
+    names = {str(name) for one in answers for name in (one.codes, one.reasons)}
+    return store.vectors(names) if names else {}
+
+
+def _elements(problem: Problem) -> int:
+    """Of all prompt worlds."""
+    return sum(len(world.input["domain"]) for world in problem.shown)

@@ -1,0 +1,275 @@
+"""Preference pairs of one problem and its shown observations O_n (GEAR, section 6.1).
+
+From h answers: for each context of 0, 1 or 2 consistent hypotheses, each unordered pair of the
+other answers is decided in three stages.
+
+ 1. parsing: one is well-formed, the other is not; the well-formed one is chosen.
+ 2. consistency: both are well-formed, one is consistent with O_n; that one is chosen.
+ 3. gear: both are consistent; the one of the higher score over the context is chosen
+    (`pair_scores`, which says the formula and why equal scores are found equal).
+
+Two malformed answers, two inconsistent ones and two of equal scores make no pair. The pairs are
+places of answers, not texts, and nothing is executed: the scores come from counts of agreement
+between the predictions that are given.
+
+Two choices of ours, where the paper says "sampled" and no more: contexts and pairs are capped
+(`Caps`), pairs for each context and stage by itself, so that no stage crowds out another; and what
+is drawn under a cap is drawn among the pairs that there are, ties left out beforehand. All of it
+is a pure function of pool, caps and seed; what is drawn for a context does not depend on which
+others are. The work grows with the number of contexts times the number of consistent answers, and
+with the pairs that are returned, never with those that there are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...records import UsageError
+from ..draws import combinations, draw, key_of
+from ..stages import Stage
+from .agreement import Agreement, units
+from .scores import Costs, ranking, scores
+
+Integers = NDArray[np.int64]
+
+SIZES = (0, 1, 2)  # of contexts
+_BLOCK = 1 << 18  # scores computed at once
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The answers of one problem and O_n, from any sessions, each with one hypothesis or none.
+
+    parsed, consistent: bool (h,). codes, int64 (h, n), and defined, bool (h, n): predictions over
+    the sample space; only rows of consistent answers are read, so the others may hold anything.
+    weights: (n,), the sizes of the inputs. cost, integers (h,), read for consistent answers alone,
+    and elements: for logic, abnormal elements of all prompt worlds, and all their elements. Raises
+    ValueError where shapes do not fit, a consistent answer is not parsed, or a cost is not within
+    [0, elements].
+    """
+
+    parsed: NDArray[np.bool_]
+    consistent: NDArray[np.bool_]
+    codes: Integers
+    defined: NDArray[np.bool_]
+    weights: ArrayLike | None = None
+    cost: Integers | None = None
+    elements: int = 0
+
+    def __post_init__(self) -> None:
+        h = len(self.parsed)
+        if self.parsed.shape != (h,) or self.consistent.shape != (h,):
+            raise ValueError(f"parsed {self.parsed.shape}, consistent {self.consistent.shape}")
+        if self.codes.ndim != 2 or len(self.codes) != h or self.codes.shape != self.defined.shape:
+            shapes = f"codes {self.codes.shape} and defined {self.defined.shape}"
+            raise ValueError(f"{shapes} of {h} answers")
+        if (self.consistent & ~self.parsed).any():
+            raise ValueError("an answer is consistent that is not parsed")
+        if self.cost is not None:
+            if self.cost.shape != (h,) or not np.issubdtype(self.cost.dtype, np.integer):
+                raise ValueError(
+                    f"cost is not integers ({h},): {self.cost.dtype} {self.cost.shape}"
+                )
+            known = self.cost[self.consistent]
+            if ((known < 0) | (known > self.elements)).any():
+                raise ValueError(f"a cost is not within [0, {self.elements}]")
+
+
+@dataclass(frozen=True)
+class Caps:
+    """The most contexts of size 0, 1, 2, and the most pairs of each stage for one context of that
+    size; None is no cap. Raises `UsageError` for what is no such number.
+
+    The released code of the paper has 1, 20, 190 contexts (all those of 20 drawn hypotheses), all
+    pairs without a context and 15, of all stages together, with one.
+    """
+
+    contexts: tuple[int | None, int | None, int | None] = (1, 20, 190)
+    pairs: tuple[int | None, int | None, int | None] = (2_000, 15, 15)
+
+    def __post_init__(self) -> None:
+        for name, caps in (("contexts", self.contexts), ("pairs", self.pairs)):
+            if len(caps) != len(SIZES) or any(cap is not None and cap < 0 for cap in caps):
+                raise UsageError(
+                    f"{name} {caps}: three numbers of at least 0 are needed, for contexts of 0, 1"
+                    " and 2 hypotheses (none of them is no cap)"
+                )
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """p pairs over k contexts; every number is a place among the answers of the pool.
+
+    Sorted by context, then stage, then chosen, then rejected. 29 bytes a pair.
+    """
+
+    contexts: NDArray[np.int32]  # (k, 2), ascending, -1 where there is no such member
+    context: NDArray[np.int32]  # (p,), rows of `contexts`
+    stage: NDArray[np.int8]  # (p,), a `Stage`
+    chosen: NDArray[np.int32]  # (p,)
+    rejected: NDArray[np.int32]  # (p,)
+    chosen_score: NDArray[np.float64]  # (p,), NaN but for the stage gear
+    rejected_score: NDArray[np.float64]  # (p,)
+    all_contexts: Integers  # (3,), contexts of each size that there are, capped or not
+    found: Integers  # (3, 3), pairs by size of context and stage before the cap on pairs
+    ties: Integers  # (3,), pairs of equal scores in the contexts of each size; no pairs
+
+    def __len__(self) -> int:
+        return len(self.context)
+
+
+def preference_pairs(pool: Pool, caps: Caps | None = None, seed: int = 0) -> Pairs:
+    """The pairs of a pool, by the definition above. Raises `UsageError` for weights that are no
+    sizes.
+
+    A caller with several pools gives each a seed of its own (`draws.key_of`)."""
+    caps = caps or Caps()
+    consistent = np.flatnonzero(pool.consistent)
+    sizes = units(pool.weights, pool.codes.shape[1])
+    work = _Work(
+        malformed=np.flatnonzero(~pool.parsed),
+        inconsistent=np.flatnonzero(pool.parsed & ~pool.consistent),
+        consistent=consistent,
+        agreement=Agreement(pool.codes[consistent], pool.defined[consistent], sizes),
+        costs=None if pool.cost is None else Costs(pool.cost[consistent], pool.elements),
+        seed=seed,
+    )
+    parts = [part for size in SIZES for part in _of_size(work, caps, size)]
+    return _joined(parts, len(consistent))
+
+
+# --- inside -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Work:
+    malformed: Integers  # places of answers
+    inconsistent: Integers
+    consistent: Integers
+    agreement: Agreement  # of the consistent ones
+    costs: Costs | None
+    seed: int
+
+    def key(self, *parts: object) -> int:
+        return key_of("preference pairs", self.seed, *parts)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Pairs of some contexts of one size. Columns of `rows`: context, stage, chosen, rejected."""
+
+    size: int
+    contexts: Integers  # (k, 2)
+    rows: Integers  # (p, 4)
+    scores: NDArray[np.float64]  # (p, 2)
+    found: Integers  # (3,)
+    ties: int
+
+
+def _of_size(work: _Work, caps: Caps, size: int) -> Iterator[_Part]:
+    m = len(work.consistent)
+    most = caps.contexts[size]
+    key = work.key("contexts", size)
+    one = np.zeros(1, np.int64)
+    _, places = draw(np.array([math.comb(m, size)], np.int64), most, key, one)
+    step = max(1, _BLOCK // max(1, m))
+    for start in range(0, len(places), step):
+        part = places[start : start + step]
+        yield _of_contexts(work, combinations(part, size, m), part, caps.pairs[size])
+
+
+def _of_contexts(work: _Work, contexts: Integers, names: Integers, most: int | None) -> _Part:
+    """contexts: (k, c), of places among the consistent ones; names: (k,), theirs among all such."""
+    k, size = contexts.shape
+    rest = len(work.consistent) - size
+    worse, middle = len(work.malformed), len(work.inconsistent)
+
+    def drawn(stage: Stage, counts: Integers) -> tuple[Integers, Integers]:
+        return draw(counts, most, work.key("pairs", size, int(stage)), names)
+
+    def consistent(row: Integers, place: Integers) -> Integers:
+        """The answers at these places among those that are not in the context."""
+        for member in range(size):
+            place = place + (place >= contexts[row, member])
+        return work.consistent[place]
+
+    row, number = drawn(Stage.PARSING, np.full(k, worse * (middle + rest), np.int64))
+    good, bad = np.divmod(number, max(1, worse))
+    inside = good < middle
+    chosen = np.empty_like(good)
+    chosen[inside] = work.inconsistent[good[inside]]
+    chosen[~inside] = consistent(row[~inside], good[~inside] - middle)
+    found = [_rows(row, Stage.PARSING, chosen, work.malformed[bad])]
+    counts = [k * worse * (middle + rest)]
+
+    row, number = drawn(Stage.CONSISTENCY, np.full(k, middle * rest, np.int64))
+    good, bad = np.divmod(number, max(1, middle))
+    found.append(_rows(row, Stage.CONSISTENCY, consistent(row, good), work.inconsistent[bad]))
+    counts.append(k * middle * rest)
+
+    every = np.arange(max(0, rest), dtype=np.int64)[None, :]
+    for member in range(size):
+        every = every + (every >= contexts[:, member, None])
+    every = np.broadcast_to(every, (k, max(0, rest)))
+    scored = scores(work.agreement, contexts, work.costs)
+    at = np.arange(k)[:, None]
+    ranks = ranking(scored.numerator[at, every], scored.denominator[at, every])
+    # The one at place i of the order is chosen over each of the lower[i] first ones: pairs in the
+    # order of i have numbers up to `ends`.
+    ends = np.cumsum(ranks.lower, axis=1)
+    totals = ends[:, -1] if rest > 0 else np.zeros(k, np.int64)
+    row, number = drawn(Stage.GEAR, totals)
+    before = np.cumsum(totals) - totals
+    high = np.searchsorted((ends + before[:, None]).ravel(), number + before[row], side="right")
+    high -= row * max(0, rest)
+    low = number - (ends[row, high] - ranks.lower[row, high])
+    best, other = (every[row, ranks.order[row, place]] for place in (high, low))
+    found.append(_rows(row, Stage.GEAR, work.consistent[best], work.consistent[other]))
+    counts.append(int(totals.sum()))
+
+    values = np.full((sum(map(len, found)), 2), np.nan)
+    values[len(values) - len(row) :, 0] = scored.value[row, best]
+    values[len(values) - len(row) :, 1] = scored.value[row, other]
+    rows = np.concatenate(found)
+    order = np.lexsort(rows.T[::-1])
+    members = np.full((k, 2), -1, np.int64)
+    members[:, :size] = work.consistent[contexts]
+    return _Part(
+        size, members, rows[order], values[order], np.array(counts, np.int64),
+        k * (rest * (rest - 1) // 2) - counts[-1],
+    )  # fmt: skip
+
+
+def _rows(context: Integers, stage: Stage, chosen: Integers, rejected: Integers) -> Integers:
+    return np.stack([context, np.full_like(context, int(stage)), chosen, rejected], axis=1)
+
+
+def _joined(parts: list[_Part], consistent: int) -> Pairs:
+    found, ties = np.zeros((len(SIZES), len(Stage)), np.int64), np.zeros(len(SIZES), np.int64)
+    first = 0
+    context: list[Integers] = [np.zeros(0, np.int64)]
+    for part in parts:
+        found[part.size] += part.found
+        ties[part.size] += part.ties
+        context.append(part.rows[:, 0] + first)
+        first += len(part.contexts)
+    rows = np.concatenate([np.zeros((0, 4), np.int64), *(part.rows for part in parts)])
+    values = np.concatenate([np.zeros((0, 2)), *(part.scores for part in parts)])
+    contexts = np.concatenate([np.zeros((0, 2), np.int64), *(part.contexts for part in parts)])
+    return Pairs(
+        contexts=contexts.astype(np.int32),
+        context=np.concatenate(context).astype(np.int32),
+        stage=rows[:, 1].astype(np.int8),
+        chosen=rows[:, 2].astype(np.int32),
+        rejected=rows[:, 3].astype(np.int32),
+        chosen_score=values[:, 0].copy(),
+        rejected_score=values[:, 1].copy(),
+        all_contexts=np.array([math.comb(consistent, size) for size in SIZES], np.int64),
+        found=found,
+        ties=ties,
+    )

@@ -1,0 +1,126 @@
+"""What a harvest came to, in counts: JSON for the store, `--json` and the screen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json
+from ..pair_table import PairTable
+from ..splits import Split, Splits, group_of
+from ..stages import STAGES
+from .pooling import LEFT_OUT, Asked, Pooled, Source
+from .preferences import SIZES, Pairs
+
+Integers = NDArray[np.int64]
+
+
+class Counting:
+    """Counts while pools are read; `report` puts them together.
+
+    {pairs, prompts, answers, digest; sessions: [{session, digest, task, method, model, answers}];
+    problems: problems with one O_n each; without_pairs; by_split: {split: {stage}}; by_task: {task: {split:
+    {stage}}}; by_context: {size: {stage}}; by_model: {model: {answers, malformed, inconsistent,
+    consistent, chosen, rejected}}; found: pairs before any cap, {stage}; ties; contexts: {size: [kept, all]};
+    left_out: {why: answers}, and of pairs repeated_pairs, too_long, over_limit,
+    out_of_ratio, of problems in_another_split;
+    several: answers with more than one hypothesis, of which the first counts; groups: {split: groups};
+    missing: splits that have no group though their fraction is above 0}.
+    """
+
+    def __init__(self, sources: Sequence[Source], asked: Sequence[Asked], splits: Splits) -> None:
+        self._sources = sources
+        self._problems = len(asked)
+        self._groups = splits.counts(group_of(one.problem) for one in asked)
+        self.left_out: Counter[str] = Counter(dict.fromkeys(LEFT_OUT, 0))
+        for why in ("in_another_split", "repeated_pairs", "too_long", "over_limit", "out_of_ratio"):
+            self.left_out[why] = 0
+        self._found = np.zeros((len(SIZES), len(STAGES)), np.int64)
+        self._ties = 0
+        self._contexts = np.zeros((2, len(SIZES)), np.int64)  # kept, all
+        self._several = 0
+        self._without = 0
+        self._by_model: dict[str, Counter[str]] = {}
+        self.answers = 0
+        self.most_answers = 0
+
+    def pool(self, pooled: Pooled) -> None:
+        """Of answers that were read, whatever comes of them."""
+        self.left_out.update(pooled.left_out)
+        self._several += pooled.several
+        self.most_answers = max(self.most_answers, len(pooled.answers))
+        for model, counts in pooled.by_model.items():
+            self._by_model.setdefault(model, Counter()).update(counts)
+            self.answers += counts["answers"]
+
+    def pairs(self, pairs: Pairs) -> None:
+        """Of a pool that counts."""
+        self._found += pairs.found
+        self._ties += int(pairs.ties.sum())
+        members = (pairs.contexts >= 0).sum(axis=1)
+        self._contexts[0] += np.bincount(members, minlength=len(SIZES))
+        self._contexts[1] += pairs.all_contexts
+        self._without += not len(pairs)
+
+    def report(self, table: PairTable) -> dict[str, Json]:
+        stage = table.stage.astype(np.int64)
+        splits = np.array([list(Split).index(one) for one in table.prompt_split], np.int64)
+        tasks = sorted(set(table.prompt_task))
+        task = np.array([tasks.index(one) for one in table.prompt_task], np.int64)
+        split_of, task_of = splits[table.prompt], task[table.prompt]
+        context_of = np.array(table.prompt_context, np.int64)[table.prompt]
+        return {
+            "digest": table.digest,
+            "pairs": len(table),
+            "prompts": len(table.prompts),
+            "answers": len(table.answers),
+            "sessions": [_session(source) for source in self._sources],
+            "problems": self._problems,
+            "without_pairs": self._without,
+            "by_split": {
+                split.value: _stages(stage[split_of == n]) for n, split in enumerate(Split)
+            },
+            "by_task": {
+                name: {
+                    split.value: _stages(stage[(task_of == t) & (split_of == n)])
+                    for n, split in enumerate(Split)
+                }
+                for t, name in enumerate(tasks)
+            },
+            "by_context": {str(size): _stages(stage[context_of == size]) for size in SIZES},
+            "by_model": self._models(table, stage),
+            "found": dict(zip(STAGES, self._found.sum(axis=0).tolist(), strict=True)),
+            "ties": self._ties,
+            "contexts": {
+                str(size): self._contexts[:, place].tolist() for place, size in enumerate(SIZES)
+            },
+            "left_out": dict(self.left_out),
+            "several": self._several,
+            "groups": {split.value: count for split, count in self._groups.groups.items()},
+            "missing": [split.value for split in self._groups.missing],
+        }
+
+    def _models(self, table: PairTable, stage: Integers) -> dict[str, Json]:
+        names = sorted(self._by_model)
+        model = np.array([names.index(one) for one in table.answer_model], np.int64)
+        return {
+            name: {
+                **{key: self._by_model[name][key] for key in
+                   ("answers", "malformed", "inconsistent", "consistent")},
+                "chosen": _stages(stage[model[table.chosen] == n]),
+                "rejected": _stages(stage[model[table.rejected] == n]),
+            }
+            for n, name in enumerate(names)
+        }  # fmt: skip
+
+
+def _stages(stage: Integers) -> dict[str, int]:
+    return dict(zip(STAGES, np.bincount(stage, minlength=len(STAGES)).tolist(), strict=True))
+
+
+def _session(source: Source) -> dict[str, Json]:
+    told = {name: source.settings.get(name) for name in ("task", "method")}
+    return {"session": source.session, "digest": source.digest, **told, "model": source.model}

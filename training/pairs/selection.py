@@ -1,0 +1,76 @@
+"""Which of the pairs of a set stay, where it has a bound or a ratio: pure functions of a key.
+
+A cell is what shares a bound: the pairs of one stage in one split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..draws import draw, key_of
+
+Integers = NDArray[np.int64]
+
+
+def quotas(counts: Sequence[int], total: int) -> list[int]:
+    """How many of each go into `total`: alike, but where there are fewer all of them. What does not
+    divide goes to the first ones."""
+    wanted = [0] * len(counts)
+    left = min(total, sum(counts))
+    open_ = [place for place, count in enumerate(counts) if count]
+    while left:
+        share = max(1, left // len(open_))
+        for place in open_:
+            more = min(counts[place] - wanted[place], share, left)
+            wanted[place] += more
+            left -= more
+        open_ = [place for place in open_ if wanted[place] < counts[place]]
+    return wanted
+
+
+def limited(
+    split: Integers, stage: Integers, task: Integers, most: int | None, seed: int
+) -> Integers:
+    """The places, ascending, of at most `most` pairs of each cell, tasks in it alike; columns (m,)
+    of small numbers."""
+    if most is None:
+        return np.arange(len(stage), dtype=np.int64)
+    kept: list[Integers] = [np.zeros(0, np.int64)]
+    for cell in _cells(split, stage):
+        tasks = np.unique(task[cell]).tolist()
+        of_task = [cell[task[cell] == one] for one in tasks]
+        for one, places, count in zip(
+            tasks, of_task, quotas([len(p) for p in of_task], most), strict=True
+        ):
+            key = key_of("limit", seed, int(split[cell[0]]), int(stage[cell[0]]), int(one))
+            kept.append(_drawn(places, count, key))
+    return np.sort(np.concatenate(kept))
+
+
+def in_ratio(split: Integers, stage: Integers, ratio: Sequence[int] | None, seed: int) -> Integers:
+    """The places, ascending, of the most pairs of each split whose stages stand in `ratio`, parts
+    by the number of the stage."""
+    if ratio is None:
+        return np.arange(len(stage), dtype=np.int64)
+    kept: list[Integers] = [np.zeros(0, np.int64)]
+    for one in np.unique(split).tolist():
+        of_stage = [np.flatnonzero((split == one) & (stage == s)) for s in range(len(ratio))]
+        whole = min(
+            len(places) // part for places, part in zip(of_stage, ratio, strict=True) if part
+        )
+        for s, (places, part) in enumerate(zip(of_stage, ratio, strict=True)):
+            kept.append(_drawn(places, whole * part, key_of("ratio", seed, int(one), s)))
+    return np.sort(np.concatenate(kept))
+
+
+def _cells(split: Integers, stage: Integers) -> list[Integers]:
+    cell = split.astype(np.int64) * 16 + stage
+    return [np.flatnonzero(cell == one) for one in np.unique(cell).tolist()]
+
+
+def _drawn(places: Integers, count: int, key: int) -> Integers:
+    _, numbers = draw(np.array([len(places)], np.int64), count, key, np.zeros(1, np.int64))
+    return places[numbers]
