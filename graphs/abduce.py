@@ -8,19 +8,12 @@ of its predictions on the sample space were made by earlier parsable answers.
 
 from __future__ import annotations
 
-from typing import Any
-
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from . import Method
 from .case import Case
 from .judging import judge
-from .steps import STEPS_WITHOUT_END, State, after_ask, ask, record, use_tools
-
-
-async def after_record(state: State, runtime: Runtime[Case]) -> str:
-    return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
+from .steps import State, loop
 
 
 async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
@@ -33,25 +26,10 @@ async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
     return {"stop": "cap"} if state["answers"] >= settings.max_answers else {}
 
 
-def build() -> Any:
-    """ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask …; a model that refuses tools
-    is asked again without."""
-    graph = StateGraph(State, context_schema=Case)
-    for node in (ask, use_tools, judge, record, decide):
-        graph.add_node(node)
-    graph.add_edge(START, "ask")
-    graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
-    graph.add_edge("use_tools", "ask")
-    graph.add_edge("judge", "record")
-    graph.add_edge("record", "decide")
-    graph.add_conditional_edges("decide", after_record, ["ask", END])
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
-
-
 METHOD = Method(
     "abduce",
     "ask for ever more hypotheses until three answers were bad (GEAR)",
     ("programs", "logic", "text"),
-    build(),
+    loop(judge, decide),
     text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
 )

@@ -22,7 +22,7 @@ from .bank_steps import (
     visit,
 )
 from .case import Case
-from .steps import STEPS_WITHOUT_END, State
+from .steps import State, compiled
 
 
 def build() -> Any:
@@ -36,7 +36,7 @@ def build() -> Any:
     graph.add_conditional_edges("record_bank", after_record_bank, ["visit", END])
     graph.add_conditional_edges("visit", after_visit, ["ask_again", "record_bank"])
     graph.add_edge("ask_again", "admit")
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+    return compiled(graph)
 
 
 METHOD = Method(

@@ -35,7 +35,7 @@ from .bank_steps import (
 )
 from .case import Case
 from .papers_read import read_sentences, sourced, summarise
-from .steps import STEPS_WITHOUT_END, State
+from .steps import State, compiled
 
 Item = Hypothesis | Malformed
 
@@ -113,7 +113,7 @@ def build() -> Any:
     graph.add_conditional_edges("visit", after_visit, ["ask_again", "record_bank"])
     graph.add_edge("ask_again", "rewrite")
     graph.add_edge("rewrite", "admit")
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+    return compiled(graph)
 
 
 METHOD = Method(

@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 from . import Method
 from .case import Case
 from .judging import judge
-from .steps import STEPS_WITHOUT_END, State, read_recorded, record
+from .steps import State, compiled, read_recorded, record
 
 
 async def after_read(state: State, runtime: Runtime[Case]) -> str:
@@ -38,7 +38,7 @@ def build() -> Any:
     graph.add_conditional_edges("read_recorded", after_read, ["judge", "record"])
     graph.add_conditional_edges("judge", after_judge, ["read_recorded", "record"])
     graph.add_conditional_edges("record", after_record, ["read_recorded", END])
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+    return compiled(graph)
 
 
 METHOD = Method(

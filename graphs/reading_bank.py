@@ -27,7 +27,7 @@ from .case import Case
 from .inference import Entry, Predicted, Reading, ReadingSettings, predict, weighed, with_right
 from .inference.choose import choose
 from .judge_calls import bare_view
-from .steps import STEPS_WITHOUT_END, State
+from .steps import State, compiled
 
 ROWS = 50  # read at a time: what an interruption waits for
 UNDER_A_MODEL = 50  # validation rows that score a hypothesis
@@ -42,7 +42,7 @@ def followed_by_reading(graph: Any) -> Any:
     outer.add_edge(START, "find")
     outer.add_conditional_edges("find", _after_find, ["read", END])
     outer.add_edge("read", END)
-    return outer.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+    return compiled(outer)
 
 
 async def _after_find(state: State, runtime: Runtime[Case]) -> str:

@@ -11,23 +11,12 @@ mended hypothesis predicts nearly what the one before it did, so being redundant
 
 from __future__ import annotations
 
-from typing import Any
-
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from . import Method
 from .case import Case
 from .judging import judge_and_tell, repair
-from .steps import STEPS_WITHOUT_END, State, after_ask, ask_for_better, record, use_tools
-
-
-async def after_judge(state: State, runtime: Runtime[Case]) -> str:
-    return "repair" if runtime.context.settings.repair and not state["stop"] else "record"
-
-
-async def after_record(state: State, runtime: Runtime[Case]) -> str:
-    return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
+from .steps import State, ask_for_better, loop
 
 
 async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
@@ -36,28 +25,11 @@ async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
     return {"stop": "cap"} if full and not state["stop"] else {}
 
 
-def build() -> Any:
-    """ask -> (use_tools -> ask)* -> judge -> (repair) -> record -> decide -> ask …"""
-    graph = StateGraph(State, context_schema=Case)
-    graph.add_node("ask", ask_for_better)
-    graph.add_node("judge", judge_and_tell)
-    for node in (use_tools, repair, record, decide):
-        graph.add_node(node)
-    graph.add_edge(START, "ask")
-    graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
-    graph.add_edge("use_tools", "ask")
-    graph.add_conditional_edges("judge", after_judge, ["repair", "record"])
-    graph.add_edge("repair", "record")
-    graph.add_edge("record", "decide")
-    graph.add_conditional_edges("decide", after_record, ["ask", END])
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
-
-
 METHOD = Method(
     "refine",
     "tell the model what the oracle says of each answer and ask for a better one",
     ("programs", "logic", "text"),
-    build(),
+    loop(judge_and_tell, decide, ask=ask_for_better, repair=repair),
     aim="better",
     takes=frozenset({"max_answers", "target_gap", "repair", "template"}),
     settings={

@@ -1,9 +1,10 @@
 """The nodes that every method is made of: ask, use_tools, judge, record; and those of a method that
 mends its hypotheses: ask_for_better, judge_and_tell, repair.
 
-A method wires them into a graph with its own edges. Each node is idempotent: all that it asks of
-a model or tool goes through the journal under a structural path, so running it again, on resume
-or replay, gives the same step.
+A method wires them into a graph: with `loop`, which asks, judges, records and decides again and
+again; with `in_line`; or with its own edges. Each node is idempotent: all that it asks of a model or
+tool goes through the journal under a structural path, so running it again, on resume or replay, gives
+the same step.
 
     step/3/propose/0             the model is asked
     step/3/propose/0/tool/1      the second tool that it called in that turn
@@ -54,7 +55,6 @@ class State(TypedDict):
     stop: str
 
 
-STEPS_WITHOUT_END = 1_000_000  # LangGraph's own limit must never be what ends a problem
 START_STATE = State(step=1, turn=0, answers=0, bad=0, row=0, epoch=0, stop="")
 
 
@@ -233,6 +233,45 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
     return tuple(events)
 
 
+def loop(
+    judge: Callable[..., Any],
+    decide: Callable[..., Any],
+    *,
+    ask: Callable[..., Any] = ask,
+    repair: Callable[..., Any] | None = None,
+) -> Any:
+    """The graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask …, compiled. It ends
+    where `decide` or the asking names a reason to stop. A model that refuses tools is asked again
+    without. repair: what comes between judge and record where the session's settings name who
+    repairs."""
+    graph = StateGraph(State, context_schema=Case)
+    graph.add_node("ask", ask)
+    graph.add_node("judge", judge)
+    graph.add_node("decide", decide)
+    for node in (use_tools, record):
+        graph.add_node(node)
+    graph.add_edge(START, "ask")
+    graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
+    graph.add_edge("use_tools", "ask")
+    if repair is None:
+        graph.add_edge("judge", "record")
+    else:
+        graph.add_node("repair", repair)
+        graph.add_conditional_edges("judge", _after_judge, ["repair", "record"])
+        graph.add_edge("repair", "record")
+    graph.add_edge("record", "decide")
+    graph.add_conditional_edges("decide", _after_decide, ["ask", END])
+    return compiled(graph)
+
+
+async def _after_judge(state: State, runtime: Runtime[Case]) -> Literal["repair", "record"]:
+    return "repair" if runtime.context.settings.repair and not state["stop"] else "record"
+
+
+async def _after_decide(state: State, runtime: Runtime[Case]) -> str:
+    return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
+
+
 def in_line(*nodes: Callable[..., Any]) -> Any:
     """The graph whose nodes follow each other once, compiled."""
     graph = StateGraph(State, context_schema=Case)
@@ -241,4 +280,9 @@ def in_line(*nodes: Callable[..., Any]) -> Any:
     names = [START, *(node.__name__ for node in nodes), END]
     for before, after in pairwise(names):
         graph.add_edge(before, after)
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+    return compiled(graph)
+
+
+def compiled(graph: Any) -> Any:
+    """The graph ready to run; LangGraph's own limit of steps must never be what ends a problem."""
+    return graph.compile().with_config(recursion_limit=1_000_000)

@@ -14,16 +14,13 @@ given, unless `tool_calls` or `feedback` says so.
 
 from __future__ import annotations
 
-from typing import Any
-
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ..records import Json
 from . import Method
 from .case import Case
 from .judging import judge
-from .steps import STEPS_WITHOUT_END, State, after_ask, ask, record, use_tools
+from .steps import State, loop
 
 ANSWERS = 3  # of a round
 ROUNDS = 5
@@ -55,30 +52,11 @@ async def decide(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     return {"step": step, "turn": 0, "stop": ""}
 
 
-async def after_record(state: State, runtime: Runtime[Case]) -> str:
-    return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
-
-
-def build() -> Any:
-    """ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask …"""
-    graph = StateGraph(State, context_schema=Case)
-    graph.add_node("judge", judge_in_round)
-    for node in (ask, use_tools, record, decide):
-        graph.add_node(node)
-    graph.add_edge(START, "ask")
-    graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
-    graph.add_edge("use_tools", "ask")
-    graph.add_edge("judge", "record")
-    graph.add_edge("record", "decide")
-    graph.add_conditional_edges("decide", after_record, ["ask", END])
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
-
-
 METHOD = Method(
     "t3",
     "ask for exactly three hypotheses, in each of several rounds (GEAR's evaluation)",
     ("programs", "logic", "text"),
-    build(),
+    loop(judge_in_round, decide),
     takes=frozenset({"feedback", "rounds", "template"}),
     settings={
         "rounds": ROUNDS,

@@ -40,7 +40,7 @@ from .infer import entry_of
 from .inference import Entry
 from .judge_calls import bare_view
 from .papers_read import summarise
-from .steps import STEPS_WITHOUT_END, State
+from .steps import State, compiled
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def build() -> Any:
     graph.add_edge("ask_again", "admit")
     graph.add_edge("merge", "record_union")
     graph.add_edge("record_union", END)
-    return graph.compile().with_config(recursion_limit=STEPS_WITHOUT_END)
+    return compiled(graph)
 
 
 METHOD = Method(
