@@ -1,0 +1,38 @@
+"""The nouns of Peirce and the Protocols between its rooms.
+
+A session holds problems. A problem goes in steps. A step holds calls (one model
+or tool request each); a model's call gives an answer; an answer holds 0..n
+hypotheses; each hypothesis gets one verdict. Every noun here is frozen, typed
+and serialisable; nothing here imports another room. Import a name from `records`,
+whichever of these modules holds it.
+"""
+
+from .calls import CallKey, Journal, Message, Outcome, Reply, ToolCall, ToolSpec, Usage
+from .errors import (
+    BudgetSpent,
+    DataError,
+    Interrupted,
+    PeirceError,
+    SandboxUnavailable,
+    StoreError,
+    Unavailable,
+    UsageError,
+)
+from .families import Family, FamilyWords, Measuring, Task
+from .hypotheses import UNASKED, Agreement, Hypothesis, Malformed, Predictions, Verdict
+from .oracles import Batch, Execute, Judge, Keep, Limits, Oracles, Sandbox, Solution, Solve, Wanted
+from .problems import Earlier, InputSet, Observation, Problem, Summary, View
+from .proposers import Proposer, Repairer
+from .steps import Answered, BankEvent, EventKind, Judged, Ledger, StepRecord
+from .values import Digest, Json, canonical_json, digest_of, digest_of_text
+
+__all__ = [
+    "UNASKED", "Agreement", "Answered", "BankEvent", "Batch", "BudgetSpent", "CallKey",
+    "DataError", "Digest", "Earlier", "EventKind", "Execute", "Family", "FamilyWords",
+    "Hypothesis", "InputSet", "Interrupted", "Journal", "Json", "Judge", "Judged", "Keep",
+    "Ledger", "Limits", "Malformed", "Measuring", "Message", "Observation", "Oracles",
+    "Outcome", "PeirceError", "Predictions", "Problem", "Proposer", "Repairer", "Reply",
+    "Sandbox", "SandboxUnavailable", "Solution", "Solve", "StepRecord", "StoreError", "Summary",
+    "Task", "ToolCall", "ToolSpec", "Unavailable", "Usage", "UsageError", "Verdict", "View",
+    "Wanted", "canonical_json", "digest_of", "digest_of_text",
+]  # fmt: skip

@@ -1,0 +1,96 @@
+"""Calls to models and tools, and the journal that keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from .values import Json
+
+if TYPE_CHECKING:  # the command line shows its help without numpy
+    from numpy.typing import NDArray
+
+Message: TypeAlias = Mapping[str, Json]  # OpenAI chat form: role, content, tool_calls, tool_call_id
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    name: str
+    description: str
+    parameters: Mapping[str, Json]  # a JSON schema
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    id: str
+    name: str
+    arguments: Mapping[str, Json] | str  # the raw text where it is no JSON object
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call, or a sum of them; None nowhere: what is not told counts 0."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    tokens_reasoning: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.tokens_cached + other.tokens_cached,
+            self.tokens_reasoning + other.tokens_reasoning,
+        )
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a proposer says: text or tool calls; `finish` is "stop", "tool_calls", "length",
+    "exhausted" (it has nothing left to say: the problem ends) or "no_tools" (it cannot be given
+    tools: it is asked again without)."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish: str = "stop"
+    usage: Usage = Usage()
+    retries: int = 0
+    meta: Mapping[str, Json] = field(
+        default_factory=dict
+    )  # recorded: last_of_turn, fields of the turn
+
+
+@dataclass(frozen=True)
+class CallKey:
+    """Where a call stands: structural, never an order of arrival. path: `step/3/propose/0`."""
+
+    session: str
+    problem: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call came to, as the journal keeps it: JSON, and arrays named beside it. repeats: the
+    session whose recorded call answered it instead of the model, which then took no tokens."""
+
+    response: Json
+    vectors: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    retries: int = 0
+    repeats: str = ""
+
+
+class Journal(Protocol):
+    async def once(
+        self,
+        key: CallKey,
+        kind: Literal["model", "tool"],
+        request: Json,
+        make: Callable[[], Awaitable[Outcome]],
+    ) -> Outcome:
+        """The recorded outcome of `key`, or that of `make`, durable before this returns."""
+        ...

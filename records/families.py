@@ -1,0 +1,122 @@
+"""Task families: what GEAR needs of a domain, and how prompts speak of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from .hypotheses import Agreement, Hypothesis, Malformed, Predictions
+from .oracles import Oracles
+from .problems import InputSet, Observation, Problem, View
+from .values import Json
+
+
+class FamilyWords(Protocol):
+    """A family's part of every prompt. Pure text, no model's name."""
+
+    @property
+    def instructions(self) -> str:
+        """What a hypothesis is, in a few lines."""
+        ...
+
+    def contract(self, answer_format: str) -> str: ...
+    def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        """The JSON schema of a whole answer; None for a format that is no JSON."""
+        ...
+
+    def show_observation(self, number: int, observation: Observation) -> str: ...
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str: ...
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """The first failing observations with what was expected and what came."""
+        ...
+
+    def compact(self) -> FamilyWords:
+        """The same in few words, for small models: how an answer is written in one line, an
+        observation, a hypothesis and a feedback in one line each, and of what is said of the
+        problem only what its observations leave open."""
+        ...
+
+
+class Family(Protocol):
+    """What GEAR needs of a domain: S, an oracle, equality of predictions, a size measure."""
+
+    name: str
+    words: FamilyWords
+    answer_formats: tuple[str, ...]  # the first is the default
+    oracle: Literal["execute", "solve", "judge"]  # what applies its hypotheses
+    opens_hidden: bool  # False: hidden parts wait for `check` and `eval` (logic)
+
+    def strictly(self) -> Family:
+        """The same family, for which a breach of the answer contract makes an answer malformed
+        (reason `breach_` and the breach); by default breaches are noted in the hypothesis."""
+        ...
+
+    def parse(
+        self, view: View, answer: str, answer_format: str
+    ) -> Sequence[Hypothesis | Malformed]: ...
+
+    def read(self, text: str, view: View) -> Hypothesis | Malformed:
+        """A hypothesis that a user brings bare (`check`): the source, the formula, the sentence."""
+        ...
+
+    async def agree(
+        self,
+        hypothesis: Hypothesis,
+        observations: Sequence[Observation],
+        view: View,
+        oracles: Oracles,
+    ) -> Agreement: ...
+
+    async def predict(
+        self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
+    ) -> Sequence[Predictions]: ...
+
+    def consistent(self, agreement: Agreement) -> bool: ...
+
+    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+        """LangChain tools that a model may call before it answers."""
+        ...
+
+
+@runtime_checkable
+class Measuring(Protocol):
+    """A family that says more of a hypothesis than whether it is consistent: what it costs."""
+
+    def by(self, evaluator: str) -> Family:
+        """The same family as an evaluator reads hypotheses. Raises UsageError for another name."""
+        ...
+
+    def seen(self, problem: Problem, evaluator: str) -> Problem:
+        """The problem as an evaluator reads it."""
+        ...
+
+    def said(self, view: View, answer: str) -> str:
+        """The hypothesis of a raw answer as it was given; "" where there is none."""
+        ...
+
+    def measures(
+        self,
+        problem: Problem,
+        text: str,
+        shown: Agreement | None,
+        hidden: Agreement | None,
+        evaluator: str,
+    ) -> dict[str, Json]:
+        """text: the hypothesis as it was given; shown, hidden: None where it was not read."""
+        ...
+
+
+class Task(Protocol):
+    """A source of problems: one file in tasks/."""
+
+    name: str
+    family: str
+    about: str  # one line
+
+    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Published or user's files as they are, plain or gzip. Raises DataError."""
+        ...
+
+    def generate(self, count: int, seed: int) -> list[Problem]: ...
+
+    def space(self, problem: Problem, seed: int) -> InputSet: ...
