@@ -2,14 +2,14 @@
 (local_files says how they are read). Settings are in `SETTINGS`.
 
 The requests that wait at a moment go as one batch on one thread; to a small model each comes and goes
-by itself (local_decoding). An answer depends on its own
-request alone: sampling takes its noise from the request's seed (local_sampling), not from a
-generator that a batch shares. What floating point can still change: a row's logits differ in their
-last digits with the size of its batch, so a near-tie can fall the other way; seldom in float32,
-about once in some hundred tokens in bfloat16, float16 and 4 bits.
+by itself (local_decoding). An answer depends on its own request alone: sampling takes its noise from
+the request's seed (local_sampling), not from a generator that a batch shares. What floating point can
+still change: a row's logits differ in their last digits with the size of its batch, so a near-tie can
+fall the other way; seldom in float32, about once in some hundred tokens in bfloat16, float16 and 4 bits.
 
 Importing this module imports no torch. Beside it, by concept: `local_files` (where the files lie),
-`local_model` (loading, one batch), `local_decoding` (answers of a small one), `local_chat` (template and reply), `local_sampling`.
+`local_model` (loading, one batch), `local_decoding` (answers of a small one), `local_chat` (template
+and reply), `local_sampling`.
 """
 
 from __future__ import annotations
@@ -133,9 +133,7 @@ class Local:
                     if self._closing:
                         raise self._was_closed()
                     serving.result()
-                    serving = self._begin(
-                        one
-                    )  # nothing did: it was taken by who served another loop
+                    serving = self._begin(one)  # it was taken by who served another loop
             answer = one.answer.result()
         finally:
             one.prompt.given_up = True  # no one waits any more, whether it was answered or not

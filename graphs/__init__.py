@@ -15,24 +15,19 @@ from ..agents.prompts import Aim
 from ..records import Json, UsageError
 
 READS = ("literature", "bank", "judge")  # papers; a stored bank; a model that labels texts
-CHOSEN = (
-    "max_answers",
-    "feedback",
-    "target_gap",
-    "repair",
-    "template",
-)  # settings that not all methods take
+# settings that not all methods take; "rounds" is one too, but on labelled text also means another
+CHOSEN = ("max_answers", "feedback", "target_gap", "repair", "template")
 
 
 @dataclass(frozen=True)
 class Method:
     """graph: compiled, takes `steps.START_STATE` with a `case.Case` as context (`memory.case_of`
-    makes one without a store), and draws itself: `METHOD.graph.get_graph().draw_mermaid()`. asks: its prompts come from agents/prompts.py;
-    False where answers are only read back (imported). aim: what its prompts ask for after the first
-    answer. takes: of `CHOSEN` and "rounds", those that may be set. settings: its own defaults of `case.Settings`,
-    None for what it has no use for; of_family: those of one family that differ. Of labelled text: text: its own defaults of
-    `text_settings.TextSettings`; reads: what it reads besides (`READS`); optional: of that, what it
-    can do without."""
+    makes one without a store), and draws itself: `METHOD.graph.get_graph().draw_mermaid()`. asks: its
+    prompts come from agents/prompts.py; False where answers are only read back (imported). aim: what
+    its prompts ask for after the first answer. takes: of `CHOSEN` and "rounds", those that may be set.
+    settings: its own defaults of `case.Settings`, None for what it has no use for; of_family: those of
+    one family that differ. Of labelled text: text: its own defaults of `text_settings.TextSettings`;
+    reads: what it reads besides (`READS`); optional: of that, what it can do without."""
 
     name: str
     about: str

@@ -8,9 +8,9 @@ from rich.console import Console
 
 from ..records import Json
 from .text import one_line, table
+from .training_runs import STAGES
 
 SPLITS = ("train", "validation", "held-out")
-STAGES = ("parsing", "consistency", "gear")
 WHY = {
     "repeated": "answers that stood there already",
     "cut": "answers cut at a token limit",

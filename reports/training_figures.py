@@ -4,7 +4,8 @@
  - figure7: the same under schedules that mix them;
  - figures 8 to 10, one a momentum training, `curriculum-TRAINING`: probe losses, their averages,
    improvements, weights;
- - watch: what shows a collapse that probe accuracy hides: chosen log-ratios and sampled answers.
+ - watch: what shows a collapse that probe accuracy hides: chosen log-ratios, dotted where one of a
+   stage is warned of, and sampled answers.
 
 A row of panels is a base model. Several seeds of one schedule: each thin, their mean bold.
 """
@@ -15,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..records import Json
 from .plotting import blank, legend_below, rendered, wrapped
 from .training_runs import STAGES, Curve, Run
 
@@ -121,7 +123,7 @@ def watch(runs: Sequence[Run]) -> Figure | None:
             _compared(panel, own, [of(one) for one in own], looks)
             panel.set_title(wrapped(f"{name} · {base}", WIDTH - 0.4), fontsize=9)
             if name.startswith("chosen"):
-                panel.axhline(-0.5, color="grey", lw=0.7, ls=":")  # where a warning is given
+                _edges(panel, [one.settings.get("log_ratio_warning") for one in own])
     _finish(figure, panels, runs)
     return figure
 
@@ -207,7 +209,11 @@ def _of_stage(stage: str) -> str:
 
 def _bounds(panel: Any, settings: Mapping[str, Any], name: str) -> None:
     """Where the settings cut: the most improvement that counts, the bounds of the weights."""
-    edges = {"improvement": ("m_max",), "weight": ("w_min", "w_max")}.get(name, ())
-    for edge in edges:
-        if isinstance(settings.get(edge), int | float):
-            panel.axhline(settings[edge], color="grey", lw=0.7, ls=":")
+    named = {"improvement": ("m_max",), "weight": ("w_min", "w_max")}.get(name, ())
+    _edges(panel, [settings.get(one) for one in named])
+
+
+def _edges(panel: Any, values: Sequence[Json]) -> None:
+    """A dotted line at each; a setting that is not there has none."""
+    for value in sorted({one for one in values if isinstance(one, int | float)}):
+        panel.axhline(value, color="grey", lw=0.7, ls=":")

@@ -25,6 +25,7 @@ from .training import (
     keep_asked,
     new_training,
     read_asked,
+    read_config,
     whole_path,
 )
 
@@ -76,7 +77,7 @@ def train_labels(
     if data is None or base is None:
         raise UsageError("a classifier needs rows and a model: --labels DATA --base DIR")
     base, path = whole_path(base), store_path(store or before.get("store")).resolve()
-    over = {**(before.get("settings") or {}), **_from_file(config), **settings}
+    over = {**(before.get("settings") or {}), **read_config(config), **settings}
     told = settings_of(over)
     trackers(told.report_to)  # said before anything is written, not after
     wanted = list(problem or before.get("problem") or ())
@@ -162,21 +163,6 @@ def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
                 f"a classifier has no setting {name!r}{nearest(name, names, len(names))}"
             )
     return ClassifierSettings(**told)
-
-
-def _from_file(config: str | Path | None) -> dict[str, Any]:
-    if config is None:
-        return {}
-    import yaml
-
-    path = expanded(config)
-    try:
-        told = yaml.safe_load(path.read_text("utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
-    if not isinstance(told, dict):
-        raise DataError(f"{path}: no settings by name")
-    return told
 
 
 def _same(folder: Path, before: Mapping[str, Json], asked: Mapping[str, Json]) -> None:

@@ -39,18 +39,16 @@ class Asked:
 
 
 class SampledAnswers:
-    """`training.dpo.progress.Sampled`: {"instruction_following", "consistent"} over `answers` answers.
+    """`training.dpo.progress.Sampled`: {"instruction_following", "consistent"} over about `answers`
+    answers: to each of `asked`, of which there is one at least, equally many.
 
     consistent is left out where hypotheses need a model to be judged.
     """
 
     def __init__(self, asked: Sequence[Asked], answers: int, seed: int) -> None:
         self._asked = asked
-        self._times = max(1, round(answers / max(1, len(asked))))
+        self._times = max(1, round(answers / len(asked)))
         self._seed = seed
-
-    def __bool__(self) -> bool:
-        return bool(self._asked)
 
     def __call__(self, ask: Ask) -> Mapping[str, float]:
         some = [one for one in self._asked for _ in range(self._times)]

@@ -35,10 +35,11 @@ def subset_of(
     fractions: Sequence[float] | None,
     fixed: str | Path | None = None,
 ) -> Subset | None:
-    """None where no split is named. UsageError for another name, and for fractions or fixed groups
-    without a name, which would change nothing; DataError for the file of fixed groups."""
+    """None where no split is named. UsageError for another name, and for a seed, fractions or fixed
+    groups without a name, which would change nothing; DataError for the file of fixed groups."""
     if not names:
-        for option, told in (("--fractions", fractions), ("--fixed", fixed)):
+        for option, told in (("--split-seed", seed or None), ("--fractions", fractions),
+                             ("--fixed", fixed)):  # fmt: skip
             if told is not None:
                 raise UsageError(f"{option} says nothing without --subset")
         return None

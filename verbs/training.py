@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import secrets
-import shlex
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +20,7 @@ from ..store import Store
 from ..store.sessions import LETTERS
 from ..tasks.files import expanded
 from .arguments import checked
-from .outcome import DEFAULT_STORE, reading, store_path
+from .outcome import reading, store_path
 from .settings import versions
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 ASKED = "asked.json"  # what the training in a folder was asked to do: `--resume` reads it
 RECORD = "training.json"
 CARD, PLOTS = "README.md", "plots"
-KINDS = ("dpo", "labels")
+KINDS = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
 OF_VERSIONS = ("trl", "transformers", "peft", "torch", "bitsandbytes")
 SAMPLED = 128  # answers, at each sample
 OPENED = ("settings", "digest", "pairs", "base", "stages", "pools")  # of training.json, in the log
@@ -191,7 +190,20 @@ def merge(
 
 
 def read_asked(folder: Path, kind: str) -> dict[str, Any]:
-    """What the training in a folder was asked, {} where there is none. UsageError for another kind."""
+    """What the training in a folder was asked, {} where there is none. Raises UsageError for one of
+    another kind, DataError."""
+    told = _asked_in(folder)
+    if told and told["kind"] != kind:
+        raise UsageError(f"{folder} holds {KINDS[told['kind']]}, not {KINDS[kind]}")
+    return told
+
+
+def kind_in(folder: Path) -> str:
+    """Of `KINDS`; "" of a folder without a training. Raises DataError."""
+    return str(_asked_in(folder).get("kind", ""))
+
+
+def _asked_in(folder: Path) -> dict[str, Any]:
     try:
         told = json.loads((folder / ASKED).read_text("utf-8"))
     except FileNotFoundError:
@@ -200,9 +212,6 @@ def read_asked(folder: Path, kind: str) -> dict[str, Any]:
         raise DataError(f"{folder / ASKED} cannot be read: {error}") from None
     if not isinstance(told, dict) or told.get("kind") not in KINDS:
         raise DataError(f"{folder / ASKED} says nothing of a training")
-    if told["kind"] != kind:
-        names = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
-        raise UsageError(f"{folder} holds {names[told['kind']]}, not {names[kind]}")
     return told
 
 
@@ -212,23 +221,20 @@ def settings_over(
     """Flags over the lines of a file over what a training was begun with."""
     from ..training.dpo.settings import TrainSettings
 
-    file = {} if config is None else TrainSettings.names_in(expanded(config))
-    return TrainSettings.of({**before, **file, **given})
+    return TrainSettings.of({**before, **read_config(config), **given})
+
+
+def read_config(config: str | Path | None) -> dict[str, Json]:
+    """The settings of a YAML file, by name. Raises DataError."""
+    from ..training.settings import TrainSettings
+
+    return {} if config is None else TrainSettings.names_in(expanded(config))
 
 
 def whole_path(base: str | Path) -> str:
     """A folder from the root on, so that it is found from elsewhere too; an id of the hub as it is."""
     place = expanded(base)
     return str(place.resolve()) if place.is_dir() else str(base)
-
-
-def kind_in(folder: Path) -> str:
-    """dpo or labels; "" of a folder without a training."""
-    for kind in KINDS:
-        with contextlib.suppress(UsageError):
-            if read_asked(folder, kind):
-                return kind
-    return ""
 
 
 def keep_asked(folder: Path, asked: Mapping[str, Json]) -> None:
@@ -246,11 +252,6 @@ def check_unused(folder: Path) -> None:
 def is_first() -> bool:
     """Of the processes that a launcher started, the one that writes; alone a process is it."""
     return os.environ.get("RANK", "0") == "0"
-
-
-def again(folder: Path) -> str:
-    """The command that goes on."""
-    return shlex.join(["peirce", "train", "--resume", "--out", str(folder)])
 
 
 def new_training() -> str:
@@ -379,6 +380,3 @@ def _status(row: Mapping[str, Json]) -> str:
     if row["status"] == "running" and not (out and alive(Path(str(out)))):
         return "interrupted"
     return str(row["status"])
-
-
-__all__ = ["DEFAULT_STORE", "train", "training_curves", "trainings"]

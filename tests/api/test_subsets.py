@@ -94,6 +94,11 @@ def test_what_is_no_split_is_refused(names, fractions, said):
         subset_of(names, 0, fractions)
 
 
+def test_a_seed_of_splits_without_a_split_is_refused(data):
+    with pytest.raises(UsageError, match="--split-seed says nothing without --subset"):
+        choose("list_functions", data=data, split_seed=3)
+
+
 def test_a_split_without_problems_is_one_sentence(data):
     with pytest.raises(UsageError, match="leaves no problem"):
         choose("list_functions", data=data, subset=["held-out"], fractions=[0.9, 0.1, 0])

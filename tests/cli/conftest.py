@@ -1,7 +1,36 @@
-"""Tests here share the labelled sessions of tests/api and the server of tests/agents."""
+"""Tests here call the command line in this process, in a user's folder. They share the labelled sessions
+of tests/api and the server of tests/agents."""
 
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
+from peirce import cli
 
 for room in ("api", "agents"):
     sys.path.insert(0, str(Path(__file__).parents[1] / room))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory, without settings from the environment. A module that puts files
+    there has a fixture `folder` of its own over this one."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
+        monkeypatch.delenv(name)
+    return tmp_path
+
+
+@pytest.fixture
+def peirce(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """peirce(*arguments) -> (exit code, stdout, stderr), in `folder`."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(list(arguments))
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return call

@@ -20,11 +20,8 @@ TAIL = repr(("all but the first", SOURCE))
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(folder: Path) -> Path:
     """The working directory of a user: pairs, a sample space and a scripted model."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
-        monkeypatch.delenv(name)
     pairs = [
         {"problem": "one", "input": [3, 1, 2], "output": [1, 2]},
         {"problem": "one", "input": [5, 6], "output": [6]},
@@ -35,26 +32,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     recorded = {"problem": "one", "step": 1, "answer": "```python\n" + SOURCE + "\n```"}
     Path("answers.jsonl").write_text(json.dumps(recorded) + "\n")
     Path("script.json").write_text(json.dumps({"*": [TAIL, "no idea"]}))
-    return tmp_path
+    return folder
 
 
 RUN = [
     "run", "examples", "--data", "pairs.jsonl", "--space", "space.jsonl", "--workers", "1",
     "--model", "scripted:script.json",
 ]  # fmt: skip
-
-
-@pytest.fixture
-def peirce(folder, capsys):
-    """peirce(*arguments) -> (exit code, stdout, stderr)"""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            cli.main(list(arguments))
-        said = capsys.readouterr()
-        return ended.value.code, said.out, said.err
-
-    return call
 
 
 def test_run_with_json_prints_one_object_and_nothing_else_on_stdout(peirce):

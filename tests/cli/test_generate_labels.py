@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from chat_server import ChatServer, completion
-from peirce import api, cli
+from peirce import api
 from peirce.agents.scripted import Answering
 from topic_writer import ABOUT, TopicWriter
 
 
 @pytest.fixture
-def peirce(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
-        monkeypatch.delenv(name)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            cli.main(["tasks", *arguments])
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return call
+def peirce(peirce):
+    """peirce(*arguments of `tasks`) -> (exit code, stdout, stderr)"""
+    return partial(peirce, "tasks")
 
 
 def test_noise_and_best_accuracy_are_printed_and_in_the_json(peirce):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from peirce import cli
 from peirce.records import Verdict
 from peirce.store import Store
 
@@ -31,20 +30,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def peirce(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
-    """peirce(*arguments) -> (exit code, stdout, stderr), in a folder with that store."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
-        monkeypatch.delenv(name)
+def folder(folder: Path, made: Path) -> Path:
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    return folder
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            cli.main(["pairs", *arguments])
-        said = capsys.readouterr()
-        return ended.value.code, said.out, said.err
 
-    return call
+@pytest.fixture
+def peirce(peirce):
+    """peirce(*arguments of `pairs`) -> (exit code, stdout, stderr), in a folder with that store."""
+    return partial(peirce, "pairs")
 
 
 def good() -> str:

@@ -4,34 +4,22 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
-from peirce import cli
 
 TAIL = repr(("all but the first", "def f(x):\n    return x[1:]"))
 ENDPOINT = "http://127.0.0.1:9/v1#NAME"
 
 
 @pytest.fixture
-def peirce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
-    """peirce(*arguments) -> (exit code, stdout, stderr), in a user's folder."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
-        monkeypatch.delenv(name)
+def folder(folder: Path) -> Path:
+    """The working directory of a user: a pair, a sample space and a scripted model."""
     pairs = [{"problem": "one", "input": [3, 1], "output": [1]}]
     Path("pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
     Path("space.jsonl").write_text("[]\n[1]\n[1, 2]\n")
     Path("script.json").write_text(json.dumps({"*": [TAIL]}))
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            cli.main(list(arguments))
-        said = capsys.readouterr()
-        return ended.value.code, said.out, said.err
-
-    return call
+    return folder
 
 
 @pytest.fixture

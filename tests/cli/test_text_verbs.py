@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 from labelled_session import ANSWER, data_set, rows, write_lines
-from peirce import cli
 
 JUDGE = {
     "rules": [{"when": r"Input:\n.*(fresh|kind|warm)", "say": "Final answer: good"},
@@ -18,21 +16,11 @@ JUDGE = {
 
 
 @pytest.fixture
-def peirce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
-    """peirce(*arguments) -> (exit code, stdout, stderr), in a folder with the data set meals."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("PEIRCE_")]:
-        monkeypatch.delenv(name)
-    data_set(tmp_path)
+def folder(folder: Path) -> Path:
+    """With the data set meals."""
+    data_set(folder)
     Path("model.json").write_text(json.dumps(JUDGE))
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            cli.main(list(arguments))
-        said = capsys.readouterr()
-        return ended.value.code, said.out, said.err
-
-    return call
+    return folder
 
 
 RUN = ["run", "labels", "--data", "meals", "--method", "hypogenic", "--model", "scripted:model.json",

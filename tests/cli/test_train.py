@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from peirce import cli
 from peirce.store import Store
 from peirce.store.trainings import Point
 from peirce.training.dpo.settings import TrainSettings
@@ -17,18 +16,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 
 
 @pytest.fixture
-def peirce(tmp_path, capsys, monkeypatch):
-    """peirce(*arguments) -> (exit code, stdout, stderr)"""
-    monkeypatch.chdir(tmp_path)
+def folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "140")
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            cli.main(list(arguments))
-        said = capsys.readouterr()
-        return ended.value.code, said.out, said.err
-
-    return call
+    return folder
 
 
 def test_every_setting_has_a_flag_with_its_default(peirce) -> None:

@@ -112,6 +112,19 @@ def test_a_figure_without_data_is_left_out_and_said() -> None:
     assert {name[:7] for name in training_figures.draw([probed])} == {"figure7"}
 
 
+def test_a_collapse_is_watched_by_the_limits_that_each_training_was_given() -> None:
+    if not plotting.available():
+        pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
+    ratios = [Point(0, "gear", "chosen_logratio", 0.0), Point(960, "gear", "chosen_logratio", -1.2)]
+    told = [(row("a", "fixed", log_ratio_warning=-0.8), ratios),
+            (row("b", "momentum", log_ratio_warning=-0.8), ratios),
+            (row("c", "single:gear", log_ratio_warning=-2.0), ratios)]  # fmt: skip
+    figure = training_figures.watch(runs(told))
+    (panel,) = figure.axes
+    levels = [one.get_ydata()[0] for one in panel.lines if one.get_linestyle() == ":"]
+    assert levels == [-2.0, -0.8]
+
+
 def test_the_summary_says_where_each_stage_began_and_ended(
     found: list[Run], tmp_path: Path
 ) -> None:
