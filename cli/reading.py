@@ -83,10 +83,10 @@ def evaluate(
 
 def _curves(names: list[str], store: str | None, out: str | None, as_json: bool) -> None:
     from .. import api
-    from ..reports import text, training_screen
+    from ..reports import text, trained
 
     result = api.training_curves(*names, store=store, out=out)
-    emit([result]) if as_json else training_screen.print_curves(text.console(), result)
+    emit([result]) if as_json else trained.print_curves(text.console(), result)
 
 
 @app.command(

@@ -147,12 +147,12 @@ def _train(
     base: str | None, out: str, store: str | None, quiet: bool, as_json: bool, options: dict[str, Any]
 ) -> None:  # fmt: skip
     from .. import api
-    from ..reports import text, training_screen
+    from ..reports import text, trained, training_screen
 
     with training_screen.TrainingScreen(out, quiet=quiet) as screen:
         record = api.train(base, out=out, store=store, on_progress=screen, **options)
         screen.done = record["status"] != "interrupted"
-    emit([record]) if as_json else training_screen.print_record(text.console(), record)
+    emit([record]) if as_json else trained.print_record(text.console(), record)
     if record["status"] == "interrupted":
         raise typer.Exit(130)
 
@@ -162,14 +162,14 @@ def _classify(
     options: dict[str, Any],
 ) -> None:  # fmt: skip
     from .. import api
-    from ..reports import text, training_screen
+    from ..reports import text, trained, training_screen
 
     with training_screen.ClassifierScreen(out, quiet=quiet) as screen:
         record = api.train_labels(
             data, base=base, out=out, store=store, on_progress=screen, **options
         )
         screen.done = True
-    emit([record]) if as_json else training_screen.print_classifiers(text.console(), record)
+    emit([record]) if as_json else trained.print_classifiers(text.console(), record)
 
 
 def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
@@ -187,10 +187,10 @@ def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
 
 def _list(store: str | None, as_json: bool) -> None:
     from .. import api
-    from ..reports import text, training_screen
+    from ..reports import text, trained
 
     rows = api.trainings(store=store)
-    emit([rows]) if as_json else training_screen.print_trainings(text.console(), rows)
+    emit([rows]) if as_json else trained.print_trainings(text.console(), rows)
 
 
 def _is_classifier(out: str) -> bool:
