@@ -1,5 +1,5 @@
 """Language models in this process, through transformers and peft: `hf:BASE` and `hf:BASE+ADAPTER`
-(local_files says how they are read). Settings are in `SETTINGS`.
+(local_files says how they are read).
 
 The requests that wait at a moment go as one batch on one thread; to a small model each comes and goes
 by itself (local_decoding). An answer depends on its own request alone: sampling takes its noise from
@@ -7,9 +7,9 @@ the request's seed (local_sampling), not from a generator that a batch shares. W
 still change: a row's logits differ in their last digits with the size of its batch, so a near-tie can
 fall the other way; seldom in float32, about once in some hundred tokens in bfloat16, float16 and 4 bits.
 
-Importing this module imports no torch. Beside it, by concept: `local_files` (where the files lie),
-`local_model` (loading, one batch), `local_decoding` (answers of a small one), `local_chat` (template
-and reply), `local_sampling`.
+Importing this module imports no torch. Beside it, by concept: `local_settings`, `local_files` (where
+the files lie), `local_model` (loading, one batch), `local_decoding` (answers of a small one),
+`local_chat` (template and reply), `local_sampling`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from ..records import (
     digest_of,
 )
 from . import given_settings
+from .local_settings import DEFAULTS, SETTINGS, check_settings
 
 if TYPE_CHECKING:
     from .local_chat import Wording
@@ -48,22 +49,6 @@ SCHEMES = ("hf",)
 PACKAGES = ("torch", "transformers", "peft", "accelerate")
 INSTALL = "pip install 'peirce[local]'"
 
-SETTINGS: dict[str, str] = {
-    "temperature": "of sampling, 0 is greedy; without it what the model's generation_config says",
-    "top_p": "of sampling, likewise",
-    "top_k": "of sampling, likewise; 0 is no limit",
-    "max_tokens": "of one answer, default 1024; what is cut there finishes with 'length'",
-    "batch": "requests answered side by side, default 16 at most; 64 of a small model",
-    "device": "cpu, cuda, cuda:1, mps, or auto (spread over several); default the first there is",
-    "dtype": "float32, bfloat16 or float16; default auto: as the weights are stored",
-    "load_in_4bit": "true loads 4-bit weights (NF4, by bitsandbytes)",
-    "tools": "true offers tools through the chat template; default false",
-    "chat_template": "a Jinja file in place of the model's own, or plain",
-    "context_tokens": "what the model holds, prompt and answer; default what it says of itself",
-    "model_args": "variables of the chat template, as enable_thinking or reasoning_effort",
-}
-DEFAULTS = {"max_tokens": 1024, "tools": False}
-DTYPES = ("auto", "float32", "bfloat16", "float16")
 FIRST_LINGER_S = 0.02
 LINGER = 0.1  # of the time that the last batch took: so long others may still join the next
 MOST_LINGER_S = 2.0
@@ -395,29 +380,3 @@ def _check_packages(spec: str, given: Mapping[str, Json]) -> None:
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"model {spec!r} needs {', '.join(missing)}: {INSTALL}")
-
-
-def check_settings(spec: str, given: Mapping[str, Json]) -> None:
-    """Raises UsageError for a setting of another kind, or beyond its bounds."""
-
-    def wrong(key: str, must: str) -> UsageError:
-        return UsageError(f"{key} {given[key]!r} of model {spec!r} must be {must}")
-
-    lowest = {"temperature": 0, "top_p": 0, "top_k": 0, "max_tokens": 1, "batch": 1, "context_tokens": 1}  # fmt: skip
-    for key, low in lowest.items():
-        value: Any = given.get(key, low)
-        kind: Any = int | float if key in ("temperature", "top_p") else int
-        if isinstance(value, bool) or not isinstance(value, kind) or not value >= low:
-            raise wrong(key, f"a {'whole ' if kind is int else ''}number of at least {low}")
-    if not 0 < given.get("top_p", 1) <= 1:
-        raise wrong("top_p", "above 0 and at most 1")
-    for key in ("tools", "load_in_4bit"):
-        if not isinstance(given.get(key, False), bool):
-            raise wrong(key, "true or false")
-    for key in ("device", "chat_template"):
-        if not isinstance(given.get(key, ""), str):
-            raise wrong(key, "a text")
-    if given.get("dtype", "auto") not in DTYPES:
-        raise wrong("dtype", f"one of {', '.join(DTYPES)}")
-    if not isinstance(given.get("model_args", {}), Mapping):
-        raise wrong("model_args", "a mapping")

@@ -156,7 +156,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 def load(
     base: Found, adapter: Found | None, given: Mapping[str, Json], answers: bool = True
 ) -> LocalModel:
-    """Raises UsageError and DataError, one sentence each. given: settings as `local.SETTINGS`. answers:
+    """Raises UsageError and DataError, one sentence each. given: settings as `local_settings.SETTINGS`. answers:
     False where its weights are wanted alone: then it makes no pass, after which bitsandbytes could not
     train some weights any more."""
     with _quiet():
