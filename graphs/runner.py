@@ -101,15 +101,16 @@ async def run_session(
         stopping.set()
 
     async def worker() -> None:
+        nonlocal at_work
         try:
             await run_some()
         finally:
-            at_work.pop()
-            gather()
+            at_work -= 1
+            set_commits()
 
-    def gather() -> None:
-        many = fast and len(at_work) >= MANY
-        store.commit_together(len(at_work) // A_COMMIT if many else 1)
+    def set_commits() -> None:
+        many = fast and at_work >= MANY
+        store.commit_together(at_work // A_COMMIT if many else 1)
 
     async def run_some() -> None:
         nonlocal failures
@@ -132,9 +133,9 @@ async def run_session(
             if failures == max_failures and not early:
                 end_early("failed", f"{failures} problems failed, as many as max_failures allows")
 
-    at_work = [None] * max(1, min(concurrency, len(todo)))
-    gather()
-    workers = [asyncio.create_task(worker()) for _ in at_work]
+    at_work = max(1, min(concurrency, len(todo)))  # workers that have not come to their end
+    set_commits()
+    workers = [asyncio.create_task(worker()) for _ in range(at_work)]
     status, cause = "failed", ""
     try:
         await asyncio.gather(*workers)
