@@ -93,6 +93,7 @@ async def run_session(
     budget = budget or Budget()
     budget.closed = None
     answers = store.cache(session) if cache else None
+    at_work = max(1, min(concurrency, len(todo)))  # workers that have not come to their end
     failures = 0
     early: list[tuple[str, str]] = []  # status and cause, of what first ended the session early
 
@@ -133,7 +134,6 @@ async def run_session(
             if failures == max_failures and not early:
                 end_early("failed", f"{failures} problems failed, as many as max_failures allows")
 
-    at_work = max(1, min(concurrency, len(todo)))  # workers that have not come to their end
     set_commits()
     workers = [asyncio.create_task(worker()) for _ in range(at_work)]
     status, cause = "failed", ""
