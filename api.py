@@ -28,7 +28,7 @@ from .verbs.labelled_training import train_labels
 from .verbs.outcome import Session, Trace, problem_in, reading, store_path
 from .verbs.pairing import pair_sets, pairs
 from .verbs.predicting import predict
-from .verbs.pretraining import pretrained as pretrain
+from .verbs.pretraining import pretrain
 from .verbs.problems import tasks_list, tasks_show, tasks_space
 from .verbs.rating import rate
 from .verbs.running import import_recorded, plan, resume, run

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..records import InputSet, Json, Problem, UsageError
-from ..training.pretrain.making import Progress, measured, pretrain
+from ..training.pretrain import making
 from ..training.pretrain.settings import PretrainSettings
 from .arguments import checked
 from .driving import complete
@@ -21,7 +21,7 @@ ANSWERS = 8
 
 
 @checked
-def pretrained(
+def pretrain(
     out: str | Path,
     *,
     architecture: str = "llama",
@@ -48,12 +48,12 @@ def pretrained(
     settings = _settings(architecture, size, minutes, tokens, tasks, seed, template)
     if measure < 0:
         raise UsageError(f"measure is {measure}: it must be at least 0")
-    tell: Progress = on_progress or (lambda said: None)
-    made = pretrain(settings, out, tell)
+    tell: making.Progress = on_progress or (lambda said: None)
+    made = making.pretrain(settings, out, tell)
     record = dict(made.record)
     if measure and (not made.used or "measured" not in record):
         figures = complete(_measured(made.out, settings, measure, sandbox, workers, tell))
-        record = measured(made.out, figures)
+        record = making.measured(made.out, figures)
     return {"out": str(made.out), "used": made.used, **record}
 
 
@@ -83,7 +83,7 @@ async def _measured(
     count: int,
     sandbox: str,
     workers: int | None,
-    tell: Progress,
+    tell: making.Progress,
 ) -> list[dict[str, Json]]:
     from ..tasks import family as family_named
     from ..training.pretrain import measure
