@@ -94,11 +94,6 @@ class Trainings:
         if statements:
             self._write(statements)
 
-    def rewind(self, training: str, examples: int) -> None:
-        """Takes away what was logged after so many examples."""
-        sql = "DELETE FROM training_point WHERE training = ? AND examples > ?"
-        self._write([(sql, (training, examples))])
-
     # --- reading
 
     def list(self) -> list[dict[str, Any]]:

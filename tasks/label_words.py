@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from ..records import Agreement, Hypothesis, Json, Observation, View
 from .compact_values import one_line
-from .json_answers import object_schema
 
 ANSWER_FORMATS = ("list", "json")
 APPLIES_NOT = "does not apply"  # what a judge answers where a hypothesis says nothing of an input
@@ -63,21 +62,6 @@ ANSWER_SCHEMA: Mapping[str, Json] = {
         "hypotheses": {
             "type": "array",
             "items": {"type": "string", "description": "A hypothesis in one sentence."},
-        }
-    },
-    "required": ["hypotheses"],
-    "additionalProperties": False,
-}
-SOURCED_SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "properties": {
-        "hypotheses": {
-            "type": "array",
-            "items": object_schema(
-                hypothesis="A hypothesis in one sentence.",
-                source="The number of the paper that it rests on; empty where it rests on none.",
-                quote="A quote of that paper, word for word as its findings give it.",
-            ),
         }
     },
     "required": ["hypotheses"],

@@ -20,7 +20,7 @@ from .label_config import CONFIG
 from .label_drawing import drawn
 from .label_generation import GENERATORS, Generator, citations, named
 from .label_generation.planted import NOISES
-from .label_generation.written import SUBJECT, WRITABLE
+from .label_generation.written import SUBJECT
 from .label_problems import NAME, SHOWN, TEXT, Rows
 from .label_sources import identity_of, source_of
 from .sentences import nearest, warn
@@ -147,9 +147,6 @@ class Labels:
         if self.generator != citations.NAME:
             named(self._maker(), count, seed, kinds.get("level"))
         return form
-
-    def writable_by_model(self) -> bool:
-        return self.generator in WRITABLE
 
     def _maker(self) -> Generator:
         if self.written is not None:

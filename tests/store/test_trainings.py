@@ -32,13 +32,12 @@ def test_a_training_comes_back_with_its_points_in_order(path: Path) -> None:
         assert store.trainings.training("abcd") == row
 
 
-def test_writing_again_replaces_and_rewinding_takes_away(path: Path) -> None:
+def test_writing_again_replaces(path: Path) -> None:
     with Store.open(path, write=True) as store:
         store.trainings.begin("abcd", {"seed": 1}, created="2026-01-01")
-        store.trainings.add("abcd", [Point(n, "", "train_loss", float(n)) for n in (16, 32, 48)])
+        store.trainings.add("abcd", [Point(n, "", "train_loss", float(n)) for n in (16, 32)])
         store.trainings.end("abcd", "interrupted", {"at": 48})
         store.trainings.begin("abcd", {"seed": 2})
-        store.trainings.rewind("abcd", 32)
         again = [Point(32, "", "train_loss", 0.5), Point(32, "", "train_loss", 0.25)]
         store.trainings.add("abcd", again)
         assert [(p.examples, p.value) for p in store.trainings.points("abcd")] == [

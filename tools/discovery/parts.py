@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ...records import Json
 from ..judge.conditions import AllOf, AnyOf, Compare, Condition, More, Not, mentions
-from ..judge.quantities import Listed, Number
+from ..judge.quantities import Listed
 from ..judge.rules import Clause, NotExact, Prefer, Rule, When, compile_sentence
 from ..judge.terms import terms
 
@@ -99,9 +99,3 @@ def _of(told: object, only_text: str) -> frozenset[str]:
     if column is None:
         column = getattr(told, "text", "") or only_text
     return frozenset((column,))
-
-
-def numbers_of(leaf: Condition) -> tuple[str, ...]:
-    """The numeric columns of a comparison."""
-    told = (getattr(leaf, name, None) for name in ("quantity", "left", "right"))
-    return tuple(one.column for one in told if isinstance(one, Number))
