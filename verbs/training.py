@@ -226,7 +226,7 @@ def settings_over(
 
 def read_config(config: str | Path | None) -> dict[str, Json]:
     """The settings of a YAML file, by name. Raises DataError."""
-    from ..training.settings import TrainSettings
+    from ..training.dpo.settings import TrainSettings
 
     return {} if config is None else TrainSettings.names_in(expanded(config))
 
