@@ -256,7 +256,7 @@ def test_an_adapter_that_is_loaded_again_says_what_it_said(place: Path) -> None:
 def test_rows_are_no_longer_than_what_the_model_holds(place: Path, tmp_path: Path) -> None:
     """Learned positions end: a row beyond them is no row that the model can read."""
     from peirce.agents.local_files import find
-    from peirce.training.classifier import fit
+    from peirce.training.classifier.fitting import fit
 
     base = make_short_model(tmp_path / "short", place / "base", positions=24)
     rows = [Observation("rain " * 40 if n % 2 else "sun " * 40, f"{n % 2}") for n in range(12)]

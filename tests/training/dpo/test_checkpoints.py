@@ -37,6 +37,16 @@ def test_what_is_kept_is_the_newest_and_nothing_pickled(tmp_path):
     assert not list(tmp_path.rglob("training_args.bin"))
 
 
+def test_what_a_kill_left_half_removed_does_not_look_whole(tmp_path, monkeypatch):
+    for number in (8, 9):
+        make(tmp_path, number)
+    monkeypatch.setattr(checkpoints.shutil, "rmtree", lambda path: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        checkpoints.prune(tmp_path, 1)
+    assert (tmp_path / "checkpoint-8").is_dir()
+    assert not (tmp_path / "checkpoint-8" / checkpoints.STATE).exists()
+
+
 def test_numbers_come_back_to_the_last_digit(tmp_path):
     state, arrays = checkpoints.read(make(tmp_path, 3))
     assert state == {"examples": 3}

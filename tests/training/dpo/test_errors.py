@@ -135,6 +135,18 @@ def importlib_find_spec():
 # --- a folder that holds a training -----------------------------------------------------------
 
 
+def test_a_training_that_knew_fewer_settings_goes_on(base, trained, tmp_path):
+    """Of an older Peirce: what it did not know is as it was then, the default."""
+    out = shutil.copytree(trained.out, tmp_path / "out")
+    held = json.loads((out / "training.json").read_text())
+    for name in ("precompute", "keep"):
+        del held["settings"][name]
+    (out / "training.json").write_text(json.dumps(held | {"digest": "0" * 64}))
+    settings = TrainSettings.of(SMALL)
+    assert train(str(base), TABLE, settings, out, ListLog(), resume=True).status == "done"
+    refused(base, out, "with precompute True, not False", precompute=False, resume=True)
+
+
 def test_a_folder_that_holds_a_training_is_not_written_over(base, trained):
     before = (trained.out / "training.json").read_text()
     refused(base, trained.out, f"holds the training {trained.training} (done, 8 examples)")
@@ -246,7 +258,9 @@ def test_a_foreign_adapter_goes_on_the_weights_of_the_base_that_it_names(base, t
     """Trained elsewhere, nothing beside it says by which weights: its settings name a folder."""
     other = make_model(tmp_path / "other", seed=5)
     adapter = make_adapter(tmp_path / "foreign", base)
-    with pytest.raises(UsageError, match="'foreign' was trained on other weights .* than .*'other'"):
+    with pytest.raises(
+        UsageError, match=r"'foreign' was trained on other weights .* than .*'other'"
+    ):
         merge(adapter, str(other), tmp_path / "merged")
     copied = shutil.copytree(base, tmp_path / "copied")
     assert merge(adapter, str(copied), tmp_path / "merged").is_dir()
