@@ -78,7 +78,7 @@ def train(
 
     interrupt: asked after each update; true ends the training there, with a checkpoint.
     resume: goes on from the last whole checkpoint in `out` (from the start where there is none); of
-    a training that is done it returns the record.
+    a training that is done it returns the record; weights that were removed are made again.
     UsageError where `out` holds another training (or any, without `resume`), for a base, pairs or
     settings that do not fit each other; DataError for files that cannot be read; PeirceError where
     the loss is no number any more or the memory does not hold a batch.
@@ -94,7 +94,7 @@ def train(
 
         place(settings)
         record = agreed(lambda: _begun(out, found, table, settings, resume), processes)
-    if record["status"] == "done":
+    if record["status"] == "done" and (out / str(record["model"])).is_dir():
         return _trained(out, record)
     with _alone(out):
         return _Run(found, table, settings, out, log, record).go(sampled, progress, interrupt)

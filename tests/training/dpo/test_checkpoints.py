@@ -62,6 +62,26 @@ def test_a_damaged_one_is_one_sentence(tmp_path, name):
         checkpoints.read(path)
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", checkpoints.REFERENCES])
+@pytest.mark.parametrize("rest", [b"", b"PK\x03\x04 no more", None])
+def test_a_cut_or_missing_file_of_one_is_one_sentence(tmp_path, name, rest):
+    path = make(tmp_path, 3)
+    (path / name).unlink()
+    if rest is not None:
+        (path / name).write_bytes(rest)
+    with pytest.raises(DataError, match=f"cannot be read .*{name}.*: remove it, and --resume"):
+        checkpoints.read(path)
+
+
+def test_one_of_an_older_peirce_says_no_sizes_and_is_read(tmp_path):
+    path = make(tmp_path, 3)
+    (path / checkpoints.STATE).write_text('{"examples": 3}')
+    assert checkpoints.read(path)[0] == {"examples": 3}
+    (path / checkpoints.REFERENCES).write_bytes((path / checkpoints.REFERENCES).read_bytes()[:20])
+    with pytest.raises(DataError, match="cannot be read"):
+        checkpoints.read(path)
+
+
 def test_a_file_is_never_seen_half_written(tmp_path):
     path = tmp_path / "training.json"
     checkpoints.write_whole(path, json.dumps({"a": 1}))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import signal
 import subprocess
 import sys
@@ -305,6 +306,13 @@ def test_a_training_that_is_done_is_not_trained_again(base, fixed, monkeypatch):
     monkeypatch.setattr("peirce.training.dpo.run._Run", None)
     again, _ = run(base, fixed[0].out, resume=True)
     assert again == fixed[0]
+
+
+def test_weights_that_were_removed_are_made_again_from_the_last_checkpoint(base, fixed, tmp_path):
+    out = shutil.copytree(fixed[0].out, tmp_path / "out")
+    shutil.rmtree(out / "adapter")
+    again, _ = run(base, out, resume=True)
+    assert again.status == "done" and same(weights(again.model), weights(fixed[0].model))
 
 
 # --- what watches over it ---------------------------------------------------------------------
