@@ -137,12 +137,34 @@ def weights_digest(folder: Path) -> Digest:
 
 
 def _check_origin(base: Found, adapter: Found) -> None:
-    told = (origin(adapter.folder) or {}).get("base")
+    """UsageError for an adapter of other weights: by what a training wrote beside it, else by the
+    base that it names, where that is here."""
+    told = (origin(adapter.folder) or {}).get("base") or _named_base(base, adapter)
     if isinstance(told, dict) and told.get("weights") != (mine := weights_digest(base.folder)):
         raise UsageError(
             f"The adapter {adapter.name!r} was trained on other weights ({told.get('name')},"
             f" {str(told.get('weights'))[:12]}) than those of {base.name!r} ({mine[:12]})."
         )
+
+
+def _named_base(base: Found, adapter: Found) -> dict[str, Any] | None:
+    """The base that an adapter's settings name; None where it is not here, or in another precision:
+    an adapter that was trained on packed weights belongs on the whole ones too."""
+    name = read_object(adapter.folder / ADAPTER_CONFIG).get("base_model_name_or_path")
+    if not isinstance(name, str) or not name:
+        return None
+    try:
+        named = _found(name, fetch=False)
+    except UsageError:
+        return None
+    if named.folder.resolve() == base.folder.resolve() or not named.weights:
+        return None
+    forms = [
+        [read_object(one.folder / CONFIG).get(key) for key in ("dtype", "torch_dtype", "quantization_config")]
+        for one in (named, base) if (one.folder / CONFIG).is_file()
+    ]  # fmt: skip
+    same = len(forms) == 2 and forms[0] == forms[1]
+    return {"name": name, "weights": weights_digest(named.folder)} if same else None
 
 
 def read_object(path: Path) -> dict[str, Any]:

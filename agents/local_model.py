@@ -180,7 +180,7 @@ def load(
     model.generation_config = config
     rest = {key: value for key, value in config.to_diff_dict().items()
             if key not in (*TAKEN, *IDS, "use_cache") and not key.startswith("_") and value}  # fmt: skip
-    context = given.get("context_tokens") or _context(model)
+    context = given.get("context_tokens") or context_of(model)
     most = given["max_tokens"]
     with _said(f"model {base.name!r}"):
         decoder = decoder_of(model, sampling, most) if answers and not rest else None
@@ -294,7 +294,8 @@ def _set_ends(base: Found, config: Any, tokenizer: Any) -> None:
     config.pad_token_id = first if pad is None else pad
 
 
-def _context(model: Any) -> int | None:
+def context_of(model: Any) -> int | None:
+    """Tokens that a model holds; None where it does not say."""
     told = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return told if isinstance(told, int) and told > 0 else None
 

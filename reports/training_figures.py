@@ -141,7 +141,7 @@ def _grid(rows: int, columns: int, title: str) -> tuple[Figure, Any]:
 def _finish(figure: Figure, panels: Any, runs: Sequence[Run]) -> None:
     for panel in panels.ravel():
         panel.grid(alpha=0.25)
-        if not panel.lines:
+        if not panel.get_legend_handles_labels()[0]:  # lines of reference have no name
             panel.text(0.5, 0.5, "no data", ha="center", va="center", transform=panel.transAxes)
     for panel in panels[-1]:
         panel.set_xlabel("examples")

@@ -19,7 +19,8 @@ SCHEDULES = (
 )  # in figures
 STAGES = ("parsing", "consistency", "gear")
 BESIDE = ("schedule", "seed", "examples", "save_every", "keep", "report_to", "device", "device_batch",
-          "recompute", "precompute", "log_ratio_warning", "following_drop", "stop", "sample_every")  # fmt: skip
+          "recompute", "precompute", "log_ratio_warning", "following_drop", "stop", "sample_every",
+          "sample_tokens")  # fmt: skip
 MOMENTUM = ("alpha", "epsilon", "m_max", "w_min", "w_max", "lag")  # settings of that schedule alone
 
 Curve = list[tuple[int, float]]  # (examples, value), by examples

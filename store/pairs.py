@@ -130,7 +130,7 @@ class PairSets:
                 f"pairs {name!r} are ambiguous: {', '.join(d[:12] for d in found[:8])}"
             )
         near = difflib.get_close_matches(name, [d[: len(name)] for d in digests], 1)
-        hint = near[0] if near else digests[-1][:12]
+        hint = near[0] if name and near else digests[-1][:12]
         raise StoreError(f"no pairs {name!r}; did you mean {hint}, or last?")
 
     def read(self, name: str) -> StoredPairs:

@@ -178,6 +178,7 @@ def merge(
     None for the one that the adapter names. Raises UsageError for an adapter of another base."""
     from ..training.dpo.merge import merge as merged
 
+    writing.check_folder(expanded(out).parent)
     model = merged(expanded(adapter), None if base is None else str(base), expanded(out))
     return {
         "adapter": str(adapter),

@@ -67,6 +67,23 @@ def make_model(folder: Path, template: str | None = TEMPLATE, seed: int = 1, **c
     return folder
 
 
+def make_short_model(folder: Path, base: Path, positions: int) -> Path:
+    """Writes a tiny GPT-2 with the tokenizer of `base`, whose learned positions end after so many."""
+    import torch
+    from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel
+
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    config = GPT2Config(
+        vocab_size=len(tokenizer), n_positions=positions, n_embd=32, n_layer=2, n_head=2,
+        eos_token_id=2, bos_token_id=None, pad_token_id=0,
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        GPT2LMHeadModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 def with_adapter(folder: Path, base: Path, adapter: Path) -> Path:
     """Copies a model and its adapter into one folder, as servers take them."""
     for source in (base, adapter):

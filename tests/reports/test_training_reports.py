@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from peirce.reports import plotting, training_figures, training_tables, writing
-from peirce.reports.training_runs import Run, runs
+from peirce.reports.training_runs import BESIDE, Run, runs
 from peirce.store.trainings import Point
+from peirce.training.dpo.settings import TrainSettings
 
 STAGES = ("parsing", "consistency", "gear")
 
@@ -74,7 +75,7 @@ def test_trainings_stand_by_base_and_schedule_and_seeds_share_a_label(found: lis
 def test_labels_say_what_differs_and_nothing_else() -> None:
     told = runs(
         [(row("a", "momentum"), []), (row("b", "momentum", w_min=0.2, w_max=2.0), []),
-         (row("c", "fixed", w_min=0.2), []), (row("d", "fixed", seed=4, report_to="wandb"), []),
+         (row("c", "fixed", w_min=0.2), []), (row("d", "fixed", seed=4, report_to="wandb", sample_tokens=64), []),
          (row("e", "single:gear", beta=0.1, digest="bb22"), [])]
     )  # fmt: skip
     assert {one.training: one.label for one in told} == {
@@ -82,6 +83,31 @@ def test_labels_say_what_differs_and_nothing_else() -> None:
         "d": "fixed", "e": "single:gear",
     }  # fmt: skip
     assert {one.training: one.base for one in told}["e"] == "llama (bb22)"
+
+
+def test_settings_that_do_not_change_the_weights_are_in_no_label() -> None:
+    told = TrainSettings()
+    assert told.record().keys() - told.deciding().keys() <= set(BESIDE)
+
+
+def test_a_panel_without_a_curve_says_so_and_a_warning_stands_where_it_was_set() -> None:
+    if not plotting.available():
+        pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
+    some = [
+        Point(0, "gear", "probe_accuracy", 0.5),
+        Point(0, "gear", "chosen_logratio", 0.0),
+        Point(0, "parsing", "probe_accuracy", 0.5),
+    ]
+    told = runs([(row("a", "fixed", log_ratio_warning=-3.0), some),
+                 (row("b", "fixed", base="m/neox", log_ratio_warning=-3.0), some[:2])])  # fmt: skip
+    figure = training_figures.accuracies(told, "")
+    assert figure is not None
+    empty = [bool(panel.texts) for panel in figure.axes]  # a row a base, parsing before gear
+    assert empty == [False, False, True, False]
+    figure = training_figures.watch(told)
+    assert figure is not None
+    levels = [line.get_ydata()[0] for line in figure.axes[0].lines if line.get_linestyle() == ":"]
+    assert levels == [-3.0]
 
 
 def test_every_figure_of_the_paper_is_drawn_from_logs(found: list[Run], tmp_path: Path) -> None:

@@ -87,6 +87,8 @@ def test_a_name_that_is_none_is_one_sentence(path: Path) -> None:
         save_table(store, table(), REPORT)
         with pytest.raises(StoreError, match=r"no pairs 'xyz'; did you mean [0-9a-f]{12}, or last"):
             read_table(store, "xyz")
+        with pytest.raises(StoreError, match=r"no pairs ''; did you mean [0-9a-f]{12}, or last"):
+            read_table(store, "")
         with pytest.raises(UsageError, match="name it first"):
             save_table(store, PairTable(**{**vars_of(table()), "digest": ""}), REPORT)
     with (

@@ -6,7 +6,7 @@ them the validation rows are labelled, and the pass with the best macro F1 is ke
 with the lower loss). Test rows and those of another source are labelled once, at the end.
 
  - Weights: all of them below 100 million, above a LoRA adapter (on a GPU over a base in 4 bits).
- - A row too long for `max_length` loses the ends of its longest columns, never a whole column; how many
+ - A row too long for `max_length`, or for what the model holds, loses the ends of its longest columns, never a whole column; how many
    rows did is said.
  - A set without validation rows gives up every tenth training row, drawn by the seed.
 
@@ -113,7 +113,7 @@ def _fitted(
     cut = 0
     sets = {}
     for name, some in {**data.rows, "train": train, "val": val}.items():
-        sets[name], lost = encoded(course.tokenizer, some, settings.max_length)
+        sets[name], lost = encoded(course.tokenizer, some, course.max_length)
         cut += lost
     told = {label: place for place, label in enumerate(data.labels)}
     gold = {"train": [told[str(one.output)] for one in train],

@@ -17,6 +17,7 @@ from torch.utils.data import Dataset
 from transformers.trainer_utils import get_last_checkpoint
 
 from ...agents.local_files import Found
+from ...agents.local_model import context_of
 from ...records import DataError, UsageError
 from ...tools.label_scores import macro_f1
 from ..libraries import writes
@@ -79,7 +80,8 @@ class _Watch(transformers.TrainerCallback):  # type: ignore[misc]
 
 
 class Course:
-    """One model on one set. weights, trained: their numbers. learning_rate: as it is used."""
+    """One model on one set. weights, trained: their numbers. learning_rate, max_length: as they are
+    used."""
 
     def __init__(
         self, base: Found, labels: Sequence[str], settings: ClassifierSettings, out: Path
@@ -91,6 +93,7 @@ class Course:
         self.tokenizer = _tokenizer(base)
         model = _model(base, labels, settings, self.tokenizer)
         self.weights = sum(one.numel() for one in model.parameters())
+        self.max_length = min(settings.max_length, context_of(model) or settings.max_length)
         full = settings.full if settings.full is not None else self.weights < SMALL
         self._model = model if full else _adapted(model, settings)
         self.trained = sum(one.numel() for one in self._model.parameters() if one.requires_grad)

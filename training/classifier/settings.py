@@ -38,8 +38,10 @@ class ClassifierSettings:
         for name in ("warmup", "lora_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}: it must be from 0 to below 1")
-        if self.weight_decay < 0 or self.seed < 0:
-            raise UsageError("weight_decay and seed must be at least 0")
+        if self.weight_decay < 0:
+            raise UsageError(f"weight_decay is {self.weight_decay}: it must be at least 0")
+        if not 0 <= self.seed < 2**32:  # what numpy's generator takes, whose seed transformers sets
+            raise UsageError(f"seed is {self.seed}: it must be from 0 to below 2**32")
 
     def record(self) -> dict[str, Json]:
         return asdict(self)

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from ...records import DataError, Json
 
 STATE = "curriculum.json"
 REFERENCES = "references.npz"
+SIZES = "bytes"  # of the other files, in the state
 PREFIX = "checkpoint-"
 
 
@@ -40,20 +42,33 @@ def complete(
         np.savez(file, keys=keys, values=values)
     # The settings of the libraries, pickled; nothing reads them.
     (folder / "training_args.bin").unlink(missing_ok=True)
-    for path in folder.rglob("*"):
+    sizes = {}
+    for path in sorted(folder.rglob("*")):
         if path.is_file():
             _flush(path)
-    write_whole(folder / STATE, json.dumps(state))
+            sizes[str(path.relative_to(folder))] = path.stat().st_size
+    write_whole(folder / STATE, json.dumps({**state, SIZES: sizes}))
 
 
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The state and the arrays of a whole checkpoint. DataError where they cannot be read."""
+    """The state and the arrays of a whole checkpoint. DataError where they cannot be read, or where a
+    file of it is not as long as it was."""
     try:
         state = json.loads((folder / STATE).read_text("utf-8"))
+        _check_sizes(folder, state.pop(SIZES, {}))
         with np.load(folder / REFERENCES, allow_pickle=False) as held:
             return state, dict(held)
-    except (OSError, ValueError, EOFError) as error:
-        raise DataError(f"The checkpoint {folder} cannot be read: {error}") from None
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise DataError(
+            f"The checkpoint {folder} cannot be read ({error}): remove it, and --resume goes on from"
+            " the one before."
+        ) from None
+
+
+def _check_sizes(folder: Path, sizes: Mapping[str, int]) -> None:
+    for name, size in sizes.items():
+        if (there := (folder / name).stat().st_size) != size:
+            raise ValueError(f"{name} has {there:,} bytes of {size:,}")
 
 
 def prune(folder: Path, keep: int) -> None:

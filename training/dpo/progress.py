@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from ...records import Message
 
 Ask = Callable[[Sequence[Sequence[Message]], int], list[str]]
-"""Prompts and a seed to answers of the model under training, at temperature 1, one each."""
+"""Prompts and a seed to answers of the model under training, at temperature 1, one each; "" where the
+model holds no more than the prompt."""
 
 Sampled = Callable[[Ask], Mapping[str, float]]
 """What a caller measures on answers that it asks for: a number by name, at least

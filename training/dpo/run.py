@@ -78,7 +78,7 @@ def train(
 
     interrupt: asked after each update; true ends the training there, with a checkpoint.
     resume: goes on from the last whole checkpoint in `out` (from the start where there is none); of
-    a training that is done it returns the record.
+    a training that is done it returns the record; weights that were removed are made again.
     UsageError where `out` holds another training (or any, without `resume`), for a base, pairs or
     settings that do not fit each other; DataError for files that cannot be read; PeirceError where
     the loss is no number any more or the memory does not hold a batch.
@@ -94,7 +94,7 @@ def train(
 
         place(settings)
         record = agreed(lambda: _begun(out, found, table, settings, resume), processes)
-    if record["status"] == "done":
+    if record["status"] == "done" and (out / str(record["model"])).is_dir():
         return _trained(out, record)
     with _alone(out):
         return _Run(found, table, settings, out, log, record).go(sampled, progress, interrupt)
@@ -172,9 +172,8 @@ class _Run:
         trainer = make_trainer(args, opened, settings, course, tokens, told)
         scorer = Scorer(trainer, tokens.sequence, 4 * settings.device_batch)
         probe = Probe({one: probed[one] for one in stages}, tokens, scorer, settings.beta)
-        course.attach(
-            trainer, scorer, probe, Asker(trainer, opened.wording, settings.sample_tokens)
-        )
+        ask = Asker(trainer, opened.wording, settings.sample_tokens, opened.context)
+        course.attach(trainer, scorer, probe, ask)
         return course, trainer
 
     def _train(self, course: Course, trainer: Any, opened: Opened, last: Path | None) -> None:
@@ -296,15 +295,14 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
             f"{str(out)!r} holds a training on other pairs: {held['pairs'][:12]}, not"
             f" {mine['pairs'][:12]}."
         )
-    if held["digest"] != mine["digest"]:
-        before, now = TrainSettings.of(held["settings"]), TrainSettings.of(mine["settings"])
-        name = next(
-            key for key, value in now.deciding().items() if before.deciding().get(key) != value
-        )
-        raise UsageError(
-            f"{str(out)!r} holds a training with {name} {getattr(before, name)}, not"
-            f" {getattr(now, name)}: resume with what it was begun with."
-        )
+    # By name, not by digest: of an older Peirce there may be settings less, which are the defaults.
+    before, now = TrainSettings.of(held["settings"]), TrainSettings.of(mine["settings"])
+    for name, value in now.deciding().items():
+        if (was := getattr(before, name)) != value:
+            raise UsageError(
+                f"{str(out)!r} holds a training with {name} {was}, not {value}: resume with what it"
+                " was begun with."
+            )
 
 
 def read_record(out: Path) -> dict[str, Any]:

@@ -178,9 +178,10 @@ class TrainSettings:
                      "keep"):  # fmt: skip
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least 1.")
-        for name in ("seed", "sample_every"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} is {getattr(self, name)}; it must be at least 0.")
+        if not 0 <= self.seed < 2**32:  # what numpy's generator takes, whose seed transformers sets
+            raise UsageError(f"seed is {self.seed}; it must be from 0 to below 2**32.")
+        if self.sample_every < 0:
+            raise UsageError(f"sample_every is {self.sample_every}; it must be at least 0.")
         for name in ("beta", "learning_rate", "max_grad_norm"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be above 0.")

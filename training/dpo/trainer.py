@@ -13,6 +13,7 @@ Imported late: it imports torch, transformers and TRL. What of TRL is not used, 
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -147,16 +148,24 @@ def make_trainer(
 
 
 class Asker:
-    """Answers of the model in training: `progress.Ask`. The global generators are left as they are."""
+    """Answers of the model in training: `progress.Ask`. The global generators are left as they are.
 
-    def __init__(self, trainer: CurriculumTrainer, wording: Wording, most_tokens: int) -> None:
+    context: tokens that the model holds, None where it does not say: an answer ends there, and a
+    prompt that leaves no room for one has the answer "".
+    """
+
+    def __init__(
+        self, trainer: CurriculumTrainer, wording: Wording, most_tokens: int, context: int | None
+    ) -> None:
         self._trainer = trainer
         self._wording = wording
         self._most = most_tokens
+        self._context = sys.maxsize if context is None else context
 
     def __call__(self, prompts: Sequence[Sequence[Message]], seed: int) -> list[str]:
         ids = self._wording.read([self._wording.text(one) for one in prompts]) if prompts else []
-        order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
+        held = [place for place, one in enumerate(ids) if len(one) < self._context]
+        order = sorted(held, key=lambda place: len(ids[place]))
         model = self._trainer.accelerator.unwrap_model(self._trainer.model)
         devices = [model.device] if model.device.type == "cuda" else []
         found = [""] * len(ids)
@@ -180,7 +189,7 @@ class Asker:
                 input_ids=torch.tensor(ids, device=model.device),
                 attention_mask=torch.tensor(seen, device=model.device),
                 do_sample=True, temperature=1.0, top_k=0, top_p=1.0, use_cache=True,
-                max_new_tokens=self._most,
+                max_new_tokens=min(self._most, self._context - width),
             )  # fmt: skip
         said: list[str] = self._wording.tokenizer.batch_decode(output[:, width:], skip_special_tokens=True)  # fmt: skip
         if self._wording.template == PLAIN:

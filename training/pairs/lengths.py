@@ -122,12 +122,14 @@ def _tokenizer(name: str) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(
             str(place) if place.is_dir() else name, local_files_only=True
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        why = " ".join(str(error).split())[:160]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        # What the library says is of its own ways to read one, and a paragraph.
         where = (
-            "holds no tokenizer" if place.is_dir() else "is no folder, and not in the hub's cache"
+            "holds no tokenizer that can be read (tokenizer.json with tokenizer_config.json)"
+            if place.is_dir()
+            else "is no folder here, and not in the hub's cache"
         )
-        raise UsageError(f"base model {name!r} {where}: {why}") from None
+        raise UsageError(f"base model {name!r} {where}") from None
     if not getattr(tokenizer, "is_fast", False):
         raise UsageError(f"the tokenizer of {name!r} has no tokenizer.json, which is needed here")
     return tokenizer

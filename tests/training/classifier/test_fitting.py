@@ -16,7 +16,7 @@ from peirce.training.classifier.passes import batches, score_of
 from peirce.training.classifier.settings import ClassifierSettings
 from peirce.training.classifier.tokens import encoded, fair, lines
 from peirce.verbs.labelled_training import sets_of
-from tiny_model import make_adapter, make_model, require
+from tiny_model import make_adapter, make_model, make_short_model, require
 
 WORDS = {"wet": ("rain", "flood", "storm"), "dry": ("sun", "dust", "heat")}
 
@@ -70,7 +70,8 @@ def test_of_equal_f1_the_lower_loss_is_better() -> None:
 def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong, match in (
         ({"epochs": 0}, "epochs is 0"), ({"batch": True}, "a whole number"), ({"full": 1}, "true or"),
-        ({"learning_rate": 2.0}, "below 1"), ({"warmup": 1}, "below 1"), ({"seed": -1}, "at least 0"),
+        ({"learning_rate": 2.0}, "below 1"), ({"warmup": 1}, "below 1"), ({"seed": -1}, "seed is -1"),
+        ({"seed": 2**32}, "below 2"),
     ):  # fmt: skip
         with pytest.raises(UsageError, match=match):
             ClassifierSettings(**wrong)
@@ -250,6 +251,18 @@ def test_an_adapter_that_is_loaded_again_says_what_it_said(place: Path) -> None:
     with torch.no_grad():
         got = [told["labels"][model(torch.tensor([row])).logits.argmax()] for row in rows]
     assert got == [one["predicted"] for one in said if one["split"] == "ind"]
+
+
+def test_rows_are_no_longer_than_what_the_model_holds(place: Path, tmp_path: Path) -> None:
+    """Learned positions end: a row beyond them is no row that the model can read."""
+    from peirce.agents.local_files import find
+    from peirce.training.classifier.fitting import fit
+
+    base = make_short_model(tmp_path / "short", place / "base", positions=24)
+    rows = [Observation("rain " * 40 if n % 2 else "sun " * 40, f"{n % 2}") for n in range(12)]
+    data = LabelledSet("long", ("0", "1"), {"train": rows, "val": rows, "ind": rows})
+    fitted = fit(find(f"hf:{base}")[0], data, ClassifierSettings(epochs=1), tmp_path / "out")
+    assert fitted.cut == 36 and len(fitted.predicted["ind"]) == 12
 
 
 def test_a_row_without_a_token_and_one_that_is_cut(place: Path) -> None:

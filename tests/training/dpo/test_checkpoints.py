@@ -37,6 +37,16 @@ def test_what_is_kept_is_the_newest_and_nothing_pickled(tmp_path):
     assert not list(tmp_path.rglob("training_args.bin"))
 
 
+def test_what_a_kill_left_half_removed_does_not_look_whole(tmp_path, monkeypatch):
+    for number in (8, 9):
+        make(tmp_path, number)
+    monkeypatch.setattr(checkpoints.shutil, "rmtree", lambda path: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        checkpoints.prune(tmp_path, 1)
+    assert (tmp_path / "checkpoint-8").is_dir()
+    assert not (tmp_path / "checkpoint-8" / checkpoints.STATE).exists()
+
+
 def test_numbers_come_back_to_the_last_digit(tmp_path):
     state, arrays = checkpoints.read(make(tmp_path, 3))
     assert state == {"examples": 3}
@@ -48,6 +58,26 @@ def test_numbers_come_back_to_the_last_digit(tmp_path):
 def test_a_damaged_one_is_one_sentence(tmp_path, name):
     path = make(tmp_path, 3)
     (path / name).write_bytes(b"{")
+    with pytest.raises(DataError, match="cannot be read"):
+        checkpoints.read(path)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", checkpoints.REFERENCES])
+@pytest.mark.parametrize("rest", [b"", b"PK\x03\x04 no more", None])
+def test_a_cut_or_missing_file_of_one_is_one_sentence(tmp_path, name, rest):
+    path = make(tmp_path, 3)
+    (path / name).unlink()
+    if rest is not None:
+        (path / name).write_bytes(rest)
+    with pytest.raises(DataError, match=f"cannot be read .*{name}.*: remove it, and --resume"):
+        checkpoints.read(path)
+
+
+def test_one_of_an_older_peirce_says_no_sizes_and_is_read(tmp_path):
+    path = make(tmp_path, 3)
+    (path / checkpoints.STATE).write_text('{"examples": 3}')
+    assert checkpoints.read(path)[0] == {"examples": 3}
+    (path / checkpoints.REFERENCES).write_bytes((path / checkpoints.REFERENCES).read_bytes()[:20])
     with pytest.raises(DataError, match="cannot be read"):
         checkpoints.read(path)
 

@@ -135,6 +135,18 @@ def importlib_find_spec():
 # --- a folder that holds a training -----------------------------------------------------------
 
 
+def test_a_training_that_knew_fewer_settings_goes_on(base, trained, tmp_path):
+    """Of an older Peirce: what it did not know is as it was then, the default."""
+    out = shutil.copytree(trained.out, tmp_path / "out")
+    held = json.loads((out / "training.json").read_text())
+    for name in ("precompute", "keep"):
+        del held["settings"][name]
+    (out / "training.json").write_text(json.dumps(held | {"digest": "0" * 64}))
+    settings = TrainSettings.of(SMALL)
+    assert train(str(base), TABLE, settings, out, ListLog(), resume=True).status == "done"
+    refused(base, out, "with precompute True, not False", precompute=False, resume=True)
+
+
 def test_a_folder_that_holds_a_training_is_not_written_over(base, trained):
     before = (trained.out / "training.json").read_text()
     refused(base, trained.out, f"holds the training {trained.training} (done, 8 examples)")
@@ -235,9 +247,28 @@ def test_an_adapter_of_another_base(base, trained, tmp_path):
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "merged").exists()
     wide = make_model(tmp_path / "wide", hidden_size=32)
-    (shutil.copytree(trained.model, tmp_path / "foreign") / "peirce.json").unlink()
+    foreign = shutil.copytree(trained.model, tmp_path / "foreign")
+    (foreign / "peirce.json").unlink()
+    edit_json(foreign / "adapter_config.json", base_model_name_or_path="nobody/knows")
     with pytest.raises(DataError, match="cannot be loaded"):
         merge(tmp_path / "foreign", str(wide), tmp_path / "merged")
+
+
+def test_a_foreign_adapter_goes_on_the_weights_of_the_base_that_it_names(base, tmp_path):
+    """Trained elsewhere, nothing beside it says by which weights: its settings name a folder."""
+    other = make_model(tmp_path / "other", seed=5)
+    adapter = make_adapter(tmp_path / "foreign", base)
+    with pytest.raises(
+        UsageError, match=r"'foreign' was trained on other weights .* than .*'other'"
+    ):
+        merge(adapter, str(other), tmp_path / "merged")
+    copied = shutil.copytree(base, tmp_path / "copied")
+    assert merge(adapter, str(copied), tmp_path / "merged").is_dir()
+    edit_json(adapter / "adapter_config.json", base_model_name_or_path="nobody/knows")
+    assert merge(adapter, str(other), tmp_path / "unknown").is_dir()
+    edit_json(adapter / "adapter_config.json", base_model_name_or_path=str(base))
+    edit_json(other / "config.json", dtype="bfloat16")  # in another precision weights differ anyway
+    assert merge(adapter, str(other), tmp_path / "precision").is_dir()
 
 
 def test_what_cannot_be_merged(base, trained, tmp_path):

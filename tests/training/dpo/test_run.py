@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
-from tiny_model import make_model, require
+from tiny_model import make_model, make_short_model, require
 from tiny_pairs import make_table
 
 require("trl", "datasets")
@@ -307,6 +308,13 @@ def test_a_training_that_is_done_is_not_trained_again(base, fixed, monkeypatch):
     assert again == fixed[0]
 
 
+def test_weights_that_were_removed_are_made_again_from_the_last_checkpoint(base, fixed, tmp_path):
+    out = shutil.copytree(fixed[0].out, tmp_path / "out")
+    shutil.rmtree(out / "adapter")
+    again, _ = run(base, out, resume=True)
+    assert again.status == "done" and same(weights(again.model), weights(fixed[0].model))
+
+
 # --- what watches over it ---------------------------------------------------------------------
 
 
@@ -340,6 +348,20 @@ def test_sampling_does_not_change_what_is_trained(base, fixed, tmp_path):
     ended, log = run(base, tmp_path / "out", sampled=sampled, sample_tokens=4)
     assert same(weights(ended.model), weights(fixed[0].model))
     assert log.points[48, "", "train_loss"] == fixed[1].points[48, "", "train_loss"]
+
+
+def test_answers_are_sampled_within_what_the_model_holds(base, tmp_path):
+    """Learned positions end: past them a model of this kind cannot be asked."""
+    short = make_short_model(tmp_path / "short", base, positions=220)
+    long = [{"role": "user", "content": "more " * 300}]
+    said = []
+
+    def sampled(ask):
+        said.append(ask([TABLE.prompts[0], long], 1))
+        return {"instruction_following": 1.0}
+
+    run(short, tmp_path / "out", sampled=sampled, sample_tokens=10**6, examples=16, full=True)
+    assert all(first and second == "" for first, second in said) and len(said) == 2
 
 
 def test_a_loss_that_is_no_number_ends_in_one_sentence(base, tmp_path):

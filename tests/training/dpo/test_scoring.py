@@ -11,10 +11,12 @@ from tiny_pairs import make_table
 require("trl", "datasets")
 from peirce.agents.local_chat import Wording  # noqa: E402
 from peirce.training.dpo.log import ListLog  # noqa: E402
+from peirce.training.dpo.probes import pools  # noqa: E402
 from peirce.training.dpo.run import train  # noqa: E402
 from peirce.training.dpo.scoring import References, Scorer  # noqa: E402
 from peirce.training.dpo.settings import TrainSettings  # noqa: E402
 from peirce.training.dpo.tokens import PairTokens, end_of_answer, shuffled  # noqa: E402
+from peirce.training.stages import STAGES  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 TABLE = make_table()
@@ -93,6 +95,17 @@ def test_as_many_pairs_as_are_wanted_fit_though_long_ones_stand_between(tokenize
     assert len(found) == 50 and not tokens.refused & set(found)
     assert found == [pair for pair in order.tolist() if pair >= 36][:50]  # six pairs a prompt
     assert tokens.refused and max(tokens.refused) < 36
+
+
+def test_a_pool_is_drawn_by_the_seed_among_all_pairs_of_its_stage_and_split(tokenizer):
+    tokens = PairTokens(TABLE, Wording("tiny", tokenizer, None, {}, False), 2, 2_048)
+    first, again, other = (pools(TABLE, tokens, "train", 7, seed) for seed in (1, 1, 2))
+    assert first == again and not tokens.refused
+    for number, stage in enumerate(STAGES):
+        there = TABLE.where(number, "train").tolist()
+        assert len(set(first[stage])) == 7 and set(first[stage]) <= set(there)
+        assert first[stage] != there[:7] and first[stage] != other[stage]
+    assert pools(TABLE, tokens, "train", 10**6, 1)["gear"] != TABLE.where(2, "train").tolist()
 
 
 def test_the_order_of_pairs_is_of_the_seed_and_the_purpose_and_of_nothing_else():

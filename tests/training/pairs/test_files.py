@@ -165,6 +165,11 @@ def test_a_base_that_will_not_do_is_one_sentence(base: Path, tmp_path: Path) -> 
 
     with pytest.raises(UsageError, match=r"base model folder '.*nowhere' is not there"):
         ModelText(tmp_path / "nowhere")
+    with pytest.raises(UsageError) as caught:  # in a sentence of our own, not the library's
+        ModelText("nobody-knows")
+    assert str(caught.value) == (
+        "base model 'nobody-knows' is no folder here, and not in the hub's cache"
+    )
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=r"base model '.*empty' holds no tokenizer"):
         ModelText(tmp_path / "empty")
