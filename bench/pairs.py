@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import gear_store
 from peirce.records import Answered, Problem, StepRecord, Verdict
@@ -78,10 +79,11 @@ def read(store: str) -> dict[str, object]:
     return {"seconds": time.perf_counter() - start, "pairs": len(table)}
 
 
-def apart(*words: str) -> dict[str, object]:
+def apart(*words: str) -> dict[str, Any]:
     """What this file says in a process of its own."""
     done = subprocess.run([sys.executable, __file__, *words], check=True, capture_output=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
 
 
 def main() -> None:
@@ -107,7 +109,7 @@ def main() -> None:
             count = write(path, options.problems)
             print(f"{count:,} answers written in {time.perf_counter() - start:.0f} s", flush=True)
         made = apart("--part", "harvest", "--store", str(path), "--template", options.template)
-        for split, stages in made.pop("by_split").items():  # type: ignore[attr-defined]
+        for split, stages in made.pop("by_split").items():
             print(
                 f"{split:<11}", ", ".join(f"{count:,} {stage}" for stage, count in stages.items())
             )

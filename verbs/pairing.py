@@ -49,7 +49,7 @@ def pairs(
     fixed: a JSON file, {split: [groups]}. template: of the prompts, the sessions' own without it.
     base: a folder with the tokenizer of a model: pairs of more than `max_length` tokens are left
     out, and `plain` prompts go through its chat template. saved: a set of the store by its digest
-    instead of sessions. dry_run: counts alone, nothing is kept. format: parquet or hf, a
+    instead of sessions, to be written to `out`. dry_run: counts alone, nothing is kept. format: parquet or hf, a
     Hugging Face data set folder. progress: told problems read, all problems, pairs so far.
 
     Raises UsageError, DataError, and StoreError where there is no pair.
@@ -64,12 +64,26 @@ def pairs(
     if text is None and (max_length is not None or plain):
         what = "--max-length counts tokens" if max_length is not None else "--plain makes texts"
         raise UsageError(f"{what}: name the folder of the model with --base")
+    if text is not None and max_length is None and not plain:
+        raise UsageError("--base brings a tokenizer, for --max-length or --plain: give one of them")
     if dry_run and out is not None:
         raise UsageError("--dry-run counts alone and --out writes: give one of the two")
+    if out is None and (plain or format != FORMATS[0]):
+        what = "--plain" if plain else f"--format {format}"
+        raise UsageError(f"{what} is how files are written: name their folder with --out")
     _free(out)
     if saved is not None:
-        if sessions or dry_run or max_length is not None:
-            raise UsageError(f"--saved {saved} names a set that is made: it takes no sessions")
+        of_making = {
+            "sessions": sessions, "--dry-run": dry_run, "--max-length": max_length is not None,
+            "--contexts": tuple(contexts) != CONTEXTS, "--limit": limit is not None,
+            "--per-context": tuple(per_context) != PER_CONTEXT, "--ratio": ratio is not None,
+            "--seed": seed, "--split-seed": split_seed, "--fractions": fractions is not None,
+            "--fixed": fixed is not None, "--template": template is not None,
+        }  # fmt: skip
+        if given := [name for name, told in of_making.items() if told]:
+            raise UsageError(
+                f"--saved {saved} names a set that is made: it takes no {', '.join(given)}"
+            )
         with reading(store) as opened:
             table = read_table(opened, saved)
             kept = next(row for row in opened.pairs.list() if row["digest"] == table.digest)

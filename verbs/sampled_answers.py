@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..agents.prompts import Template
 from ..records import Family, Hypothesis, Json, Message, Oracles, View, digest_of
 from ..tasks import family_of
+from ..training.pairs.harvest import NO_SPACE
 from ..training.rendering import prompt
 from ..training.splits import Fractions, Split, Splits
 from .driving import complete
@@ -39,22 +40,21 @@ class Asked:
 
 
 class SampledAnswers:
-    """`training.dpo.progress.Sampled`: {"instruction_following", "consistent"} over about `answers`
-    answers: to each of `asked`, of which there is one at least, equally many.
+    """`training.dpo.progress.Sampled`: {"instruction_following", "consistent"} over `answers` answers,
+    to each of `asked` (one at least) as many, and one more to the first where they do not divide.
 
     consistent is left out where hypotheses need a model to be judged.
     """
 
     def __init__(self, asked: Sequence[Asked], answers: int, seed: int) -> None:
-        self._asked = asked
-        self._times = max(1, round(answers / len(asked)))
+        each, more = divmod(answers, len(asked))
+        self._asked = [one for n, one in enumerate(asked) for _ in range(each + (n < more))]
         self._seed = seed
 
     def __call__(self, ask: Ask) -> Mapping[str, float]:
-        some = [one for one in self._asked for _ in range(self._times)]
-        texts = ask([one.messages for one in some], self._seed)
+        texts = ask([one.messages for one in self._asked], self._seed)
         read: list[tuple[Asked, Hypothesis | None]] = []
-        for one, text in zip(some, texts, strict=True):
+        for one, text in zip(self._asked, texts, strict=True):
             found = one.family.parse(one.view, text, one.answer_format)
             first = found[0] if found else None
             read.append((one, first if isinstance(first, Hypothesis) else None))
@@ -92,11 +92,13 @@ def asked_of(
     store: Store, sessions: Sequence[str], pair_settings: Mapping[str, Json], prompts: int = PROMPTS
 ) -> list[Asked]:
     """First prompts (no earlier hypothesis) of validation problems of the sessions that the pairs came
-    from, those in the store; tasks in turn, drawn by hash."""
+    from, those in the store; tasks in turn, drawn by hash. One that a held-out problem has too is
+    left out."""
     splits = _splits(pair_settings)
     template: Template = "compact" if pair_settings.get("template") == "compact" else "full"
     there = {str(row["session"]) for row in store.sessions()}
     by_task: dict[str, dict[str, Asked]] = {}
+    held_out: set[str] = set()
     for session in sessions:
         if session not in there:
             continue
@@ -104,17 +106,23 @@ def asked_of(
         form = str(settings["answer_format"])
         for row in store.problems(session):
             problem = row.problem
-            if splits.of(problem) is not Split.VALIDATION:
+            if (split := splits.of(problem)) is Split.TRAIN:
                 continue
             tau = (settings.get("text") or {}).get("tau")
             strict = bool(settings.get("strict_contract"))
             family = family_of(problem, strict_contract=strict, tau=tau)
-            view = problem.view(store.space(row.space))
+            view = problem.view(NO_SPACE)
             messages = prompt(view, (), family.words, form, template)
             key = digest_of([dict(one) for one in messages])
-            own = by_task.setdefault(problem.task, {})
-            own.setdefault(key, Asked(family, view, form, messages))
-    queues = [[one for _, one in sorted(own.items())] for _, own in sorted(by_task.items())]
+            if split is Split.HELD_OUT:
+                held_out.add(key)
+            else:
+                own = by_task.setdefault(problem.task, {})
+                own.setdefault(key, Asked(family, view, form, messages))
+    queues = [
+        [one for key, one in sorted(own.items()) if key not in held_out]
+        for _, own in sorted(by_task.items())
+    ]
     longest = max(map(len, queues), default=0)
     turns = [queue[place] for place in range(longest) for queue in queues if place < len(queue)]
     return turns[:prompts]

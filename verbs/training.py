@@ -296,10 +296,10 @@ def _sampler(
         raise UsageError(f"sample_answers is {answers}: it must be at least 0")
     if answers == 0 or settings.sample_every == 0:
         return None
-    from .sampled_answers import SampledAnswers, asked_of
+    from .sampled_answers import PROMPTS, SampledAnswers, asked_of
 
     sessions = [str(one["session"]) for one in counts.get("sessions") or ()]
-    asked = asked_of(store, sessions, pair_settings)
+    asked = asked_of(store, sessions, pair_settings, min(PROMPTS, answers))
     return SampledAnswers(asked, answers, settings.seed) if asked else None
 
 
@@ -312,12 +312,11 @@ def _finished(
 ) -> dict[str, Json]:
     """Writes card and figures beside the weights; the record."""
     from ..training.dpo.card import card
-    from ..training.dpo.run import read_record
     from ..training.durable_log import LINES, read_lines
 
     out = trained.out
     points = read_lines(out / LINES)
-    told, held = asked["settings"], read_record(out)
+    told = asked["settings"]
     stages = {
         stage: {
             name.removeprefix("probe_"): [values[0], values[-1]]
@@ -333,7 +332,7 @@ def _finished(
         "base": asked["base"], "pairs": asked["pairs"], "schedule": told["schedule"],
         "seed": told["seed"], "examples": trained.examples,
         "seconds": trained.fields.get("seconds"), "stages": stages,
-        "said": [*(held.get("said") or ()), *(trained.fields.get("said") or ())], "store": asked["store"], "files": [],
+        "said": list(trained.fields.get("said") or ()), "store": asked["store"], "files": [],
     }  # fmt: skip
     if trained.model is None:
         return record

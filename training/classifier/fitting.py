@@ -5,9 +5,10 @@ It learns from all training rows, where a session is shown 200 of them at most; 
 them the validation rows are labelled, and the pass with the best macro F1 is kept (of equal ones that
 with the lower loss). Test rows and those of another source are labelled once, at the end.
 
- - Weights: all of them below 100 million, above a LoRA adapter (on a GPU over a base in 4 bits).
- - A row too long for `max_length`, or for what the model holds, loses the ends of its longest columns, never a whole column; how many
-   rows did is said.
+ - Weights: all of them below 100 million, above a LoRA adapter (on a GPU over a base in 4 bits, from a
+   billion on).
+ - A row too long for `max_length`, or for what the model holds, loses the ends of its longest columns,
+   never a whole column; how many rows did is said.
  - A set without validation rows gives up every tenth training row, drawn by the seed.
 
 The paper says neither rate, rank nor epochs; those here are ours, and not tuned on any set.

@@ -29,7 +29,7 @@ def card(
     of weights ("adapter" or "model"), examples, seconds, said, versions. points: its log. counts,
     pair_settings: of the set of pairs, as the store has them."""
     base = _base(record)
-    settings = dict(record.get("settings") or {})
+    settings = _settings(record)
     adapter = record.get("kind") != "model"
     front = {
         "library_name": "peft" if adapter else "transformers",
@@ -66,6 +66,14 @@ def _base(record: Mapping[str, Json]) -> str:
     base = record.get("base") or {}
     name = str(base.get("name") if isinstance(base, Mapping) else base)
     return PurePath(name).name if name.startswith(("/", ".", "~")) or name.count("/") != 1 else name
+
+
+def _settings(record: Mapping[str, Json]) -> dict[str, Json]:
+    """Of a chat template that was a file its name alone."""
+    settings = dict(record.get("settings") or {})
+    if settings.get("chat_template"):
+        settings["chat_template"] = PurePath(str(settings["chat_template"])).name
+    return settings
 
 
 def _short(record: Mapping[str, Json], key: str) -> str:

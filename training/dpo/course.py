@@ -47,7 +47,7 @@ class Period(Sampler):  # type: ignore[misc]
 
 
 class Course(TrainerCallback):  # type: ignore[misc]
-    """`attach` gives it what needs the trainer. status: of `log.STATUSES`, "done" unless something
+    """`attach` gives it what needs the trainer. status: of `store.trainings.STATUSES`, "done" unless something
     ended the training before its end."""
 
     def __init__(

@@ -279,8 +279,8 @@ def _loss_of(stage: str, losses: Mapping[str, float]) -> float:
     loss = float(losses[stage])
     if not math.isfinite(loss):
         raise PeirceError(
-            f"The probe loss of the stage {stage} is {loss}: training has diverged; go back to the "
-            "last checkpoint with a lower learning rate."
+            f"The probe loss of the stage {stage} is {loss}: training has diverged; begin anew "
+            "with a lower learning rate."
         )
     return loss
 

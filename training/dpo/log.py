@@ -18,8 +18,8 @@ mean log-ratios, policy over reference, summed over an answer's tokens (nats).""
 
 CURRICULUM = ("ewma", "improvement", "weight", "share", "drawn")
 """Of each stage at each probe: averaged loss and clipped improvement (momentum alone, the latter from
-the second probe on); weight in the period that begins, mean 1; its part of that period's draws as a
-probability; draws so far."""
+the second probe on); weight in the period that begins, of mean 1 where no bound clips it; its part of
+that period's draws as a probability; draws so far."""
 
 COURSE = ("train_loss", "learning_rate", "grad_norm", "seconds")
 """Of no stage: of each update, but seconds, which is of each probe: since the training began, without
@@ -29,7 +29,6 @@ SAMPLED = ("instruction_following", "consistent")
 """Of no stage: what the sampler that the caller gave returned, under the names it gave."""
 
 NAMES = (*PROBES, *CURRICULUM, *COURSE, *SAMPLED)
-STATUSES = ("running", "done", "stopped", "interrupted", "failed")
 
 
 class TrainingLog(Protocol):
@@ -44,7 +43,7 @@ class TrainingLog(Protocol):
         """After `examples` examples; stage: one of `stages.STAGES`, or "". Writing again replaces."""
 
     def close(self, status: str, fields: Mapping[str, Json]) -> None:
-        """The end, one of `STATUSES`, and the record of it. A resume may open it again."""
+        """The end, one of `store.trainings.STATUSES`, and the record of it. A resume may open it again."""
 
 
 class ListLog:

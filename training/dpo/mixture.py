@@ -44,13 +44,6 @@ class Use(NamedTuple):
     draws: int
     pairs: int  # in the pool
 
-    @property
-    def epochs(self) -> float:
-        return self.draws / self.pairs
-
-    def __str__(self) -> str:
-        return f"{self.draws:,} draws from {self.pairs:,} pairs, {self.epochs:.2f} epochs"
-
 
 @dataclass(frozen=True)
 class Mixture(Generic[PairId]):

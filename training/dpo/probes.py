@@ -55,10 +55,6 @@ class Probe:
             self._rows[stage] = np.array(rows, np.int64)
         self._reference = scorer.reference(self._keys)
 
-    def __len__(self) -> int:
-        """Sequences that one probe passes through the model."""
-        return len(self._keys)
-
     def measure(self) -> dict[str, dict[str, float]]:
         """By stage, then by name of `log.PROBES`, in its meaning."""
         ratios = self._scorer.policy(self._keys) - self._reference

@@ -9,9 +9,9 @@ What lies in the folder of a training afterwards, and what of it is there at any
     checkpoints/         checkpoint-N after update N, with the curriculum's state; `resume` needs them
     adapter/ or model/   the trained weights (model/ with `full`), with the tokenizer, once it ended
 
-What differs from the released scripts: prompts and answers are never cut; the probes' pairs are the
-same at each probe, and all three stages are probed whatever the schedule; single stages train on as
-many examples as mixtures. As there, dropout is off and the first period is 1:1:1.
+What differs from the released scripts: prompts and answers are never cut; all three stages are probed
+whatever the schedule; single stages train on as many examples as mixtures. As there, the probes'
+pairs are the same at each probe, dropout is off and the first period is 1:1:1.
 """
 
 from __future__ import annotations
@@ -170,9 +170,10 @@ class _Run:
         args = arguments(settings, opened, self._out / CHECKPOINTS, processes)
         told = {key: record[key] for key in ("training", "digest", "pairs", "base")}
         trainer = make_trainer(args, opened, settings, course, tokens, told)
-        scorer = Scorer(trainer, tokens.sequence, 4 * settings.device_batch)
+        rows = 4 * settings.device_batch  # passes without gradients hold so many more
+        scorer = Scorer(trainer, tokens.sequence, rows)
         probe = Probe({one: probed[one] for one in stages}, tokens, scorer, settings.beta)
-        ask = Asker(trainer, opened.wording, settings.sample_tokens, opened.context)
+        ask = Asker(trainer, opened.wording, settings.sample_tokens, rows, opened.context)
         course.attach(trainer, scorer, probe, ask)
         return course, trainer
 

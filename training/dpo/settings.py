@@ -1,11 +1,12 @@
 """Settings of a DPO training: one place for their names, meanings and defaults.
 
-The defaults are those of GEAR, section 6 and the released scripts: LoRA 128/256/.05, beta .5, learning
-rate 1e-5 with cosine and a warmup of .1, 32 pairs a batch, 51,200 examples, a probe of 300 validation
-pairs a stage every 1,280 examples, momentum with alpha .1, epsilon .1, m_max .03 and bounds .8 and 1.2.
+Defaults of GEAR, section 6, and of the released scripts: LoRA 128/256/.05, beta .5, learning rate 1e-5
+with cosine and a warmup of .1, 32 pairs a batch, 51,200 examples, a probe of 300 validation pairs a
+stage every 1,280 examples, momentum with alpha .1, epsilon .1, m_max .03 and bounds .8 and 1.2. The
+others are ours.
 
-A YAML file holds the same names at its top level; `TrainSettings.read` lays options of the command
-line over it. An unknown name is an error. What a name means stands in `describe(name)`.
+A YAML file holds the same names at its top level. An unknown name is an error. What a name means
+stands in `describe(name)`.
 """
 
 from __future__ import annotations
@@ -144,16 +145,9 @@ class TrainSettings:
                 raise UsageError(f"Unknown setting {name!r} of a training; {hint}")
         return cls(**values)
 
-    @classmethod
-    def read(cls, path: Path | None, over: Mapping[str, Json] | None = None) -> TrainSettings:
-        """The settings of a YAML file with those of `over` laid over them. DataError for a file that
-        holds no mapping, else as `of`."""
-        told = {} if path is None else cls.names_in(path)
-        return cls.of({**told, **(over or {})})
-
     @staticmethod
     def names_in(path: Path) -> dict[str, Json]:
-        """What a YAML file gives, by name. DataError as `read`."""
+        """What a YAML file gives, by name, unchecked. DataError for a file that holds no mapping."""
         try:
             told = yaml.safe_load(path.read_text("utf-8")) or {}
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -33,9 +33,6 @@ from .models import Opened, adapter_config, compute_dtype, recomputes
 from .settings import TrainSettings
 from .tokens import PairTokens
 
-_ROWS = 64  # answers sampled side by side
-
-
 class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
     """told: what a checkpoint says of itself beside the course's state. precompute: `tokens` hold
     the reference's log-probabilities."""
@@ -150,16 +147,22 @@ def make_trainer(
 class Asker:
     """Answers of the model in training: `progress.Ask`. The global generators are left as they are.
 
-    context: tokens that the model holds, None where it does not say: an answer ends there, and a
+    rows: answers sampled side by side. context: tokens that the model holds, None where it does not say: an answer ends there, and a
     prompt that leaves no room for one has the answer "".
     """
 
     def __init__(
-        self, trainer: CurriculumTrainer, wording: Wording, most_tokens: int, context: int | None
+        self,
+        trainer: CurriculumTrainer,
+        wording: Wording,
+        most_tokens: int,
+        rows: int,
+        context: int | None,
     ) -> None:
         self._trainer = trainer
         self._wording = wording
         self._most = most_tokens
+        self._rows = rows
         self._context = sys.maxsize if context is None else context
 
     def __call__(self, prompts: Sequence[Sequence[Message]], seed: int) -> list[str]:
@@ -173,8 +176,8 @@ class Asker:
         model.eval()
         with torch.random.fork_rng(devices=devices), quiet(), self._trainer.accelerator.autocast():
             torch.manual_seed(seed)
-            for start in range(0, len(order), _ROWS):
-                places = order[start : start + _ROWS]
+            for start in range(0, len(order), self._rows):
+                places = order[start : start + self._rows]
                 for place, answer in zip(places, self._batch(model, [ids[one] for one in places]), strict=True):  # fmt: skip
                     found[place] = answer
         model.train(was)

@@ -135,8 +135,8 @@ class _Question:
 @dataclass
 class _Heap:
     """What pools gave: prompts as a question and the members of a context, answers by their text,
-    with the model that gave it first, and rows (p, 4) of prompt, stage, chosen, rejected. A text stands once: prompts that are
-    the same to a model are one, whatever S was."""
+    with the model that gave it first, and rows (p, 4) of prompt, stage, chosen, rejected. A text
+    stands once: prompts that are the same to a model are one, whatever S was."""
 
     questions: list[_Question] = field(default_factory=list)
     prompts: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)

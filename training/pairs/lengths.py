@@ -3,8 +3,8 @@ length in tokens.
 
 What a training makes of a pair is the prompt in the chat template, with the beginning of the
 assistant's turn, then the answer and what ends it. The length of that is counted as the sum of its
-parts, each encoded by itself: the whole is encoded to as many tokens or, where a merge goes across
-the seam, fewer.
+parts, each encoded by itself, as a training puts them together (`dpo/tokens.py`): no merge goes across
+the seam. Of what the template writes behind an answer all tokens count; a training takes the first.
 """
 
 from __future__ import annotations

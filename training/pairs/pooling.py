@@ -2,8 +2,8 @@
 are drawn from.
 
 Two sessions asked one thing where task, problem, shown pairs (as a set), the other public parts,
-the sample space S, the rule of equality, the answer format and what decides consistency are equal:
-of labelled text the threshold, and who judges. Other sessions are never mixed, whatever their
+the sample space S, the rule of equality, the answer format, whether its contract is strict, and what
+decides consistency are equal: of labelled text the threshold, and who judges. Other sessions are never mixed, whatever their
 problems are called. Sessions count in the order of their digests and answers in that of their
 texts, so that the order in which sessions are named changes nothing.
 

@@ -53,7 +53,6 @@ def refused(base, out, said, table=TABLE, kind=UsageError, **changed):
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not log.points
-    return str(caught.value)
 
 
 def test_a_base_that_is_not_there(tmp_path):
@@ -87,8 +86,8 @@ def test_pairs_of_no_stage_that_could_be_probed(base, tmp_path):
 
 
 def test_pairs_that_are_all_too_long(base, tmp_path):
-    said = refused(base, tmp_path / "out", "pairs were longer than the limit", max_length=20)
-    assert "54 pairs" in said or "42 pairs" in said
+    # Of 9 problems with six pairs each two are held out, and nobody looks at theirs.
+    refused(base, tmp_path / "out", "42 pairs were longer than the limit", max_length=20)
 
 
 def test_layers_that_are_not_there(base, tmp_path):

@@ -134,12 +134,11 @@ def test_the_first_pair_of_a_pass_is_any_pair_of_the_pool():
     assert ((counts - 500) ** 2 / 500).sum() < 16.27  # 99.9%, 3 degrees of freedom
 
 
-def test_passes_are_counted_as_epochs():
+def test_what_is_used_of_a_pool_is_what_was_drawn():
     mixture = Mixture(POOLS, period=48)
     course = course_of("single:gear", 1)
     used = mixture.used(course.history, 62)
-    assert used["gear"].epochs == 2 and used["parsing"].draws == 0
-    assert str(used["gear"]) == "62 draws from 31 pairs, 2.00 epochs"
+    assert used["gear"] == (62, 31) and used["parsing"] == (0, 70)
     drawn = mixture.draws([UNEQUAL] * 5, 0, 200)
     assert {s: use.draws for s, use in mixture.used([UNEQUAL] * 5, 200).items()} == counted(drawn)
 

@@ -18,7 +18,7 @@ from tiny_pairs import make_table
 require("trl", "datasets")
 import torch  # noqa: E402
 from peirce.records import PeirceError  # noqa: E402
-from peirce.training.dpo.log import PROBES, ListLog  # noqa: E402
+from peirce.training.dpo.log import NAMES, PROBES, SAMPLED, ListLog  # noqa: E402
 from peirce.training.dpo.mixture import Mixture  # noqa: E402
 from peirce.training.dpo.run import train  # noqa: E402
 from peirce.training.dpo.settings import TrainSettings  # noqa: E402
@@ -97,6 +97,11 @@ def test_batches_hold_what_the_mixture_draws_by_the_logged_weights(momentum):
     assert drawn == [one.pair for one in wanted]
     for stage in STAGES:
         assert log.points[48, stage, "drawn"] == sum(one.stage == stage for one in wanted)
+
+
+def test_a_log_has_every_name_and_no_other(momentum):
+    found = {name for _, _, name in momentum[1].points}
+    assert found == set(NAMES) - set(SAMPLED)  # no sampler was given
 
 
 def test_weights_follow_the_logged_losses_by_hand(momentum):
@@ -338,6 +343,29 @@ def test_answers_that_cannot_be_read_any_more_end_a_training_where_that_is_set(b
     assert [value for _, value in log.curve("", "instruction_following")] == [0.9, 0.5]
     assert ended.model is not None and weights(ended.model)
     assert asked[0] != asked[1]  # of the model in training, not of the base
+
+
+def test_no_answer_is_sampled_beyond_what_the_model_holds(tmp_path):
+    """GPT-2 has a row of weights for each place, and none behind the last."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    base = make_model(tmp_path / "base")
+    known = AutoTokenizer.from_pretrained(base)
+    config = GPT2Config(vocab_size=len(known), n_positions=160, n_embd=32, n_layer=1, n_head=2,
+                        eos_token_id=2, pad_token_id=0, bos_token_id=None)  # fmt: skip
+    GPT2LMHeadModel(config).save_pretrained(base)
+    long = [{"role": "user", "content": "more " * 200}]
+    told = []
+
+    def sampled(ask):
+        told.append(ask([long, TABLE.prompts[0], TABLE.prompts[1]], 3))
+        return {"instruction_following": 1.0}
+
+    ended, _ = run(base, tmp_path / "out", sampled=sampled, examples=16, full=True, device_batch=1)
+    assert ended.status == "done" and len(told) == 2
+    for first, *others in told:
+        assert first == "" and all(others)
+        assert all(len(known(one)["input_ids"]) < 160 for one in others)
 
 
 def test_sampling_does_not_change_what_is_trained(base, fixed, tmp_path):

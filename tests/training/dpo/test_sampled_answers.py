@@ -52,3 +52,35 @@ def test_problems_of_other_splits_are_never_asked(store: tuple[Path, str]) -> No
         fixed = {"splits": {**none["splits"], "fixed": {"two": "validation"}}}
         (one,) = asked_of(opened, [store[1]], fixed)
         assert one.view.problem == "two" and len(asked_of(opened, [store[1]], ALL, prompts=1)) == 1
+
+
+@pytest.mark.parametrize(("answers", "to_each"), [(1, [1, 0]), (5, [3, 2]), (8, [4, 4])])
+def test_as_many_answers_are_asked_as_are_wanted(
+    store: tuple[Path, str], answers: int, to_each: list[int]
+) -> None:
+    with Store.open(store[0], write=False) as opened:
+        asked = asked_of(opened, [store[1]], ALL)
+    seen = []
+
+    def ask(prompts, seed):
+        seen.extend(prompts)
+        return [RIGHT] * len(prompts)
+
+    assert SampledAnswers(asked, answers, seed=3)(ask)["instruction_following"] == 1.0
+    assert [seen.count(one.messages) for one in asked] == to_each
+
+
+def test_a_prompt_that_a_held_out_problem_has_too_is_never_asked(tmp_path: Path) -> None:
+    rows = [
+        f'{{"problem": "{name}", "input": {[n]}, "output": {[n]}, "split": "shown"}}\n'
+        for name in ("one", "two", "other") for n in ((1, 2) if name != "other" else (3, 4))
+    ]  # fmt: skip
+    (tmp_path / "pairs.jsonl").write_text("".join(rows))
+    session = peirce.run(
+        "examples", data=str(tmp_path / "pairs.jsonl"), model="search", max_answers=1,
+        store=tmp_path / "s.duckdb",
+    ).session  # fmt: skip
+    fixed = {"one": "validation", "two": "held-out", "other": "validation"}
+    with Store.open(tmp_path / "s.duckdb", write=False) as opened:
+        (one,) = asked_of(opened, [session], {"splits": {**ALL["splits"], "fixed": fixed}})
+    assert one.view.problem == "other"

@@ -52,13 +52,13 @@ def test_a_value_that_makes_no_sense_is_one_sentence(values, said):
 def test_options_lie_over_a_file_and_numbers_may_be_written_as_yaml_reads_them(tmp_path):
     path = tmp_path / "train.yaml"
     path.write_text("learning_rate: 1e-4\nbeta: 0.1\nfull: true\nfour_bit: null\n")
-    told = TrainSettings.read(path, {"beta": 0.2})
+    told = TrainSettings.of({**TrainSettings.names_in(path), "beta": 0.2})
     assert (told.learning_rate, told.beta, told.full, told.four_bit) == (1e-4, 0.2, True, None)
     assert TrainSettings.of(told.record()) == told
     for text in ("- a list\n", "a: [\n"):
         path.write_text(text)
         with pytest.raises(DataError, match=r"train\.yaml"):
-            TrainSettings.read(path)
+            TrainSettings.names_in(path)
 
 
 def test_the_digest_is_of_what_decides_the_weights_alone():
