@@ -2,8 +2,8 @@
 
 Defaults of GEAR, section 6, and of the released scripts: LoRA 128/256/.05, beta .5, learning rate 1e-5
 with cosine and a warmup of .1, 32 pairs a batch, 51,200 examples, a probe of 300 validation pairs a
-stage every 1,280 examples, momentum with alpha .1, epsilon .1, m_max .03 and bounds .8 and 1.2. The
-others are ours.
+stage every 1,280 examples, momentum with alpha .1, epsilon .1, m_max .03 and bounds .8 and 1.2. Ours
+where both are silent.
 
 A YAML file holds the same names at its top level. An unknown name is an error. What a name means
 stands in `describe(name)`.

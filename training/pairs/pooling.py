@@ -13,7 +13,8 @@ counted, is
 
  - `cut`: what a token limit ended, for a training would append the end that it lacks;
  - `unanswered`: tool calls to the end of a step's limit, which are no answer;
- - `not_text`: an answer that is no Unicode text (lone surrogates), which no tokenizer takes;
+ - `not_text`: an answer that is no Unicode text (lone surrogates), which no tokenizer takes, or whose
+   hypothesis, which prompts show, is none: an escape in the answer may have become one;
  - `not_judged`: a consistent hypothesis without predictions over S, or without a known cost where
    hypotheses have one, for its score cannot be known.
 """
@@ -226,7 +227,8 @@ def _left_out(one: Given, taken: Mapping[str, Answered], costed: bool) -> str:
         return "cut"
     if one.hypothesis is None and one.reason.startswith(UNANSWERED):
         return "unanswered"
-    if not _is_text(one.text):
+    said = () if one.hypothesis is None else (one.hypothesis.description, one.hypothesis.text)
+    if not all(map(_is_text, (one.text, *said))):
         return "not_text"
     if one.verdict.consistent and (one.codes is None or one.reasons is None):
         return "not_judged"

@@ -24,12 +24,12 @@ class Counting:
     {pairs, prompts, answers, digest; sessions: [{session, digest, task, method, model}]; problems:
     problems with one O_n each; without_pairs: of them; by_split: {split: {stage}}; by_task: {task:
     {split: {stage}}}; by_context: {size: {stage}}; by_model: {model: {answers, malformed,
-    inconsistent, consistent, chosen: {stage}, rejected: {stage}}}; contexts: {size: [kept, all]};
-    found: {stage}, pairs of the contexts that are kept, before the cap on pairs; ties: of the same
-    contexts; left_out: {why: answers}, and of pairs repeated_pairs, too_long, over_limit,
-    out_of_ratio, of problems in_another_split; several: answers with more than one hypothesis, of
-    which the first counts; groups: {split: groups}; missing: splits that have no group though their
-    fraction is above 0}.
+    inconsistent, consistent, and of texts that it gave first chosen: {stage}, rejected: {stage}}};
+    contexts: {size: [kept, all]}; found: {stage}, pairs of the contexts that are kept, before the cap
+    on pairs; ties: of the same contexts; left_out: {why: answers}, and of pairs repeated_pairs,
+    too_long, over_limit, out_of_ratio, of problems in_another_split; several: answers with more than
+    one hypothesis, of which the first counts; groups: {split: groups}; missing: splits that have no
+    group though their fraction is above 0}.
     """
 
     def __init__(self, sources: Sequence[Source], asked: Sequence[Asked], splits: Splits) -> None:

@@ -172,6 +172,18 @@ def test_answers_that_cannot_be_compared_are_left_out_and_counted(store: Store) 
     assert counted == {"cut": 1, "unanswered": 1, "not_text": 1, "not_judged": 1, "repeated": 1}
 
 
+def test_an_escape_that_became_a_lone_surrogate_stands_in_no_prompt(store: Store) -> None:
+    said = judged(A, "wide", WIDE)
+    assert said.hypothesis is not None
+    lone = replace(said, hypothesis=replace(said.hypothesis, description="\ud800"))
+    given = [Answered("step/1/propose/0", r"it is \ud800", (lone,)), answered(A, "half", HALF),
+             answered(I, "wrong", WIDE)]  # fmt: skip
+    session = write(store, [(problem("p"), given)], space(4))
+    made = harvest(store, [session], Choices(splits=ALL_TRAIN))
+    assert made.report["left_out"]["not_text"] == 1 and len(made.table) == 1
+    assert [asked[0]["content"].encode() for asked in made.table.prompts]
+
+
 def test_a_consistent_hypothesis_of_unknown_cost_is_left_out_where_there_are_costs() -> None:
     said = judged(A, "rule", WIDE).hypothesis
     known = Given("step/1/propose/0", "rule", said, A, "", 1, "codes", "reasons", {"cost": 0})
