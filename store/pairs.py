@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,40 +26,16 @@ TEXTS = 4_096  # of rows that hold texts
 _NONE = "the store holds no pairs yet: `peirce pairs SESSION` makes some"
 
 
-class PairColumns(Protocol):
-    """What is written of a set (`training.pair_table.PairTable`)."""
-
-    @property
-    def prompts(self) -> Sequence[tuple[Message, ...]]: ...
-    @property
-    def prompt_task(self) -> Sequence[str]: ...
-    @property
-    def prompt_problem(self) -> Sequence[str]: ...
-    @property
-    def prompt_split(self) -> Sequence[str]: ...
-    @property
-    def prompt_context(self) -> Sequence[int]: ...
-    @property
-    def answers(self) -> Sequence[str]: ...
-    @property
-    def answer_model(self) -> Sequence[str]: ...
-    @property
-    def prompt(self) -> NDArray[np.int32]: ...
-    @property
-    def chosen(self) -> NDArray[np.int32]: ...
-    @property
-    def rejected(self) -> NDArray[np.int32]: ...
-    @property
-    def stage(self) -> NDArray[np.int8]: ...
-    @property
-    def digest(self) -> Digest: ...
-    @property
-    def settings(self) -> Mapping[str, Json]: ...
-
-
 @dataclass(frozen=True)
-class StoredPairs:
-    """A set as it was written: `PairColumns`."""
+class PairColumns:
+    """m pairs over P prompts and A answers: what is written of a set, and what comes back.
+
+    prompts: what was asked, one list of messages each; prompt_context: how many earlier hypotheses
+    stand in it, 0, 1 or 2. answer_model: who gave an answer first. prompt, chosen, rejected, int32
+    (m,): places of a prompt and of two answers. stage, int8 (m,): 0 parsing, 1 consistency, 2 gear.
+    settings: of the sessions (by digest), caps, ratios, seed, fractions, template, answer format.
+    digest: of all of it. Nothing of it is checked here (`training.pair_table.PairTable` does).
+    """
 
     prompts: Sequence[tuple[Message, ...]]
     prompt_task: Sequence[str]
@@ -133,7 +109,7 @@ class PairSets:
         hint = near[0] if name and near else digests[-1][:12]
         raise StoreError(f"no pairs {name!r}; did you mean {hint}, or last?")
 
-    def read(self, name: str) -> StoredPairs:
+    def read(self, name: str) -> PairColumns:
         """The set that `find` names. Raises StoreError."""
         digest = self.find(name)
         ((settings,),) = self._reading.query(
@@ -146,7 +122,7 @@ class PairSets:
             for part in self._parts("pair", "pair", _PAIR, digest, ROWS)
         ]
         columns = np.concatenate([np.zeros((0, 4), np.int32), *pairs])
-        return StoredPairs(
+        return PairColumns(
             prompts=[tuple(json_of(row[0])) for row in asked],
             prompt_task=[text_of(row[1]) for row in asked],
             prompt_problem=[text_of(row[2]) for row in asked],

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import Digest, Json, Message, StoreError, UsageError, canonical_json
+from ..store.pairs import PairColumns
 from .splits import Split
 from .stages import STAGES, Stage
 
@@ -27,29 +28,11 @@ _TOGETHER = 1 << 20  # characters hashed at once
 
 
 @dataclass(frozen=True)
-class PairTable:
-    """m pairs over P prompts and A answers.
+class PairTable(PairColumns):
+    """Columns that fit each other. digest: "" until `named` gives it. Raises ValueError where lengths
+    or places do not fit."""
 
-    prompts: what was asked, one list of messages each; prompt_context: how many earlier hypotheses
-    stand in it, 0, 1 or 2. answer_model: who gave an answer first. prompt, chosen, rejected, int32
-    (m,): places of a prompt and of two answers. stage, int8 (m,): a `Stage`. settings: of the
-    sessions (by digest), caps, ratios, seed, fractions, template, answer format. digest: of all of
-    it; "" until `named` gives it. Raises ValueError where lengths or places do not fit.
-    """
-
-    prompts: Sequence[tuple[Message, ...]]
-    prompt_task: Sequence[str]
-    prompt_problem: Sequence[str]
     prompt_split: Sequence[Split]
-    prompt_context: Sequence[int]
-    answers: Sequence[str]
-    answer_model: Sequence[str]
-    prompt: NDArray[np.int32]
-    chosen: NDArray[np.int32]
-    rejected: NDArray[np.int32]
-    stage: NDArray[np.int8]
-    digest: Digest
-    settings: Mapping[str, Json]
 
     def __post_init__(self) -> None:
         p, a, m = len(self.prompts), len(self.answers), len(self.prompt)
@@ -148,21 +131,7 @@ def read_table(store: Store, name: str = "last") -> PairTable:
     """The set of a digest, of a unique prefix of one, or the last. Raises StoreError."""
     found = store.pairs.read(name)
     try:
-        table = PairTable(
-            prompts=found.prompts,
-            prompt_task=found.prompt_task,
-            prompt_problem=found.prompt_problem,
-            prompt_split=[Split(one) for one in found.prompt_split],
-            prompt_context=found.prompt_context,
-            answers=found.answers,
-            answer_model=found.answer_model,
-            prompt=found.prompt,
-            chosen=found.chosen,
-            rejected=found.rejected,
-            stage=found.stage,
-            digest=found.digest,
-            settings=found.settings,
-        )
+        splits = [Split(one) for one in found.prompt_split]
+        return PairTable(**{**vars(found), "prompt_split": splits})
     except ValueError as error:
         raise StoreError(f"the pairs {found.digest[:12]} are not whole: {error}") from error
-    return table
