@@ -4,7 +4,7 @@ section 6.1).
 Everything is read from what the sessions recorded; no hypothesis is executed again and no model is
 asked. The table is a function of the sessions' contents and of `Choices`.
 
-After the caps of each context (`pairs.Caps`) a set is made smaller in this order:
+After the caps of each context (`preferences.Caps`) a set is made smaller in this order:
 
  1. where problems of several splits have one O_n, it counts in the strictest alone, held out before
     validation and that before training: to a model they are one problem;

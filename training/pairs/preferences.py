@@ -6,7 +6,7 @@ other answers is decided in three stages.
  1. parsing: one is well-formed, the other is not; the well-formed one is chosen.
  2. consistency: both are well-formed, one is consistent with O_n; that one is chosen.
  3. gear: both are consistent; the one of the higher score over the context is chosen
-    (`pair_scores`, which says the formula and why equal scores are found equal).
+    (`scores.py`, which says the formula and why equal scores are found equal).
 
 Two malformed answers, two inconsistent ones and two of equal scores make no pair. The pairs are
 places of answers, not texts, and nothing is executed: the scores come from counts of agreement

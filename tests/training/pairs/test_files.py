@@ -8,6 +8,7 @@ import json
 import resource
 from pathlib import Path
 
+import peirce
 import pytest
 from peirce.records import DataError, UsageError, Verdict
 from peirce.store import Store
@@ -182,3 +183,8 @@ def test_a_base_that_will_not_do_is_one_sentence(base: Path, tmp_path: Path) -> 
     (broken / "tokenizer.json").write_text(json.dumps({"version": "1.0"}))
     with pytest.raises(UsageError, match=r"base model '.*broken' holds no tokenizer"):
         ModelText(broken)
+
+
+def test_a_base_that_would_do_nothing_is_refused(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--base brings a tokenizer, for --max-length or --plain"):
+        peirce.pairs(base=base, store=tmp_path / "none.duckdb")
