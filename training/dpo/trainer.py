@@ -33,6 +33,7 @@ from .models import Opened, adapter_config, compute_dtype, recomputes
 from .settings import TrainSettings
 from .tokens import PairTokens
 
+
 class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
     """told: what a checkpoint says of itself beside the course's state. precompute: `tokens` hold
     the reference's log-probabilities."""
@@ -147,8 +148,8 @@ def make_trainer(
 class Asker:
     """Answers of the model in training: `progress.Ask`. The global generators are left as they are.
 
-    rows: answers sampled side by side. context: tokens that the model holds, None where it does not say: an answer ends there, and a
-    prompt that leaves no room for one has the answer "".
+    rows: answers sampled side by side. context: tokens that the model holds, None where it does not
+    say: an answer ends there, and a prompt that leaves no room for one has the answer "".
     """
 
     def __init__(
