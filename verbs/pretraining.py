@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..records import InputSet, Json, Problem, UsageError
+from ..tasks.sentences import DataWarning
 from ..training.pretrain import making
 from ..training.pretrain.settings import PretrainSettings
 from .arguments import checked
@@ -113,7 +115,9 @@ def unseen(task: str, observations: int, count: int) -> tuple[list[Problem], lis
 
     source: Any = task_named(task)
     easy = of_difficulty(source, count, MEASURED_SEED + observations, "easy")
-    problems = list(source.observe(easy, str(observations), 0))
+    with warnings.catch_warnings():  # of choices that a user of this verb has not made
+        warnings.simplefilter("ignore", DataWarning)
+        problems = list(source.observe(easy, str(observations), 0))
     if hasattr(source, "spaces"):
         return problems, source.spaces(problems, 0)
     return problems, [source.space(one, 0) for one in problems]

@@ -21,6 +21,7 @@ RUNS = {
     "dew_point.yaml": ("--model", "scripted:examples/dew_point.answers.json"),
     "dice_payoffs.py": ("--model", "search", "--problems", "4", "--workers", "1"),
 }
+SCRIPTS = {"close_the_loop.py": "test_loop_example.py"}  # examples that are no tasks, tested there
 
 
 @pytest.fixture
@@ -49,7 +50,8 @@ def run(folder, name):
 
 def test_every_example_is_run_here():
     tasks = {path.name for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".py")}
-    assert tasks == set(RUNS)
+    assert tasks == {*RUNS, *SCRIPTS}
+    assert all(Path(__file__).with_name(test).is_file() for test in SCRIPTS.values())
 
 
 @pytest.mark.parametrize("name", RUNS)

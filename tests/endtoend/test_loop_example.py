@@ -1,0 +1,59 @@
+"""The loop from traces to a better proposer, as its example closes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tiny_model import require
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "close_the_loop.py"
+
+
+def started(*arguments, **more):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
+    return subprocess.Popen(
+        [sys.executable, str(SCRIPT), *map(str, arguments)], text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**clean, "OMP_NUM_THREADS": "1"}, **more,
+    )  # fmt: skip
+
+
+def test_a_folder_begun_with_other_sizes_is_refused_in_one_sentence(tmp_path):
+    kept = {"rounds": 7}
+    (tmp_path / "sizes.json").write_text(json.dumps(kept))
+    one = started(tmp_path, "--quick")
+    said = one.communicate(timeout=120)[1]
+    assert one.returncode == 1
+    assert "was begun with other sizes" in said and "rounds" in said
+    assert "Traceback" not in said
+    assert json.loads((tmp_path / "sizes.json").read_text()) == kept
+
+
+@pytest.mark.soak
+def test_the_loop_is_closed_and_goes_on_where_it_was_killed(tmp_path):
+    require("trl", "datasets")
+    done = tmp_path / "seed-0.json"
+    one = started(tmp_path, "--quick", "--seeds", "0")
+    while not (done.exists() and "pairs" in json.loads(done.read_text())):
+        assert one.poll() is None, one.communicate()[1]
+        time.sleep(0.5)
+    os.killpg(one.pid, signal.SIGKILL)
+    one.wait()
+    kept = json.loads(done.read_text())
+    two = started(tmp_path, "--quick", "--seeds", "0")
+    out, err = two.communicate(timeout=3_000)
+    assert two.returncode == 0, err
+    ended = json.loads(done.read_text())
+    assert kept.items() <= ended.items()  # nothing was done again
+    rows = json.loads((tmp_path / "tables.json").read_text())["models"]
+    assert len(rows) == 14 and {row["title"][1] for row in rows} >= {"base", "fixed", "momentum"}
+    assert all(0 < row["instruction_following"]["mean"] <= 1 for row in rows)
+    assert out.count("| llama |") == out.count("| gpt_neox |") == 7 + 8  # models, differences
+    assert (tmp_path / "tables.md").read_text() in out
