@@ -1,16 +1,17 @@
 """The loop closed from nothing on one machine: two small proposers, their sessions, pairs, trainings,
-and what the tuned ones are worth on problems that no pair is of.
+and what the tuned ones are worth on problems whose rules no pair is of.
 
-    python examples/close_the_loop.py OUT            # two cores: some two hours
-    python examples/close_the_loop.py OUT --quick    # minutes: small enough to say nothing, to try it
+    python examples/close_the_loop.py OUT            # two cores: some three hours
+    python examples/close_the_loop.py OUT --quick    # small enough to say nothing, to try it
 
- 1. problems   new easy ones of the four program tasks; a hash of their names says which are held out
+ 1. problems   new easy ones of the four program tasks; a hash of a rule says whether its problems are
+               held out, for a generator gives a rule again under another seed
  2. pretrain   two base proposers of different architecture
  3. collect    sessions of both on the other problems, one set of random numbers a seed
  4. pairs      of both proposers' answers together
  5. train      each base by each schedule: same pairs, examples, settings
  6. evaluate   three answers in each of five rounds to each held-out problem
- 7. table      OUT/table.md and OUT/table.json, intervals over problems
+ 7. tables     OUT/tables.md and OUT/tables.json: values and differences, intervals over rules
 
 Steps 3 to 6 are done once for each seed, each seed in a process of its own. Started again after it
 was stopped, it goes on where it was: finished steps stand in OUT/seed-N.json, an unfinished session
@@ -20,18 +21,26 @@ or training is resumed, a base that is there is used.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import random
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import peirce
+from numpy.typing import NDArray
+from peirce.records import PeirceError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 TASKS = ("list_functions", "acre", "mini_arc", "arc")
 ARCHITECTURES = ("llama", "gpt_neox")
@@ -47,9 +56,14 @@ SCHEDULES: dict[str, dict[str, Any]] = {
     "momentum, wide bounds": {"schedule": "momentum", **WIDE},
 }
 BASE = "base"
+DIFFERENCES = (
+    *((schedule, BASE) for schedule in SCHEDULES),
+    ("momentum", "fixed"), ("momentum, wide bounds", "fixed"),
+)  # fmt: skip
+RESAMPLES = 2_000
 # Problems of one seed of a generator, which gives no rule twice: the more of one seed, the rarer the rules.
-# Rules return under other seeds, with other inputs, also on the other side of a split.
 A_SEED = 40
+PARTS = {"train": 0.5, "validation": 0.6, "held-out": 1.0}  # of the rules: where each part ends
 COLUMNS = (
     "instruction_following", "consistency", "generalizability", "beta", "gamma", "train_pass",
     "test_pass", "top1", "top2", "top3", "constant", "narrow",
@@ -67,23 +81,29 @@ class Sizes:
     shown: Mapping[str, int]  # … of held-out problems
     inputs: int = 200  # of S, by which predictions are compared
     minutes: float = 21.0  # of pretraining, each base
-    collect_rounds: int = 3
+    collect_rounds: int = 2
     rounds: int = 5
-    examples: int = 1_008
-    period: int = 48
+    pairs: int = 8_000  # of each stage in each split, tasks alike: most would be of ACRE
+    contexts: tuple[int, ...] = (
+        1,
+        3,
+        3,
+    )  # of a problem, of 0, 1 and 2 hypotheses: most would be of 2
+    examples: int = 1_344
+    period: int = 64
     batch: int = 16
-    probe_pairs: int = 64
+    probe_pairs: int = 40
     max_tokens: int = 128
 
 
 FULL = Sizes(
-    {"list_functions": 640, "acre": 640, "mini_arc": 150, "arc": 150},
+    {"list_functions": 760, "acre": 760, "mini_arc": 60, "arc": 60},
     {"list_functions": (1, 2, 3), "acre": (2, 3, 4), "mini_arc": (1, 2), "arc": (1, 2)},
     {"list_functions": 3, "acre": 3, "mini_arc": 2, "arc": 2},
 )
 QUICK = Sizes(
     dict.fromkeys(TASKS, 16), dict.fromkeys(TASKS, (2,)), dict.fromkeys(TASKS, 2),
-    inputs=40, minutes=0.5, rounds=2, examples=64, period=32, probe_pairs=8, max_tokens=64,
+    inputs=40, minutes=2.0, rounds=2, examples=64, period=32, probe_pairs=8, max_tokens=64,
 )  # fmt: skip
 # Chosen once, by validation pairs under `fixed`, for both bases and all schedules.
 TRAINING = {
@@ -93,22 +113,19 @@ TRAINING = {
 
 
 def main() -> None:
+    warnings.filterwarnings("ignore", message="--observations")  # of how ARC's pairs are drawn
     told = arguments()
     out = told.out.expanduser().resolve()
     sizes = settled(out, QUICK if told.quick else FULL)
     if told.seed is not None:
         course(out, sizes, told.seed)
-        return
-    write_problems(out, sizes)
-    side_by_side(
-        [[*myself(told), "--base", name] for name in ARCHITECTURES] if told.base is None else [],
-        told.jobs,
-    )
-    if told.base is not None:
+    elif told.base is not None:
         pretrain(out, sizes, told.base)
-        return
-    side_by_side([[*myself(told), "--seed", str(seed)] for seed in told.seeds], told.jobs)
-    print(table(out, told.seeds))
+    else:
+        write_problems(out, sizes)
+        side_by_side([[*myself(told), "--base", name] for name in ARCHITECTURES], told.jobs)
+        side_by_side([[*myself(told), "--seed", str(seed)] for seed in told.seeds], told.jobs)
+        print(tables(out, told.seeds))
 
 
 def arguments() -> argparse.Namespace:
@@ -171,9 +188,11 @@ def write_problems(out: Path, sizes: Sizes) -> None:
                 peirce.tasks_generate(
                     task, folder / "part", problems=A_SEED, seed=1 + k, difficulty="easy"
                 )
-                made += (folder / "part").read_text().splitlines(keepends=True)
+                made += map(json.loads, (folder / "part").read_text().splitlines())
                 (folder / "part").unlink()
-            (folder / "new").write_text("".join(made[: sizes.problems[task]]))
+            some = [row | {"idx": f"{task}-{k}"} for k, row in enumerate(made)]
+            lines = (json.dumps(row) + "\n" for row in some[: sizes.problems[task]])
+            (folder / "new").write_text("".join(lines))
             (folder / "new").rename(data)
         if not space.exists():
             peirce.tasks_space(task, folder / "whole", data=data)
@@ -182,6 +201,22 @@ def write_problems(out: Path, sizes: Sizes) -> None:
             drawn = random.Random(0).sample(lines, min(sizes.inputs, len(lines)))
             (folder / "new").write_text("".join(drawn))
             (folder / "new").rename(space)
+    splits: dict[str, list[str]] = {name: [] for name in PARTS}
+    for problem, rule in rules_of(out).items():
+        place = int(hashlib.sha256(rule.encode()).hexdigest()[:8], 16) / 16**8
+        splits[next(name for name, end in PARTS.items() if place < end)].append(problem)
+    replace(splits_of(out), splits)
+
+
+def rules_of(out: Path) -> dict[str, str]:
+    """The rule of each problem, by its name."""
+    lines = [(task, line) for task in TASKS for line in data_of(out, task).read_text().splitlines()]
+    rows = [(task, json.loads(line)) for task, line in lines]
+    return {row["idx"]: f"{task}: {row['secret']['rule']}" for task, row in rows}
+
+
+def splits_of(out: Path) -> Path:
+    return out / "problems" / "splits.json"
 
 
 def data_of(out: Path, task: str) -> Path:
@@ -228,12 +263,16 @@ def course(out: Path, sizes: Sizes, seed: int) -> None:
         def make() -> str:
             left = unfinished(store)
             if left is not None:
-                return peirce.resume(left, store=store).session
-            return peirce.run(
-                task, data=data_of(out, task), space=space_of(out, task), model=f"hf:{model}",
-                method="t3", template="compact", temperature=1.0, max_tokens=sizes.max_tokens,
-                seed=seed, store=store, cache=False, **options,
-            ).session  # fmt: skip
+                ended = peirce.resume(left, store=store)
+            else:
+                ended = peirce.run(
+                    task, data=data_of(out, task), space=space_of(out, task), model=f"hf:{model}",
+                    method="t3", template="compact", temperature=1.0, max_tokens=sizes.max_tokens,
+                    seed=seed, store=store, cache=False, fixed=splits_of(out), **options,
+                )  # fmt: skip
+            if ended.status != "done":
+                sys.exit(f"{name}: {ended.status} {ended.cause}; start again to go on")
+            return str(ended.session)
 
         return str(done.once(name, make))
 
@@ -244,17 +283,20 @@ def course(out: Path, sizes: Sizes, seed: int) -> None:
         )
         for base in ARCHITECTURES for task in TASKS for shown in sizes.collected[task]
     ]  # fmt: skip
-    pairs = done.once("pairs", lambda: peirce.pairs(*collected, seed=seed, store=store)["digest"])
+    pairs = done.once("pairs", lambda: peirce.pairs(
+        *collected, seed=seed, limit=sizes.pairs, contexts=sizes.contexts, fixed=splits_of(out),
+        store=store,
+    )["digest"])  # fmt: skip
     for base, schedule, model in models(out, seed):
         if schedule != BASE:
             done.once(
                 f"train {base} {schedule}",
-                lambda base=base, schedule=schedule, model=model: peirce.train(
+                lambda base=base, schedule=schedule, model=model: trained(peirce.train(
                     base=base_of(out, base), pairs=pairs, out=model, seed=seed, store=store,
                     resume=model.exists(), examples=sizes.examples, period=sizes.period,
                     batch=sizes.batch, probe_pairs=sizes.probe_pairs,
                     **TRAINING, **SCHEDULES[schedule],
-                )["training"],
+                )),
             )  # fmt: skip
         for task in TASKS:
             session(
@@ -262,6 +304,12 @@ def course(out: Path, sizes: Sizes, seed: int) -> None:
                 model if schedule == BASE else model / "model", observations=sizes.shown[task],
                 rounds=sizes.rounds, subset=["held-out"],
             )  # fmt: skip
+
+
+def trained(record: Mapping[str, Any]) -> str:
+    if record["status"] != "done":
+        sys.exit(f"{record['out']}: {record['status']}; start again to go on")
+    return str(record["training"])
 
 
 def models(out: Path, seed: int) -> Iterator[tuple[str, str, Path]]:
@@ -282,52 +330,81 @@ def unfinished(store: Path) -> str | None:
     return rows[-1]["session"] if rows and rows[-1]["status"] != "done" else None
 
 
-# --- the table -----------------------------------------------------------------
+# --- the tables ----------------------------------------------------------------
 
 
-def table(out: Path, seeds: list[int]) -> str:
-    """Markdown: a row a model. A problem's value is its mean over seeds; intervals draw problems."""
-    from peirce.reports.statistics import bootstrap
+def tables(out: Path, seeds: list[int]) -> str:
+    """Markdown: a row a model, then a row a difference of two of one base. A problem's value is its
+    mean over the seeds. Intervals draw rules, with all their problems: problems of one rule hang
+    together; they know nothing of other seeds or other pretrained bases."""
+    rules = rules_of(out)
+    measured = {
+        (base, name): [of_problems(out, seed, base, name) for seed in seeds]
+        for base, name, _ in models(out, 0)
+    }
+    problems = sorted(next(iter(measured.values()))[0])
+    names = sorted({rules[one] for one in problems})
+    rule = np.array([names.index(rules[one]) for one in problems])
+    drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
+    values = {
+        model: {column: np.array([[value(of, one, column) for one in problems] for of in by_seed])
+                for column in COLUMNS}
+        for model, by_seed in measured.items()
+    }  # fmt: skip
 
-    rows = []
-    for base, schedule, _ in models(out, 0):
-        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        for seed in seeds:
-            store, done = out / f"seed-{seed}.duckdb", json.loads(
-                (out / f"seed-{seed}.json").read_text()
-            )  # fmt: skip
-            for task in TASKS:
-                of = peirce.evaluate(
-                    done[f"evaluate {base} {schedule} {task}"], name="t3", by_problem=True,
-                    store=store,
-                )["sessions"][0]  # fmt: skip
-                for one in of["by_problem"]:
-                    found.setdefault((task, one["problem"]), []).append(one)
-        values = {
-            column: bootstrap([mean(one.get(column) for one in told) for told in found.values()])
-            for column in COLUMNS
-        }
-        rows.append({"base": base, "schedule": schedule, "problems": len(found), **values})
-    replace(out / "table.json", rows)
-    head = ["base", "trained by", *COLUMNS]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    for row in rows:
-        cells = [cell(row[column]) for column in COLUMNS]
-        lines.append(f"| {' | '.join([row['base'], row['schedule'], *cells])} |")
-    text = "\n".join(lines) + "\n"
-    (out / "table.md").write_text(text)
+    def row(title: list[str], found: Mapping[str, FloatArray]) -> dict[str, Any]:
+        cells = {column: interval(found[column], rule, drawn) for column in COLUMNS}
+        return {"title": title, "problems": len(problems), "rules": len(names), **cells}
+
+    rows = [row(list(model), found) for model, found in values.items()]
+    differences = [
+        row([base, f"{one} − {other}"],
+            {column: values[base, one][column] - values[base, other][column] for column in COLUMNS})
+        for base in ARCHITECTURES for one, other in DIFFERENCES
+    ]  # fmt: skip
+    replace(out / "tables.json", {"models": rows, "differences": differences})
+    text = f"{markdown(rows)}\n{markdown(differences)}"
+    (out / "tables.md").write_text(text)
     return text
 
 
-def mean(values: Iterator[float | None]) -> float | None:
-    kept = [value for value in values if value is not None]
-    return sum(kept) / len(kept) if kept else None
+def of_problems(out: Path, seed: int, base: str, schedule: str) -> dict[str, dict[str, Any]]:
+    """What the problems of all tasks came to under one seed, by their names."""
+    store = out / f"seed-{seed}.duckdb"
+    done = json.loads((out / f"seed-{seed}.json").read_text())
+    sessions = [done[f"evaluate {base} {schedule} {task}"] for task in TASKS]
+    told = peirce.evaluate(*sessions, name="t3", by_problem=True, store=store)["sessions"]
+    return {one["problem"]: one for session in told for one in session["by_problem"]}
 
 
-def cell(value: dict[str, Any]) -> str:
-    if value["mean"] is None:
-        return ""
-    return f"{value['mean']:.3f} [{value['low']:.3f}, {value['high']:.3f}]"
+def value(of: Mapping[str, Mapping[str, Any]], problem: str, column: str) -> float:
+    found = of[problem].get(column)
+    return float("nan") if found is None else float(found)
+
+
+def interval(found: FloatArray, rule: IntArray, drawn: IntArray) -> dict[str, Any]:
+    """found: (seeds, problems), NaN where a problem has no value under a seed. rule: (problems,).
+    drawn: (resamples, rules)."""
+    known = ~np.isnan(found)
+    of_problem = np.nansum(found, axis=0) / np.maximum(known.sum(axis=0), 1)
+    there = known.any(axis=0)
+    sums = np.bincount(rule, of_problem * there, drawn.shape[1])
+    counts = np.bincount(rule, there, drawn.shape[1])
+    means = sums[drawn].sum(axis=1) / np.maximum(counts[drawn].sum(axis=1), 1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    by_seed = [float(np.nanmean(one)) if (~np.isnan(one)).any() else None for one in found]
+    return {"mean": sums.sum() / max(counts.sum(), 1), "low": low, "high": high,
+            "seeds": by_seed, "problems": int(there.sum())}  # fmt: skip
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    head = ["base", "trained by", *COLUMNS]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for row in rows:
+        cells = [f"{c['mean']:.3f} [{c['low']:.3f}, {c['high']:.3f}]" if c["problems"] else ""
+                 for c in (row[column] for column in COLUMNS)]  # fmt: skip
+        lines.append(f"| {' | '.join([*row['title'], *cells])} |")
+    return "\n".join(lines) + "\n"
 
 
 def replace(path: Path, value: Any) -> None:
@@ -338,4 +415,7 @@ def replace(path: Path, value: Any) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except PeirceError as error:
+        sys.exit(str(error))
