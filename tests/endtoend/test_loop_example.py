@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from tiny_model import require
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "close_the_loop.py"
