@@ -267,6 +267,8 @@ def test_a_plus_in_a_folders_name_is_part_of_it(base, adapter, tmp_path):
 
 
 def test_an_adapter_that_does_not_fit_its_base_is_refused(base, adapter, tmp_path):
+    adapter = shutil.copytree(adapter, tmp_path / "adapter")  # of a base that is not here
+    edit_json(adapter / "adapter_config.json", base_model_name_or_path="nowhere/base")
     wide = make_model(tmp_path / "wide", hidden_size=96)
     assert "size mismatch" in refused(f"hf:{wide}+{adapter}", DataError)
     deep = make_model(tmp_path / "deep", num_hidden_layers=3)
