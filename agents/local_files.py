@@ -34,6 +34,7 @@ WORDS = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*"
 PATTERNS: dict[str, Any] = {  # the second: the same weights in another form
     "allow_patterns": ["*.json", WEIGHTS, *WORDS], "ignore_patterns": ["*/*", "consolidated*"],
 }  # fmt: skip
+TRAINED = ("model", "adapter")  # folders of weights that `peirce train` writes
 ORIGIN = "peirce.json"  # beside what was trained here: its training, its pairs and its base
 SHAPING = (CONFIG, ADAPTER_CONFIG, "generation_config.json", WEIGHTS, *WORDS)
 TIMEOUT_S = 10.0  # of the one question whether a repository is there
@@ -185,10 +186,16 @@ def _base_of(adapter: Found) -> str:
     return name
 
 
+def _name_of(folder: Path) -> str:
+    """Its last name; of what a training wrote, which is always called alike, with the training's."""
+    trained = folder.name in TRAINED and (folder / ORIGIN).is_file()
+    return f"{folder.parent.name}/{folder.name}" if trained else folder.name
+
+
 def _found(name: str, fetch: bool) -> Found:
     path = Path(name).expanduser()
     if path.is_dir():
-        return Found(path.resolve().name or name, path)
+        return Found(_name_of(path.resolve()) or name, path)
     if path.exists():
         raise UsageError(f"model {name!r} is a file: name the folder that holds it")
     if not HUB_ID.fullmatch(name):

@@ -278,6 +278,13 @@ def test_an_adapter_that_does_not_fit_its_base_is_refused(base, adapter, tmp_pat
     assert "c_attn" in refused(f"hf:{base}+{other}", DataError)
 
 
+def test_what_a_training_wrote_is_called_by_the_trainings_folder(base, tmp_path):
+    tuned = shutil.copytree(base, tmp_path / "fixed" / "model")
+    assert told(f"hf:{tuned}")["answers_from"]["name"] == "model"
+    (tuned / "peirce.json").write_text('{"training": "0a1b2c3d"}')
+    assert told(f"hf:{tuned}")["answers_from"]["name"] == "fixed/model"
+
+
 def test_an_adapters_own_tokenizer_and_template_are_used(base, adapter, tmp_path):
     tuned = shutil.copytree(adapter, tmp_path / "tuned")
     tokenizer = AutoTokenizer.from_pretrained(base)
