@@ -9,12 +9,14 @@ the seam. Of what the template writes behind an answer all tokens count; a train
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...records import DataError, Json, Message, UsageError, digest_of_text
+from ...agents.local_chat import Wording
+from ...records import DataError, Json, Message, Unavailable, UsageError, digest_of_text
 
 INSTALL = "pip install 'peirce[train]'"
 _TOGETHER = 1_000
@@ -39,11 +41,14 @@ class ModelText:
                 f"the tokenizer of {name!r} has no chat template, which makes prompts of messages:"
                 " name a model that is tuned to chat, or give its tokenizer one"
             )
+        with _said():
+            self._wording = Wording(self.name, self._tokenizer, None, {}, tools=False)
 
     def text(self, messages: Sequence[Message]) -> str:
-        """The prompt, up to where the answer begins. Raises DataError where the template refuses
-        it."""
-        return self._rendered([dict(one) for one in messages], True)
+        """The prompt, up to where the answer begins, as sessions and trainings make it. Raises
+        DataError where the template refuses it."""
+        with _said():
+            return self._wording.text(messages)
 
     def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]:
         """Tokens of each."""
@@ -61,22 +66,19 @@ class ModelText:
 
     def _closing(self) -> int:
         """Tokens behind an answer: its end in the template, and at least one."""
-        user = {"role": "user", "content": "a"}
-        whole = self._rendered([user, {"role": "assistant", "content": "b"}], False)
-        parts = self._counted([whole, self._rendered([user], True), "b"])
-        return max(1, parts[0] - parts[1] - parts[2])
-
-    def _rendered(self, messages: list[dict[str, Json]], generation: bool) -> str:
         from jinja2 import TemplateError
 
+        user = {"role": "user", "content": "a"}
+        turns = [user, {"role": "assistant", "content": "b"}]
         try:
-            said = self._tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=generation
-            )
+            whole = str(self._tokenizer.apply_chat_template(turns, tokenize=False))
         except (TemplateError, TypeError, ValueError, LookupError) as error:
             why = " ".join(str(error).split())[:200] or type(error).__name__
-            raise DataError(f"the chat template of {self.name!r} refuses a prompt: {why}") from None
-        return str(said)
+            raise DataError(
+                f"the chat template of {self.name!r} refuses an answer: {why}"
+            ) from None
+        parts = self._counted([whole, self.text([user]), "b"])
+        return max(1, parts[0] - parts[1] - parts[2])
 
     def _counted(self, texts: Sequence[str]) -> list[int]:
         return [count for part in _parts(texts) for count in self._of_part(part)]
@@ -104,6 +106,14 @@ class Length:
 
     def settings(self) -> Mapping[str, Json]:
         return {**self._text.settings(), "max_length": self.most}
+
+
+@contextlib.contextmanager
+def _said() -> Iterator[None]:
+    try:
+        yield
+    except Unavailable as error:
+        raise DataError(str(error)) from None
 
 
 def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -161,6 +161,25 @@ def test_a_length_names_its_tokenizer(base: Path) -> None:
         Length(ModelText(base), 1)
 
 
+def test_a_template_without_a_system_role_gets_the_prompt_that_a_session_asks(tmp_path):
+    from peirce.agents.local_chat import Wording
+    from tiny_model import make_model, require
+
+    require()
+    from transformers import AutoTokenizer
+
+    template = (
+        "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}"
+        "{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+        "{% if add_generation_prompt %}<assistant>{% endif %}"
+    )
+    base = make_model(tmp_path / "gemma", template)
+    asked = [{"role": "system", "content": "be short"}, {"role": "user", "content": "a"}]
+    said = ModelText(base).text(asked)
+    session = Wording("gemma", AutoTokenizer.from_pretrained(base), None, {}, tools=False)
+    assert said == session.text(asked) and "be short" in said and said.endswith("<assistant>")
+
+
 def test_a_base_that_will_not_do_is_one_sentence(base: Path, tmp_path: Path) -> None:
     from tiny_model import make_model
 
@@ -177,7 +196,7 @@ def test_a_base_that_will_not_do_is_one_sentence(base: Path, tmp_path: Path) -> 
     with pytest.raises(UsageError, match=r"the tokenizer of '.*bare' has no chat template"):
         ModelText(make_model(tmp_path / "bare", None))
     refusing = make_model(tmp_path / "strict", "{{ raise_exception('no user here') }}")
-    with pytest.raises(DataError, match="the chat template of 'strict' refuses a prompt: no user"):
+    with pytest.raises(DataError, match="'strict' refuses the conversation: no user here"):
         ModelText(refusing).text([{"role": "user", "content": "a"}])
     broken = make_model(tmp_path / "broken")
     (broken / "tokenizer.json").write_text(json.dumps({"version": "1.0"}))
