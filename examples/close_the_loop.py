@@ -271,7 +271,8 @@ def course(out: Path, sizes: Sizes, seed: int) -> None:
                     seed=seed, store=store, cache=False, fixed=splits_of(out), **options,
                 )  # fmt: skip
             if ended.status != "done":
-                sys.exit(f"{name}: {ended.status} {ended.cause}; start again to go on")
+                why = f" ({ended.cause})" if ended.cause else ""
+                sys.exit(f"{name}: {ended.status}{why}; start again to go on")
             return str(ended.session)
 
         return str(done.once(name, make))
