@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from tiny_model import require
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "close_the_loop.py"
