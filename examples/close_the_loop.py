@@ -1,7 +1,7 @@
 """The loop closed from nothing on one machine: two small proposers, their sessions, pairs, trainings,
 and what the tuned ones are worth on problems whose rules no pair is of.
 
-    python examples/close_the_loop.py OUT            # two cores: some three hours
+    python examples/close_the_loop.py OUT            # hours of two cores
     python examples/close_the_loop.py OUT --quick    # small enough to say nothing, to try it
 
  1. problems   new easy ones of the four program tasks; a hash of a rule says whether its problems are
@@ -84,11 +84,7 @@ class Sizes:
     collect_rounds: int = 2
     rounds: int = 5
     pairs: int = 8_000  # of each stage in each split, tasks alike: most would be of ACRE
-    contexts: tuple[int, ...] = (
-        1,
-        3,
-        3,
-    )  # of a problem, of 0, 1 and 2 hypotheses: most would be of 2
+    contexts: tuple[int, ...] = (1, 3, 3)  # of 0, 1, 2 hypotheses: most would be of 2
     examples: int = 1_344
     period: int = 64
     batch: int = 16

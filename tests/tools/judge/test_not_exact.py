@@ -347,7 +347,7 @@ def test_ten_thousand_words_are_read_in_a_moment(piece: str) -> None:
         for public in (REVIEWS, STUDENTS, TWEETS):
             began = time.process_time()
             compile_sentence(sentence, public)
-            assert time.process_time() - began < 20  # some 0.1 s; of the square, minutes
+            assert time.process_time() - began < 8  # some 0.1 s on an idle machine
 
 
 def test_a_list_of_ten_thousand_words_is_a_rule() -> None:
