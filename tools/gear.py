@@ -219,11 +219,6 @@ class Gains(NamedTuple):
         return (self.share + self.gamma + self.beta) / 3
 
 
-def pair_score(share: float, gamma_gain: float, beta_gain: float) -> float:
-    """Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3."""
-    return (share + gamma_gain + beta_gain) / 3
-
-
 def marginal_gains(
     codes: ArrayLike,
     defined: ArrayLike,

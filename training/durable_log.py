@@ -135,10 +135,10 @@ def read_lines(path: Path, *, mend: bool = False) -> list[Point]:
     stage and name. mend: a last line that a kill cut short is taken away. Raises DataError."""
     if not path.is_file():
         return []
-    text = path.read_text("utf-8", errors="replace")
-    whole = text[: text.rfind("\n") + 1]
-    if mend and whole != text:
-        os.truncate(path, len(whole.encode()))
+    read = path.read_bytes()
+    whole = read[: read.rfind(b"\n") + 1]
+    if mend and whole != read:
+        os.truncate(path, len(whole))
     found: dict[tuple[int, str, str], float] = {}
     for number, line in enumerate(whole.splitlines(), 1):
         try:

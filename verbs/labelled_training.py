@@ -26,6 +26,7 @@ from .training import (
     new_training,
     read_asked,
     read_config,
+    say_new,
     whole_path,
 )
 
@@ -76,6 +77,8 @@ def train_labels(
     data, base = data or before.get("data"), base or before.get("base")
     if data is None or base is None:
         raise UsageError("a classifier needs rows and a model: --labels DATA --base DIR")
+    if resume and not before:
+        say_new(folder)
     base, path = whole_path(base), store_path(store or before.get("store")).resolve()
     over = {**(before.get("settings") or {}), **read_config(config), **settings}
     told = settings_of(over)

@@ -19,6 +19,7 @@ from ..reports.training_runs import STAGES, runs
 from ..store import Store
 from ..store.sessions import LETTERS
 from ..tasks.files import expanded
+from ..tasks.sentences import warn
 from .arguments import checked
 from .outcome import reading, store_path
 from .settings import versions
@@ -77,6 +78,8 @@ def train(
             if resume
             else "name the model to train: --base DIR (a folder, or an id of the hub)"
         )
+    if resume and not before:
+        say_new(folder)
     base, path = whole_path(base), store_path(store or before.get("store")).resolve()
     pairs = before.get("pairs", pairs) if pairs == "last" else pairs
     told = settings_over(before.get("settings") or {}, config, settings)
@@ -248,6 +251,12 @@ def check_unused(folder: Path) -> None:
         raise UsageError(
             f"{folder} holds a training: go on with it (--resume), or name another folder"
         )
+
+
+def say_new(folder: Path) -> None:
+    """Of a resume that has nothing to go on with."""
+    if is_first():
+        warn(f"--resume: {folder} holds no training yet, so one begins")
 
 
 def is_first() -> bool:

@@ -280,7 +280,7 @@ def test_marginal_gains_equal_the_definition(case, data):
 def test_a_total_hypothesis_without_context_scores_two_thirds():
     gains = gear.marginal_gains([[1, 2]], [[True, True]], np.zeros((0, 2)), np.zeros((0, 2)))
     assert (gains.share[0], gains.gamma[0], gains.beta[0]) == (1.0, 1.0, 0.0)
-    assert gear.pair_score(1.0, 1.0, 0.0) == 2 / 3
+    assert gains.score[0] == 2 / 3
 
 
 def test_a_copy_of_the_context_gains_nothing_but_its_share():

@@ -126,3 +126,16 @@ def test_a_log_that_is_none_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="line 2: no point"):
         DurableLog(tmp_path, None).open("abcd", {})
     assert (tmp_path / LINES).read_text() == text
+
+
+def test_a_line_that_was_cut_is_taken_away_at_its_byte(tmp_path: Path) -> None:
+    whole = json.dumps([1, "", "train_loss", 0.5]).encode() + b"\n"
+    for cut in (b'[2, "gr\xc3', b'[2, "\xff\xfe'):
+        (tmp_path / LINES).write_bytes(whole + cut)
+        assert read_lines(tmp_path / LINES, mend=True) == [Point(1, "", "train_loss", 0.5)]
+        assert (tmp_path / LINES).read_bytes() == whole
+    bad = b'[1, "\xff", "train_loss", 0.5]\n'
+    (tmp_path / LINES).write_bytes(bad + b"[2")
+    with pytest.raises(DataError, match="line 1: no point"):
+        read_lines(tmp_path / LINES, mend=True)
+    assert (tmp_path / LINES).read_bytes() == bad

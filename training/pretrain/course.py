@@ -29,13 +29,14 @@ def learn(
     rows: Iterator[Rows],
     pace: Pace,
     progress: Callable[[float, int, float], None] | None = None,
-    half: bool = True,
+    half: bool | None = None,
 ) -> tuple[int, float]:
     """Trains until `pace.seconds` have passed; returns tokens seen and the last mean loss of
-    answers. half: matrices are multiplied in bfloat16."""
+    answers. half: matrices are multiplied in bfloat16; by default where that is fast."""
     import torch
     from torch.nn import functional
 
+    half = multiplies_halves(model.device.type) if half is None else half
     matrices: list[Any] = []
     rest: list[Any] = []
     for name, weight in model.named_parameters():
@@ -87,3 +88,14 @@ def learn(
         if progress is not None:
             progress(done, tokens, mean)
     return tokens, mean
+
+
+def multiplies_halves(device: str) -> bool:
+    """Whether the hardware has instructions for bfloat16. Processors without them, which are most,
+    make a float32 of each number first: this model then learns less than half as fast."""
+    import torch
+
+    if device == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    told = torch.cpu.get_capabilities()
+    return device == "cpu" and any(told.get(name) for name in ("amx_bf16", "avx512_bf16", "bf16"))
