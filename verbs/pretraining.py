@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..records import InputSet, Json, Problem, UsageError
+from ..reports import writing
+from ..tasks.files import expanded
 from ..tasks.sentences import DataWarning
 from ..training.pretrain import making
 from ..training.pretrain.settings import PretrainSettings
@@ -50,6 +52,8 @@ def pretrain(
     settings = _settings(architecture, size, minutes, tokens, tasks, seed, template)
     if measure < 0:
         raise UsageError(f"measure is {measure}: it must be at least 0")
+    if making.finished(expanded(out)) is None:  # said before it is trained, not after
+        writing.check_folder(expanded(out).absolute().parent)
     tell: making.Progress = on_progress or (lambda said: None)
     made = making.pretrain(settings, out, tell)
     record = dict(made.record)

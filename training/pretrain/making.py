@@ -185,22 +185,25 @@ def _learned(
         tell({"part": "training", "done": min(1.0, done), "tokens": tokens, "loss": loss})
 
     started, processor = time.monotonic(), time.process_time()
-    tokens, loss = course.learn(model, batches, pace, told)
+    half = course.multiplies_halves(model.device.type)
+    tokens, loss = course.learn(model, batches, pace, told, half)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
     model.to("cpu")
     return model, words, {
         "parameters": parameters(model), "vocabulary": len(words), "tokens": tokens,
-        "loss": round(loss, 4), "processor_seconds": round(processor, 1), "tokens_per_second": round(tokens / max(seconds, 1e-9)),
+        "loss": round(loss, 4), "bfloat16": half, "processor_seconds": round(processor, 1), "tokens_per_second": round(tokens / max(seconds, 1e-9)),
     }  # fmt: skip
 
 
 def _write(folder: Path, model: Any, tokenizer: Any, record: Mapping[str, Json]) -> None:
+    from ..libraries import writes
     from .card import card
 
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
-        model.save_pretrained(str(temporary))
+        with writes(folder):
+            model.save_pretrained(str(temporary))
         tokenizer.save_pretrained(str(temporary))
         (temporary / "README.md").write_text(card(record), "utf-8")
         (temporary / RECORD).write_text(

@@ -171,3 +171,52 @@ def test_mistakes_are_named(options: dict, sentence: str, tmp_path: Path) -> Non
     with pytest.raises(UsageError, match=sentence):
         peirce.pretrain(tmp_path / "out", **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "Lessons", lambda *_: pytest.fail("it began"))
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="no folder, and"):
+        peirce.pretrain(tmp_path / "file" / "out")
+    with pytest.raises(UsageError, match="a link to nothing"):
+        (tmp_path / "link").symlink_to(tmp_path / "gone")
+        peirce.pretrain(tmp_path / "link" / "out")
+
+
+def test_a_model_that_does_not_fit_the_disk_is_one_sentence_and_leaves_nothing(
+    made: making.Pretrained, tmp_path: Path
+) -> None:
+    import resource
+
+    from peirce.records import PeirceError
+    from peirce.training.pretrain.measure import load
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    model, tokenizer = load(made.out)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, before[1]))
+    try:
+        with pytest.raises(PeirceError, match="cannot be written, is the disk full"):
+            making._write(tmp_path / "out", model, tokenizer, made.record)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("able", "fast"),
+    [
+        ({"avx512_f": True, "avx512_bf16": False}, False),
+        ({"amx_bf16": True}, True),
+        ({"bf16": True}, True),
+    ],
+)
+def test_bfloat16_is_used_where_the_processor_has_it(
+    able: dict[str, bool], fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+    from peirce.training.pretrain import course
+
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    assert course.multiplies_halves("cpu") is fast
