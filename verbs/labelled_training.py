@@ -163,7 +163,7 @@ def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
     for name in told:
         if name not in names:
             raise UsageError(
-                f"a classifier has no setting {name!r}{nearest(name, names, len(names))}"
+                f"a classifier has no setting {name!r}{nearest(str(name), names, len(names))}"
             )
     return ClassifierSettings(**told)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -29,7 +31,9 @@ class ClassifierSettings:
 
     def __post_init__(self) -> None:
         for one in fields(self):
-            _check_kind(one.name, getattr(self, one.name), str(one.type))
+            told = _read(getattr(self, one.name), str(one.type))
+            object.__setattr__(self, one.name, told)
+            _check_kind(one.name, told, str(one.type))
         for name in ("epochs", "patience", "batch", "max_length", "lora_rank", "lora_alpha"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}: it must be at least 1")
@@ -38,13 +42,21 @@ class ClassifierSettings:
         for name in ("warmup", "lora_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}: it must be from 0 to below 1")
-        if self.weight_decay < 0:
+        if not 0 <= self.weight_decay < math.inf:
             raise UsageError(f"weight_decay is {self.weight_decay}: it must be at least 0")
         if not 0 <= self.seed < 2**32:  # what numpy's generator takes, whose seed transformers sets
             raise UsageError(f"seed is {self.seed}: it must be from 0 to below 2**32")
 
     def record(self) -> dict[str, Json]:
         return asdict(self)
+
+
+def _read(value: Any, declared: str) -> Any:
+    """A text that is a number, where one is needed: YAML 1.1 reads 1e-4 as a text."""
+    if isinstance(value, str) and declared.startswith("float"):
+        with contextlib.suppress(ValueError):
+            return float(value)
+    return value
 
 
 def _check_kind(name: str, value: Any, declared: str) -> None:

@@ -150,7 +150,12 @@ class TrainSettings:
         """What a YAML file gives, by name, unchecked. DataError for a file that holds no mapping."""
         try:
             told = yaml.safe_load(path.read_text("utf-8")) or {}
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        except (
+            OSError,
+            ValueError,
+            RecursionError,
+            yaml.YAMLError,
+        ) as error:  # 2026-13-01 is a ValueError
             cause = " ".join(str(error).split())
             raise DataError(f"The settings {path} cannot be read: {cause}") from None
         if not isinstance(told, dict):
@@ -225,15 +230,22 @@ def _typed(name: str, value: Any) -> Any:
             except ValueError:
                 raise UsageError(f"{name} is {value!r}; it must be a number.") from None
         fits = isinstance(value, int | float) and not isinstance(value, bool)
+        value = _as_float(value) if fits else value
         if fits and not math.isfinite(value):
             raise UsageError(f"{name} is {value}; it must be finite.")
-        value = float(value) if fits else value
     else:
         fits = isinstance(value, kinds) and not isinstance(value, bool)
     if not fits:
         words = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
         raise UsageError(f"{name} is {value!r}; it must be {words[kinds[0]]}.")
     return value
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the floats
+        return math.inf
 
 
 def _kinds(name: str) -> tuple[type, ...]:

@@ -71,10 +71,20 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong, match in (
         ({"epochs": 0}, "epochs is 0"), ({"batch": True}, "a whole number"), ({"full": 1}, "true or"),
         ({"learning_rate": 2.0}, "below 1"), ({"warmup": 1}, "below 1"), ({"seed": -1}, "seed is -1"),
-        ({"seed": 2**32}, "below 2"),
+        ({"seed": 2**32}, "below 2"), ({"weight_decay": float("nan")}, "weight_decay is nan"),
+        ({"learning_rate": "fast"}, "'fast': it must be a number"),
     ):  # fmt: skip
         with pytest.raises(UsageError, match=match):
             ClassifierSettings(**wrong)
+
+
+def test_settings_are_read_as_yaml_gives_them() -> None:
+    """YAML 1.1 reads 1e-4 as a text, and a name may be a number."""
+    from peirce.verbs.labelled_training import settings_of
+
+    assert settings_of({"learning_rate": "1e-4", "report_to": "1e4"}).learning_rate == 1e-4
+    with pytest.raises(UsageError, match="no setting 1; there are"):
+        settings_of({1: 2})
 
 
 @pytest.fixture(scope="module")

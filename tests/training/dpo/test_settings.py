@@ -34,6 +34,7 @@ def test_the_defaults_are_those_of_the_paper():
         ({"beta": 0}, "beta is 0.0; it must be above 0"),
         ({"learning_rate": "fast"}, "learning_rate is 'fast'; it must be a number"),
         ({"learning_rate": float("nan")}, "must be finite"),
+        ({"beta": 10**400}, "beta is inf; it must be finite"),
         ({"examples": 1280.0}, "examples is 1280.0; it must be a whole number"),
         ({"batch": True}, "batch is True; it must be a whole number"),
         ({"full": 1}, "full is 1; it must be true or false"),
@@ -55,7 +56,7 @@ def test_options_lie_over_a_file_and_numbers_may_be_written_as_yaml_reads_them(t
     told = TrainSettings.of({**TrainSettings.names_in(path), "beta": 0.2})
     assert (told.learning_rate, told.beta, told.full, told.four_bit) == (1e-4, 0.2, True, None)
     assert TrainSettings.of(told.record()) == told
-    for text in ("- a list\n", "a: [\n"):
+    for text in ("- a list\n", "a: [\n", "seed: 2026-13-45\n", "[" * 3_000):
         path.write_text(text)
         with pytest.raises(DataError, match=r"train\.yaml"):
             TrainSettings.names_in(path)
