@@ -35,7 +35,7 @@ def draw(
     counts, names: (k,); a draw is the same wherever its key, its name and its count are. Returns
     two arrays of one length, sorted: the place of a draw in `counts`, and the number.
     """
-    size = counts if most is None else np.minimum(counts, most)
+    size = counts if most is None else np.minimum(counts, min(most, int(counts.max(initial=0))))
     # Of more than half, those that are left out are drawn: few draws are ever repeated.
     left = counts - size
     whole = left < size

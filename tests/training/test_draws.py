@@ -32,6 +32,7 @@ def test_as_many_distinct_numbers_as_there_are_or_are_wanted(counts, most, key):
 
 def test_without_a_cap_all_numbers_come():
     assert drawn([3, 0, 1], None) == [[0, 1, 2], [], [0]]
+    assert drawn([3, 0, 1], 10**30) == [[0, 1, 2], [], [0]] and drawn([], 10**30) == []
 
 
 @settings(max_examples=50, deadline=None)

@@ -99,6 +99,10 @@ class Caps:
                     f"{name} {caps}: three numbers of at least 0 are needed, for contexts of 0, 1"
                     " and 2 hypotheses (none of them is no cap)"
                 )
+        if not any(k != 0 and n != 0 for k, n in zip(self.contexts, self.pairs, strict=True)):
+            raise UsageError(
+                f"contexts {self.contexts} with pairs {self.pairs}: they leave no pair"
+            )
 
 
 @dataclass(frozen=True)

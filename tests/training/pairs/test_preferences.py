@@ -338,6 +338,15 @@ def test_a_cap_that_is_none_is_refused(caps):
         Caps(**caps)
 
 
+@pytest.mark.parametrize(
+    "caps",
+    [{"contexts": (0, 0, 0)}, {"pairs": (0, 0, 0)}, {"contexts": (1, 0, 0), "pairs": (0, 9, 9)}],
+)
+def test_caps_that_leave_no_pair_are_refused(caps):
+    with pytest.raises(UsageError, match="they leave no pair"):
+        Caps(**caps)
+
+
 def test_a_pool_that_contradicts_itself_is_refused():
     one, none = np.ones(2, bool), np.zeros(2, bool)
     codes = np.zeros((2, 3), np.int64)
