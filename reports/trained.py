@@ -31,10 +31,10 @@ def print_record(out: Console, record: Mapping[str, Json]) -> None:
         weights = str(record["model"])
         out.print(f"Weights: {weights}", soft_wrap=True)
         whole = weights if weights.endswith("model") else f"{record['base']}+{weights}"
-        out.print(
-            f"Next: {shlex.join(['peirce', 'run', 'TASK', '--model', f'hf:{whole}'])}",
-            soft_wrap=True,
-        )
+        words = ["peirce", "run", "TASK", "--model", f"hf:{whole}"]
+        if record.get("template", "full") != "full":
+            words += ["--template", record["template"]]
+        out.print(f"Next: {shlex.join(words)}", soft_wrap=True)
 
 
 def _course(values: Sequence[float] | None) -> str:
@@ -64,7 +64,9 @@ def print_classifiers(out: Console, record: Mapping[str, Json]) -> None:
             out.print(
                 f"{visible(one['set'])}: {one['cut']:,} rows are longer than what the model is shown"
             )
-    out.print("Next: peirce eval hypobench SESSION… --out DIR has them as a row of tables 5 and 12")
+    out.print(
+        "Next: peirce eval hypobench SESSION… --out DIR has them as a row of tables 5, 12 and 15"
+    )
 
 
 def _share(of: Mapping[str, Json]) -> str:

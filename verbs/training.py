@@ -53,7 +53,7 @@ def train(
 ) -> dict[str, Json]:
     """Trains `base` (a folder, or an id of the hub) by DPO on a stored set of pairs: the
     record {training, status, out, model, base, pairs, schedule, seed, examples, seconds, stages: {stage:
-    {loss, accuracy, chosen_logratio: [first, last]}}, said, store, files}.
+    {loss, accuracy, chosen_logratio: [first, last]}}, template, said, store, files}.
 
     pairs: a digest, a unique prefix of one, or "last". settings: of `training.dpo.settings.TrainSettings`,
     over those of the YAML file `config`. resume: goes on with the training in `out`; what is not given
@@ -341,6 +341,7 @@ def _finished(
         "base": asked["base"], "pairs": asked["pairs"], "schedule": told["schedule"],
         "seed": told["seed"], "examples": trained.examples,
         "seconds": trained.fields.get("seconds"), "stages": stages,
+        "template": pair_settings.get("template") or "full",
         "said": list(trained.fields.get("said") or ()), "store": asked["store"], "files": [],
     }  # fmt: skip
     if trained.model is None:

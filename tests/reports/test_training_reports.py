@@ -164,3 +164,14 @@ def test_the_summary_says_where_each_stage_began_and_ended(
     told = list(csv.DictReader(str(files[tmp_path / "training.csv"]).splitlines()))
     assert len(told) == sum(len(c) for one in found[:3] for c in one.curves.values())
     assert float(told[0]["value"]) == 0.9  # whole numbers, not the rounded ones
+
+
+@pytest.mark.parametrize(("template", "more"), [("compact", " --template compact"), ("full", "")])
+def test_the_next_command_asks_as_the_pairs_did(template, more, capsys):
+    from peirce.reports import text, trained
+
+    record = {"training": "a", "status": "done", "examples": 8, "seconds": 1.0, "stages": {}, "said": [],
+              "model": "out/model", "base": "b", "template": template}  # fmt: skip
+    trained.print_record(text.console(), record)
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"Next: peirce run TASK --model hf:out/model{more}"
