@@ -131,7 +131,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="processes side by side")
     parser.add_argument("--seed", type=int, help="steps 3 to 6 of this seed alone")
     parser.add_argument("--base", choices=ARCHITECTURES, help="pretrain this base alone")
-    return parser.parse_args()
+    told = parser.parse_args()
+    if told.jobs < 1:
+        parser.error("--jobs: at least 1 process is needed")
+    if len(set(told.seeds)) < len(told.seeds):
+        parser.error("--seeds: each seed once; two processes would share its files")
+    return told
 
 
 def settled(out: Path, sizes: Sizes) -> Sizes:
@@ -342,7 +347,7 @@ def tables(out: Path, seeds: list[int]) -> str:
         (base, name): [of_problems(out, seed, base, name) for seed in seeds]
         for base, name, _ in models(out, 0)
     }
-    problems = sorted(next(iter(measured.values()))[0])
+    problems = sorted({one for by_seed in measured.values() for of in by_seed for one in of})
     names = sorted({rules[one] for one in problems})
     rule = np.array([names.index(rules[one]) for one in problems])
     drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
@@ -378,7 +383,7 @@ def of_problems(out: Path, seed: int, base: str, schedule: str) -> dict[str, dic
 
 
 def value(of: Mapping[str, Mapping[str, Any]], problem: str, column: str) -> float:
-    found = of[problem].get(column)
+    found = of.get(problem, {}).get(column)  # a problem whose call failed for good has no values
     return float("nan") if found is None else float(found)
 
 

@@ -37,6 +37,34 @@ def test_a_folder_begun_with_other_sizes_is_refused_in_one_sentence(tmp_path):
     assert json.loads((tmp_path / "sizes.json").read_text()) == kept
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("--jobs", "0"), "at least 1 process"), (("--seeds", "1", "1"), "each seed once")],
+)
+def test_what_would_never_end_or_share_its_files_is_refused(tmp_path, words, said):
+    one = started(tmp_path / "out", "--quick", *words)
+    err = one.communicate(timeout=120)[1]
+    assert one.returncode == 2 and said in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_problem_that_failed_for_one_model_has_no_values_and_is_left_out_of_means():
+    import importlib.util
+
+    import numpy as np
+
+    made = importlib.util.spec_from_file_location("close_the_loop", SCRIPT)
+    loop = importlib.util.module_from_spec(made)
+    sys.modules["close_the_loop"] = loop
+    made.loader.exec_module(loop)
+    of = {"a": {"beta": 0.5, "gamma": None}}
+    values = [[loop.value(of, one, "beta") for one in ("a", "failed")]]
+    assert np.isnan(loop.value(of, "a", "gamma"))
+    drawn = np.array([[0, 1], [0, 0], [1, 1]])
+    told = loop.interval(np.array(values), np.array([0, 1]), drawn)
+    assert told["problems"] == 1 and told["mean"] == 0.5
+
+
 @pytest.mark.soak
 def test_the_loop_is_closed_and_goes_on_where_it_was_killed(tmp_path):
     require("trl", "datasets")
