@@ -84,6 +84,11 @@ class Wording:
             raise Unavailable(f"the chat template of model {self._name!r} writes {size}")
         return said
 
+    def ended(self, messages: Sequence[Message]) -> str:
+        """A conversation whose last turn is an answer, as the template writes it. Raises Unavailable where
+        it refuses that, fails or comes to no end."""
+        return self._rendered([_turn(message) for message in messages], (), prompt=False)
+
     def read(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of each text that `text` wrote, or that begins with such a one."""
         # As transformers does it: a template has written the special tokens.
@@ -93,16 +98,19 @@ class Wording:
         ]
         return found
 
-    def _rendered(self, turns: Sequence[Message], tools: Sequence[ToolSpec]) -> str:
-        """What the template makes of the turns, once more folded where it refuses them."""
+    def _rendered(
+        self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool = True
+    ) -> str:
+        """What the template makes of the turns, once more folded where it refuses them. prompt: up to
+        where an answer begins."""
         from jinja2 import TemplateError
 
         faults = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError,
                   AttributeError, RecursionError, MemoryError)  # fmt: skip
         with contextlib.suppress(*faults):
-            return self._templated(turns, tools)
+            return self._templated(turns, tools, prompt)
         try:
-            return self._templated(_folded(turns), tools)
+            return self._templated(_folded(turns), tools, prompt)
         except faults as error:
             said = " ".join(str(error).split())[:200] or type(error).__name__
             raise Unavailable(
@@ -159,14 +167,14 @@ class Wording:
                     f" such variable: it has {valid}"
                 )
 
-    def _templated(self, turns: Sequence[Message], tools: Sequence[ToolSpec]) -> str:
+    def _templated(self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool) -> str:
         with _bounded(f"the chat template of model {self._name!r}"):
             return str(
                 self.tokenizer.apply_chat_template(
                     list(turns),
                     tools=[_tool(spec) for spec in tools] or None,
                     chat_template=self.template,
-                    add_generation_prompt=True,
+                    add_generation_prompt=prompt,
                     tokenize=False,
                     **self._variables,
                 )

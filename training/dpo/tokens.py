@@ -38,7 +38,10 @@ class PairTokens:
         self._wording = wording
         self._end = end
         self._max_length = max_length
-        self._lead = wording.text([{"role": "user", "content": "?"}])
+        try:
+            self._lead = wording.text([{"role": "user", "content": "?"}])
+        except Unavailable as error:
+            raise DataError(str(error)) from None
         self._prompts: dict[int, Tokens] = {}
         self._answers: dict[int, Tokens] = {}
         self.refused: set[int] = set()
@@ -116,17 +119,17 @@ class PairTokens:
 
 def end_of_answer(wording: Wording, ends: Sequence[int]) -> int:
     """Which of the tokens that end an answer the chat template writes after one; where it writes
-    none of them, the first. ends: of the model's generation_config."""
+    none of them, or no answer, the first. ends: of the model's generation_config."""
     from ...agents.local_chat import PLAIN
 
     if wording.template == PLAIN or len(ends) == 1:
         return ends[0]
     mark = "An answer 7301"
     asked = {"role": "user", "content": "?"}
-    said = wording.tokenizer.apply_chat_template(
-        [asked, {"role": "assistant", "content": mark}],
-        chat_template=wording.template, tokenize=False,
-    )  # fmt: skip
+    try:
+        said = wording.ended([asked, {"role": "assistant", "content": mark}])
+    except Unavailable:
+        return ends[0]
     after = said.rpartition(mark)[2]
     ids = wording.tokenizer(after, add_special_tokens=False)["input_ids"] if after else []
     return next((one for one in ids if one in ends), ends[0])

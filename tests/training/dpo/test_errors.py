@@ -72,6 +72,21 @@ def test_a_tokenizer_without_a_chat_template_unless_none_is_wanted(base, tmp_pat
     assert train(str(bare), TABLE, plain, tmp_path / "plain", ListLog()).status == "done"
 
 
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{{ raise_exception('no') }}", "refuses the conversation: no"),
+        (
+            "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}x",
+            "comes to no end",
+        ),
+    ],
+)
+def test_a_template_that_refuses_or_never_ends(base, tmp_path, template, said):
+    bad = make_model(tmp_path / "bad", template=template)
+    refused(bad, tmp_path / "out", said, kind=DataError)
+
+
 def test_a_template_given_for_the_training_goes_with_what_was_trained(base, tmp_path):
     path = tmp_path / "own.jinja"
     path.write_text("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}A:")

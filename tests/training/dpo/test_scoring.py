@@ -3,6 +3,8 @@ what a model is asked and what it would write. Skipped where the extra `train` i
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from tiny_model import TEMPLATE, make_model, require
@@ -84,6 +86,10 @@ def test_of_several_ends_the_one_that_the_template_writes_is_taught(tokenizer):
     assert end_of_answer(wording, [text_end]) == text_end
     bare = Wording("tiny", tokenizer, "plain", {}, False)
     assert end_of_answer(bare, [text_end, end]) == text_end
+    own = copy.deepcopy(tokenizer)
+    own.chat_template = "{{ raise_exception('no') if messages[-1].role == 'assistant' else 'x' }}"
+    silent = Wording("silent", own, None, {}, False)
+    assert end_of_answer(silent, [text_end, end]) == text_end
     assert "<|im_end|>" in TEMPLATE
 
 
