@@ -300,16 +300,25 @@ def _sampler(
     answers: int,
     settings: TrainSettings,
 ) -> Sampled | None:
-    """None where nothing is to be sampled, or no session of the pairs is in the store."""
+    """None where nothing is to be sampled, or no session of the pairs is in the store. Raises UsageError
+    where the training is to be stopped by answers, and none are sampled."""
     if answers < 0:
         raise UsageError(f"sample_answers is {answers}: it must be at least 0")
-    if answers == 0 or settings.sample_every == 0:
-        return None
     from .sampled_answers import PROMPTS, SampledAnswers, asked_of
 
-    sessions = [str(one["session"]) for one in counts.get("sessions") or ()]
-    asked = asked_of(store, sessions, pair_settings, min(PROMPTS, answers))
-    return SampledAnswers(asked, answers, settings.seed) if asked else None
+    sampled = None
+    if answers and settings.sample_every:
+        sessions = [str(one["session"]) for one in counts.get("sessions") or ()]
+        if asked := asked_of(store, sessions, pair_settings, min(PROMPTS, answers)):
+            sampled = SampledAnswers(asked, answers, settings.seed)
+        elif is_first():
+            warn(
+                "no answers are sampled while it trains, for no session of these pairs with a problem for"
+                " validation is in the store: of a collapse the chosen log-ratio alone will warn"
+            )
+    if sampled is None and settings.stop == "following":
+        raise UsageError("--stop following watches sampled answers, and none are sampled here")
+    return sampled
 
 
 def _finished(

@@ -84,3 +84,25 @@ def test_a_prompt_that_a_held_out_problem_has_too_is_never_asked(tmp_path: Path)
     with Store.open(tmp_path / "s.duckdb", write=False) as opened:
         (one,) = asked_of(opened, [session], {"splits": {**ALL["splits"], "fixed": fixed}})
     assert one.view.problem == "other"
+
+
+def test_a_training_whose_answers_nobody_can_sample_says_so_and_is_not_stopped_by_them(
+    tmp_path: Path,
+) -> None:
+    from peirce.records import UsageError
+    from peirce.tasks.sentences import DataWarning
+    from peirce.training.dpo.settings import TrainSettings
+    from peirce.verbs.training import _sampler
+
+    Store.open(tmp_path / "s.duckdb", write=True).close()
+    counts = {"sessions": [{"session": "gone"}]}
+    with Store.open(tmp_path / "s.duckdb", write=False) as opened:
+        with pytest.warns(DataWarning, match="no answers are sampled while it trains"):
+            assert _sampler(opened, ALL, counts, 8, TrainSettings(stop="either")) is None
+        for answers, told in (
+            (0, TrainSettings(stop="following")),
+            (8, TrainSettings(stop="following", sample_every=0)),
+        ):
+            with pytest.raises(UsageError, match="--stop following watches sampled answers"):
+                _sampler(opened, ALL, counts, answers, told)
+        assert _sampler(opened, ALL, counts, 0, TrainSettings()) is None
