@@ -214,7 +214,11 @@ def _asked_in(folder: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise DataError(f"{folder / ASKED} cannot be read: {error}") from None
-    if not isinstance(told, dict) or told.get("kind") not in KINDS:
+    if (
+        not isinstance(told, dict)
+        or told.get("kind") not in KINDS
+        or not isinstance(told.get("settings", {}), dict)
+    ):
         raise DataError(f"{folder / ASKED} says nothing of a training")
     return told
 

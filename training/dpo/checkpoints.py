@@ -55,6 +55,8 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     file of it is not as long as it was."""
     try:
         state = json.loads((folder / STATE).read_text("utf-8"))
+        if not isinstance(state, dict):
+            raise ValueError(f"{STATE} holds no state")
         _check_sizes(folder, state.pop(SIZES, {}))
         with np.load(folder / REFERENCES, allow_pickle=False) as held:
             return state, dict(held)

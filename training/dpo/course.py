@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from torch.utils.data import Sampler
 from transformers import TrainerCallback
 
-from ...records import Json, PeirceError
+from ...records import DataError, Json, PeirceError
 from . import checkpoints
 from .curriculum import Momentum, Schedule
 from .guard import Guard
@@ -153,6 +153,10 @@ class Course(TrainerCallback):  # type: ignore[misc]
     def restore(self, folder: Path) -> None:
         """Goes on from a checkpoint. UsageError where it is of other settings or pairs."""
         state, arrays = checkpoints.read(folder)
+        for name in ("mixture", "schedule", "guard", "examples", "seconds"):
+            if name not in state:
+                raise DataError(f"The state of the checkpoint {folder} has no {name!r}: remove it, and"
+                                " --resume goes on from the one before.")  # fmt: skip
         self.mixture.check(state["mixture"])
         self.schedule.restore(state["schedule"])
         self.guard.restore(state["guard"])

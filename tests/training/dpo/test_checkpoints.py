@@ -57,9 +57,10 @@ def test_numbers_come_back_to_the_last_digit(tmp_path):
 @pytest.mark.parametrize("name", [checkpoints.STATE, checkpoints.REFERENCES])
 def test_a_damaged_one_is_one_sentence(tmp_path, name):
     path = make(tmp_path, 3)
-    (path / name).write_bytes(b"{")
-    with pytest.raises(DataError, match="cannot be read"):
-        checkpoints.read(path)
+    for damage in (b"{", b"[]"):
+        (path / name).write_bytes(damage)
+        with pytest.raises(DataError, match="cannot be read"):
+            checkpoints.read(path)
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", checkpoints.REFERENCES])

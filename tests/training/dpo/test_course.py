@@ -3,12 +3,14 @@ one. Skipped where the extra `train` is absent."""
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import pytest
 from tiny_model import require
 
 require("trl", "datasets")
+from peirce.records import DataError  # noqa: E402
 from peirce.training.dpo.course import Course  # noqa: E402
 from peirce.training.dpo.curriculum import schedule_named  # noqa: E402
 from peirce.training.dpo.log import ListLog  # noqa: E402
@@ -65,6 +67,18 @@ def test_a_checkpoint_brings_back_what_was_said_seen_and_spent(monkeypatch, tmp_
     assert second._tokens.references == {(3, 7): -12.345678901234567}
     second.guard.sampled(32, {"instruction_following": 0.5})
     assert "90.0% before training" in second.guard.said[-1]  # not the first value after the stop
+
+
+def test_a_state_that_lacks_something_is_one_sentence(monkeypatch, tmp_path):
+    (tmp_path / "checkpoint-2").mkdir()
+    first = course(monkeypatch)
+    first.saved(tmp_path / "checkpoint-2", {"training": "a"})
+    path = tmp_path / "checkpoint-2" / "curriculum.json"
+    whole = json.loads(path.read_text())
+    for name in ("mixture", "schedule", "guard", "seconds"):
+        path.write_text(json.dumps({key: value for key, value in whole.items() if key != name}))
+        with pytest.raises(DataError, match=f"has no '{name}': remove it"):
+            course(monkeypatch).restore(tmp_path / "checkpoint-2")
 
 
 @pytest.mark.parametrize(
