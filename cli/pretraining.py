@@ -30,7 +30,7 @@ def pretrain(
     size: Annotated[
         str, _option("small (for a CPU) or large (for a GPU).", metavar="NAME")
     ] = "small",
-    minutes: Annotated[float, _option("Of training.", metavar="N")] = 18.0,
+    minutes: Annotated[float, _option("Of training.", metavar="N")] = 14.0,
     tokens: Annotated[
         int | None, _option("Train on so many tokens instead.", metavar="N")
     ] = None,

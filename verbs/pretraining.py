@@ -30,7 +30,7 @@ def pretrain(
     *,
     architecture: str = "llama",
     size: str = "small",
-    minutes: float = 18.0,
+    minutes: float = 14.0,
     tokens: int | None = None,
     tasks: Sequence[str] = (),
     seed: int = 0,

@@ -60,6 +60,6 @@ def memory(settings: TrainSettings) -> Iterator[None]:
         if not is_out_of_memory(error):
             raise
         raise PeirceError(
-            f"The memory does not hold {settings.device_batch} pairs at once: train with a smaller"
-            " device_batch, recompute true, or a smaller max_length."
+            f"The memory does not hold {settings.device_batch} pairs at once: train anew, in another"
+            " folder, with a smaller device_batch, recompute true, or a smaller max_length."
         ) from None

@@ -268,6 +268,10 @@ def _begun(
     if not (out / RECORD).is_file():
         if not table.digest:
             raise UsageError("The pairs have no digest: name them first (PairTable.named).")
+        if checkpoints.last_whole(out / CHECKPOINTS) is not None:
+            raise UsageError(
+                f"{str(out)!r} holds checkpoints, and not what they are of ({RECORD}): name another folder."
+            )
         try:
             (out / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
         except OSError as error:

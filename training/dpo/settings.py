@@ -155,7 +155,7 @@ class TrainSettings:
             ValueError,
             RecursionError,
             yaml.YAMLError,
-        ) as error:  # 2026-13-01 is a ValueError
+        ) as error:  # ValueError: no date
             cause = " ".join(str(error).split())
             raise DataError(f"The settings {path} cannot be read: {cause}") from None
         if not isinstance(told, dict):

@@ -96,6 +96,6 @@ def multiplies_halves(device: str) -> bool:
     import torch
 
     if device == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     told = torch.cpu.get_capabilities()
     return device == "cpu" and any(told.get(name) for name in ("amx_bf16", "avx512_bf16", "bf16"))

@@ -40,7 +40,7 @@ class PretrainSettings:
 
     architecture: str = "llama"
     size: str = "small"
-    minutes: float = 18.0
+    minutes: float = 14.0
     tokens: int | None = None
     seed: int = 0
     template: str = "compact"

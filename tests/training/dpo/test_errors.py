@@ -17,6 +17,7 @@ require("trl", "datasets")
 import torch  # noqa: E402
 from peft import PeftModel  # noqa: E402
 from peirce.records import DataError, PeirceError, UsageError  # noqa: E402
+from peirce.training.dpo import checkpoints  # noqa: E402
 from peirce.training.dpo.log import ListLog  # noqa: E402
 from peirce.training.dpo.merge import merge  # noqa: E402
 from peirce.training.dpo.run import train  # noqa: E402
@@ -118,6 +119,14 @@ def test_a_device_that_is_not_here(base, tmp_path):
 def test_a_tracker_that_is_not_there(base, tmp_path):
     refused(base, tmp_path / "out", "report_to 'notes' cannot be served: notes is not supported",
             report_to="notes")  # fmt: skip
+
+
+def test_checkpoints_of_no_training_are_not_taken_up(base, tmp_path):
+    lost = tmp_path / "out" / "checkpoints" / "checkpoint-4"
+    lost.mkdir(parents=True)
+    (lost / checkpoints.STATE).write_text("{}")
+    refused(base, tmp_path / "out", "holds checkpoints, and not what they are of")
+    assert lost.is_dir() and not (tmp_path / "out" / "training.json").exists()
 
 
 def test_two_processes_never_train_in_one_folder(base, tmp_path):
