@@ -110,28 +110,36 @@ class Lessons:
     how much of the course is over, 0 to 1: cheap programs come first, faults late."""
 
     def __init__(self, settings: PretrainSettings, tell: Progress) -> None:
-        self.sizes: dict[str, Json] = {}
         self._sources: dict[str, FromLibrary | FromChains] = {}
         self._settings = settings
         self.done = 0.0
-        for k, task in enumerate(settings.tasks):
-            tell({"part": "library", "task": task, "done": k / len(settings.tasks)})
-            self._sources[task] = self._source(task)
+        sizes: dict[str, int] = {}
+        for wait in (False, True):  # what another process searches now comes last
+            for task in settings.tasks:
+                if task in sizes:
+                    continue
+                tell({"part": "library", "task": task, "done": len(sizes) / len(settings.tasks)})
+                found = self._source(task, wait)
+                if found is not None:
+                    self._sources[task], sizes[task] = found
+        self.sizes: dict[str, Json] = {task: sizes[task] for task in settings.tasks}
 
-    def _source(self, task: str) -> FromLibrary | FromChains:
+    def _source(self, task: str, wait: bool) -> tuple[FromLibrary | FromChains, int] | None:
+        """The lessons of a task and the size of its library."""
         # One library for all seeds: what differs is what is drawn of it, in which order.
         problems, shares = self._settings.problems[task], self._settings.shares
         if task == "acre":
-            chains = library_file.chains(0, problems)
-            self.sizes[task] = len(chains)
-            return FromChains(chains, shares)
-        programs = library_file.programs(task, 0, problems)
+            chains = library_file.chains(0, problems, wait=wait)
+            return None if chains is None else (FromChains(chains, shares), len(chains))
+        programs = library_file.programs(task, 0, problems, wait=wait)
+        if programs is None:
+            return None
         programs = sorted(programs, key=lambda one: -prior(one))[: MOST[task]]
         of = of_lists(programs, 0) if task == "list_functions" else of_grids(task, programs, 0)
-        self.sizes[task] = len(of.programs)
         if not of.programs:
             raise UsageError(f"{problems} problems of {task} gave no program: take more")
-        return FromLibrary(of, shares, LONGEST_PROMPT[task], OBSERVED[task])
+        lessons = FromLibrary(of, shares, LONGEST_PROMPT[task], OBSERVED[task])
+        return lessons, len(of.programs)
 
     def __iter__(self) -> Iterator[Lesson]:
         rng = random.Random(f"pretrain {self._settings.seed}")
