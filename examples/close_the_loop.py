@@ -57,7 +57,7 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 }
 BASE, EXTRA = "base", "momentum, wide bounds"  # the extra run is one of the first base alone
 DIFFERENCES = (
-    *((schedule, BASE) for schedule in SCHEDULES), ("momentum", "fixed"), (EXTRA, "fixed"),
+    *((one, BASE) for one in SCHEDULES), *((one, "fixed") for one in SCHEDULES if one != "fixed"),
 )  # fmt: skip
 RESAMPLES = 2_000
 # Problems of one seed of a generator, which gives no rule twice: the more of one seed, the rarer the rules.
