@@ -262,10 +262,10 @@ def test_a_stream_that_stalls_is_asked_again():
 
 
 def test_events_that_bring_nothing_do_not_keep_a_stream_alive():
-    pulse = streams(*[chunk({"content": ""}), b": alive\n\n"] * 20, pause_s=0.1)
+    pulse = streams(*[chunk({"content": ""}), b": alive\n\n"] * 300, pause_s=0.1)
     begin = time.monotonic()
     fails(pulse, stream=True, timeout_s=0.5, retries=0)
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < 30
 
 
 def test_a_stream_without_end_is_cut_off(monkeypatch):

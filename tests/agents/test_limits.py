@@ -257,7 +257,7 @@ def test_an_endpoint_that_never_comes_ends_the_session_with_one_sentence():
         Refused, match=r"could not be reached for .* s: the connection failed"
     ) as told:
         gone_and_back(None, outage_s=0.5)
-    assert 0.5 <= time.monotonic() - begin < 5 and "\n" not in str(told.value)
+    assert 0.5 <= time.monotonic() - begin < 30 and "\n" not in str(told.value)
 
 
 def test_a_host_that_does_not_exist_ends_the_session_too():

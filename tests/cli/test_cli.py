@@ -374,8 +374,8 @@ def test_interrupted_twice_leaves_at_once_and_leaves_no_process_behind(folder):
         os.killpg(process.pid, signal.SIGINT)
         start = time.monotonic()
         said = process.stderr.read()
-        assert process.wait(10) == 130
-        assert time.monotonic() - start < 5
+        assert process.wait(30) == 130
+        assert time.monotonic() - start < 30
         assert "peirce resume" in said and "Traceback" not in said
     assert _left(process.pid) == []
 

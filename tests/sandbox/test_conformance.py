@@ -418,7 +418,7 @@ def test_the_time_of_a_batch_is_told_and_bounded(served: Any) -> None:
     start = time.monotonic()
     slow = served.run(SPIN, TEN, limits=replace(SPARE, wall_s=0.5))
     assert (slow.verdict, slow.detail, slow.limited) == ("too_slow", "wall time", True)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
 
 
 # --- state -------------------------------------------------------------------

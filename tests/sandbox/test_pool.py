@@ -88,7 +88,7 @@ def test_a_cancelled_run_ends_its_child_and_keeps_its_zygote() -> None:
                     await run
                 start = time.monotonic()
                 await honest(sandbox)
-                assert time.monotonic() - start < 5
+                assert time.monotonic() - start < 30
             assert zygotes(sandbox) == [pid]
             await none_left(sandbox)
         finally:

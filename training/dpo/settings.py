@@ -148,14 +148,10 @@ class TrainSettings:
     @staticmethod
     def names_in(path: Path) -> dict[str, Json]:
         """What a YAML file gives, by name, unchecked. DataError for a file that holds no mapping."""
+        # ValueError: what looks like a date and is none.
         try:
             told = yaml.safe_load(path.read_text("utf-8")) or {}
-        except (
-            OSError,
-            ValueError,
-            RecursionError,
-            yaml.YAMLError,
-        ) as error:  # ValueError: no date
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             cause = " ".join(str(error).split())
             raise DataError(f"The settings {path} cannot be read: {cause}") from None
         if not isinstance(told, dict):

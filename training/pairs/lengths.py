@@ -66,17 +66,9 @@ class ModelText:
 
     def _closing(self) -> int:
         """Tokens behind an answer: its end in the template, and at least one."""
-        from jinja2 import TemplateError
-
         user = {"role": "user", "content": "a"}
-        turns = [user, {"role": "assistant", "content": "b"}]
-        try:
-            whole = str(self._tokenizer.apply_chat_template(turns, tokenize=False))
-        except (TemplateError, TypeError, ValueError, LookupError) as error:
-            why = " ".join(str(error).split())[:200] or type(error).__name__
-            raise DataError(
-                f"the chat template of {self.name!r} refuses an answer: {why}"
-            ) from None
+        with _said():
+            whole = self._wording.ended([user, {"role": "assistant", "content": "b"}])
         parts = self._counted([whole, self.text([user]), "b"])
         return max(1, parts[0] - parts[1] - parts[2])
 

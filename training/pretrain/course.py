@@ -28,15 +28,14 @@ def learn(
     model: Any,
     rows: Iterator[Rows],
     pace: Pace,
+    half: bool,
     progress: Callable[[float, int, float], None] | None = None,
-    half: bool | None = None,
 ) -> tuple[int, float]:
     """Trains until `pace.seconds` have passed; returns tokens seen and the last mean loss of
-    answers. half: matrices are multiplied in bfloat16; by default where that is fast."""
+    answers. half: matrices are multiplied in bfloat16."""
     import torch
     from torch.nn import functional
 
-    half = multiplies_halves(model.device.type) if half is None else half
     matrices: list[Any] = []
     rest: list[Any] = []
     for name, weight in model.named_parameters():
@@ -91,8 +90,8 @@ def learn(
 
 
 def multiplies_halves(device: str) -> bool:
-    """Whether the hardware has instructions for bfloat16. Processors without them, which are most,
-    make a float32 of each number first: this model then learns less than half as fast."""
+    """Whether the hardware has instructions for bfloat16. A processor without them
+    makes a float32 of each number first: this model then learns less than half as fast."""
     import torch
 
     if device == "cuda":

@@ -194,7 +194,7 @@ def _learned(
 
     started, processor = time.monotonic(), time.process_time()
     half = course.multiplies_halves(model.device.type)
-    tokens, loss = course.learn(model, batches, pace, told, half)
+    tokens, loss = course.learn(model, batches, pace, half, told)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
     model.to("cpu")
     return model, words, {

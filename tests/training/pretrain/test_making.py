@@ -202,21 +202,3 @@ def test_a_model_that_does_not_fit_the_disk_is_one_sentence_and_leaves_nothing(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("able", "fast"),
-    [
-        ({"avx512_f": True, "avx512_bf16": False}, False),
-        ({"amx_bf16": True}, True),
-        ({"bf16": True}, True),
-    ],
-)
-def test_bfloat16_is_used_where_the_processor_has_it(
-    able: dict[str, bool], fast: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import torch
-    from peirce.training.pretrain import course
-
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
-    assert course.multiplies_halves("cpu") is fast
