@@ -7,11 +7,62 @@ Prompts are messages; a model's own chat template makes text of them later.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from ..agents import prompts
-from ..records import Earlier, FamilyWords, Hypothesis, Message, Verdict, View
+from ..agents.compact_prompts import compact_words
+from ..records import (
+    Agreement,
+    Earlier,
+    FamilyWords,
+    Hypothesis,
+    Json,
+    Message,
+    Observation,
+    Verdict,
+    View,
+)
+
+
+class Remembered:
+    """The words of a family for many prompts of one problem: what they say of it is made once."""
+
+    def __init__(self, words: FamilyWords) -> None:
+        self._words = words
+        self._contracts: dict[str, str] = {}
+        self._observations: dict[int, str] = {}
+
+    @cached_property
+    def instructions(self) -> str:
+        return self._words.instructions
+
+    def contract(self, answer_format: str) -> str:
+        if answer_format not in self._contracts:
+            self._contracts[answer_format] = self._words.contract(answer_format)
+        return self._contracts[answer_format]
+
+    def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        return self._words.schema(answer_format)
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        if number not in self._observations:
+            self._observations[number] = self._words.show_observation(number, observation)
+        return self._observations[number]
+
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        return self._words.show_hypothesis(hypothesis)
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        return self._words.show_feedback(view, agreement)
+
+    def compact(self) -> FamilyWords:
+        return self._compact
+
+    @cached_property
+    def _compact(self) -> Remembered:
+        return Remembered(compact_words(self._words))
 
 
 def prompt(

@@ -26,6 +26,7 @@ _DENOMINATOR = 1_000_000
 _EXACT_UNITS = 2**53
 _ROUNDED_UNITS = 2**40
 _WORDS = 1 << 21  # words of bits counted at once: 16 MiB
+_KEPT = 1 << 22  # words of bits of all rows, where these are kept: 32 MiB
 
 
 def units(weights: ArrayLike | None, inputs: int) -> Integers:
@@ -78,6 +79,7 @@ class Agreement:
         self._plain = bool((sizes == 1).all())
         self.space = int(sizes.sum())
         self._shared: dict[int, Integers] = {}
+        self._rows: dict[int, Bits] = {}  # of `_same`, where all of them are small
         self.sizes = self._counted(self._known)  # (m,), of the prediction sets
 
     def shared(self, member: int) -> Integers:
@@ -100,9 +102,18 @@ class Agreement:
 
     def _same(self, member: int) -> Bits:
         """Where (m, words) each hypothesis predicts what hypothesis `member` does."""
-        n = self._codes.shape[1]
-        np.equal(self._codes, self._codes[member], out=self._padded[:, :n])
-        same: Bits = _packed(self._padded) & self._known & self._known[member]
+        if member in self._rows:
+            return self._rows[member]
+        # Two hypotheses agree where the other two do: what stands in earlier rows is not compared again.
+        start = member if all(earlier in self._rows for earlier in range(member)) else 0
+        padded = self._padded[start:]
+        np.equal(self._codes[start:], self._codes[member], out=padded[:, : self._codes.shape[1]])
+        same = np.empty_like(self._known)
+        same[start:] = _packed(padded) & self._known[start:] & self._known[member]
+        for earlier in range(start):
+            same[earlier] = self._rows[earlier][member]
+        if self._known.size * len(self._known) <= _KEPT:
+            self._rows[member] = same
         return same
 
     def _counted(self, bits: Bits) -> Integers:

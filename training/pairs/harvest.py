@@ -41,7 +41,7 @@ from ...records import (
 )
 from ..draws import distinct, key_of
 from ..pair_table import PairTable
-from ..rendering import prompt
+from ..rendering import Remembered, prompt
 from ..splits import Split, Splits
 from ..stages import STAGES, Stage
 from .ahead import ahead
@@ -271,7 +271,7 @@ def _gather(
         }
         view = asked.problem.view(NO_SPACE)
         split = choices.splits.of(asked.problem)
-        words = asked.words
+        words = Remembered(asked.words)
         shown = words_of(words, template)
         said = {place: shown.show_hypothesis(one) for place, one in hypotheses.items()}
         question = _Question(asked, split, view, words, template, hypotheses, said)
