@@ -10,7 +10,7 @@ the observations stand beside the scores (`passing.py`).
 Beside the metrics by definition stand the conventions of the published tables where they differ,
 under names of their own: `beta_of_two` and `gamma_of_two` are means over the problems with at
 least two consistent hypotheses alone, `consistency_of_parsed` leaves malformed answers out.
-docs/gear.md has the formulas and all departures.
+docs/gear.md has the formulas, docs/deviations.md all departures.
 """
 
 from __future__ import annotations

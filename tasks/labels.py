@@ -1,8 +1,8 @@
 """Task `labels`: labelled text in the layout of HypoGeniC and HypoBench, and a user's own files.
 
 A problem is a data set with a sample of its training rows, `NAME#K`; `NAME` alone is its first. See
-label_problems.py for what a problem holds, label_sets.py for the files and docs/labels.md for all
-of it.
+label_problems.py for what a problem holds, label_sets.py for the files, docs/data-text.md and
+docs/labels.md for all of it.
 """
 
 from __future__ import annotations

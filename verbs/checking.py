@@ -116,7 +116,7 @@ def check(
         async with opening as tools:
             if missing := [name for name, on in tools.layers.items() if not on]:
                 warnings.warn(
-                    f"the sandbox {sandbox} runs here without {', '.join(missing)} (README, Safety)",
+                    f"the sandbox {sandbox} runs here without {', '.join(missing)} (docs/safety.md)",
                     stacklevel=2,
                 )
             if of_text is None:

@@ -1,4 +1,4 @@
-"""A set of instances as files: the published form, or problems of `docs/abd.md` as JSON.
+"""A set of instances as files: the published form, or problems of `docs/data-logic.md` as JSON.
 
 Written whole or not at all, and without a clock in the packed ones: one set, one row of bytes.
 """

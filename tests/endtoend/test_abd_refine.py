@@ -361,12 +361,14 @@ def test_the_embedded_search_repairs_and_shrinks_from_the_command_line(
     assert (replayed["steps"], replayed["differences"]) == (1, [])
 
 
-DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "abd.md").read_text("utf-8")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def test_the_example_of_the_documentation_runs_and_comes_to_what_it_is_for(tmp_path):
-    (tmp_path / "neighbours.json").write_text(re.findall(r"```json\n(.*?)```", DOCUMENT, re.S)[0])
-    (script,) = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.S)
+    page = (DOCS / "data-logic.md").read_text("utf-8")
+    (example,) = re.findall(r"```json neighbours\.json\n(.*?)```", page, re.S)
+    (tmp_path / "neighbours.json").write_text(example)
+    (script,) = re.findall(r"```sh\n(.*?)```", (DOCS / "abd.md").read_text("utf-8"), re.S)
     shim = tmp_path / "peirce"
     shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m peirce "$@"\n')
     shim.chmod(0o755)

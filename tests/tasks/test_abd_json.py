@@ -1,4 +1,4 @@
-"""A user's own worlds and theories as JSON, and the examples of docs/abd.md."""
+"""A user's own worlds and theories as JSON, and the examples of docs/data-logic.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.theories import theory_from
 from peirce.tools.logic.worlds import world_of
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "abd.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-logic.md"
 ROW: dict[str, Any] = {
     "id": "mine",
     "regime": "partial",
@@ -264,7 +264,7 @@ def test_an_id_stands_once(tmp_path: Path) -> None:
 
 
 def blocks() -> list[str]:
-    return re.findall(r"```json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.S)
+    return re.findall(r"```json (?:neighbours|birds)\.json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.S)
 
 
 @pytest.mark.parametrize("number", range(2))

@@ -3,8 +3,8 @@ it holds in further worlds.
 
 A candidate's score is gap + node * AST size - holds * P, all a world: gap is cost above the lower
 bound (ABD, section 4), P how likely the rule is valid in five further worlds (plausible.py). The lowest
-is best. The settings were chosen on one half of the development instances; docs/abd.md says when the other
-had been seen.
+is best. The settings were chosen on one half of the development instances; docs/abd-results.md says when
+the other had been seen.
 """
 
 from __future__ import annotations
