@@ -1,4 +1,4 @@
-"""Every command of the README's section on models runs as it stands there, but for what it reaches:
+"""Every `peirce run` of docs/models.md runs as it stands there, but for what it reaches:
 the test's endpoint in place of hosts and ports, a tiny model in place of a folder, fewer problems."""
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from faulty_server import FaultyServer
 from tiny_model import make_adapter, make_model, require
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-SECTION = README.partition("## Models\n")[2].partition("\n## ")[0]
-COMMANDS = [line.strip() for line in SECTION.splitlines() if line.startswith("    peirce run")]
+PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
+COMMANDS = [line.strip() for line in PAGE.splitlines() if line.startswith("    peirce run")]
 LESS = ("--problems", "2", "--max-answers", "2", "--workers", "1", "--quiet", "--json")
 
 
-def test_the_section_has_a_command_for_each_kind_of_model():
+def test_the_page_has_a_command_for_each_kind_of_model():
     models = [re.search(r"--model (\S+)", command)[1] for command in COMMANDS]
     for begins in ("openai:", "http://localhost:8000/v1#", "http://localhost:11434/v1#", "hf:./"):
         assert any(model.startswith(begins) for model in models)
