@@ -3,8 +3,7 @@
 A page's files stand in fences with a language and a name (```csv pairs.csv). In its ```console
 blocks `$ peirce …` is run in a folder that holds them, in order; what stands below has to be in its
 output, line by line and in order, where "…" stands for any lines, and at the end of a line for its
-rest. `$ peirce …; code 2` says with which exit code the command ends, else 0 or, where the output
-begins with "peirce: ", any other.
+rest. A command that fails is followed by its exit code, `[exit 1]`; others end with 0.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ PAGES = Path(__file__).resolve().parents[2] / "docs"
 NAMED = re.compile(r"^```\w+ ([\w.-]+)\n(.*?)^```$", re.S | re.M)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 ANY = "…"
+EXIT = re.compile(r"\[exit (\d+)\]")
 
 
 def commands(page: str) -> list[tuple[str, list[str]]]:
@@ -68,10 +68,11 @@ def test_a_page_prints_what_its_commands_print(
     for command, wanted in commands(text):
         program, *arguments = shlex.split(command)
         assert program == "peirce", command
+        ends = EXIT.fullmatch(wanted[-1]) if wanted else None
         code, printed = peirce(*arguments)
-        said = "\n".join(wanted)
-        assert (code != 0) is said.startswith("peirce: "), f"{command}: {printed}"
-        assert missing(wanted, printed.splitlines()) is None, f"{command}:\n{printed}"
+        assert code == (int(ends[1]) if ends else 0), f"{command}:\n{printed}"
+        absent = missing(wanted[:-1] if ends else wanted, printed.splitlines())
+        assert absent is None, f"{command}: {absent!r} is not in\n{printed}"
 
 
 def test_a_line_that_is_not_printed_is_noticed() -> None:
