@@ -11,6 +11,8 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 INDEX = REPOSITORY / "docs" / "README.md"
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
+ROOMS = [one for one in REPOSITORY.iterdir() if one.is_dir() and not one.name.startswith(".")]
+FILES = [file.relative_to(REPOSITORY).as_posix() for room in ROOMS for file in room.rglob("*.py")]
 FENCE = re.compile(r"^```.*?^```$", re.S | re.M)
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 
@@ -59,6 +61,22 @@ def test_headings_and_links_are_read_as_they_are_meant(tmp_path: Path) -> None:
     )
     assert anchors(page) == {"a-b-c", "a", "a-1"}
     assert links(page) == ["#a"]
+
+
+def files_named(page: Path) -> set[str]:
+    """Python files that stand in code, from the top of the repository or from a room on."""
+    found = re.findall(r"`([\w/.-]+\.py)\b", page.read_text("utf-8"))
+    return {name for name in found if "/" in name}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_python_file_that_a_page_names_is_there(page: Path) -> None:
+    absent = {
+        name
+        for name in files_named(page)
+        if not any(f"/{file}".endswith(f"/{name}") for file in FILES)
+    }
+    assert not absent
 
 
 def test_the_index_has_every_page_of_docs() -> None:
