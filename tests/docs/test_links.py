@@ -79,6 +79,19 @@ def test_a_python_file_that_a_page_names_is_there(page: Path) -> None:
     assert not absent
 
 
+NAMED = [
+    (page, *found)
+    for page in PAGES
+    for found in re.findall(r"`([\w/]+\.py): (\w+)`", page.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize(("page", "file", "name"), NAMED, ids=lambda one: str(one).rsplit("/")[-1])
+def test_a_name_that_a_page_says_stands_in_a_file_does(page: Path, file: str, name: str) -> None:
+    defined = rf"^ *(?:async )?(?:def|class) {name}\b|^{name}\b.* ="
+    assert re.search(defined, (REPOSITORY / file).read_text("utf-8"), re.M)
+
+
 def test_the_index_has_every_page_of_docs() -> None:
     linked = {(INDEX.parent / to.partition("#")[0]).resolve() for to in links(INDEX)}
     beside = {page.resolve() for page in (REPOSITORY / "docs").glob("*.md")} - {INDEX.resolve()}
