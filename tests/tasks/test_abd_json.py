@@ -264,7 +264,9 @@ def test_an_id_stands_once(tmp_path: Path) -> None:
 
 
 def blocks() -> list[str]:
-    return re.findall(r"```json (?:neighbours|birds)\.json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.S)
+    return re.findall(
+        r"```json (?:neighbours|birds)\.json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.S
+    )
 
 
 @pytest.mark.parametrize("number", range(2))
