@@ -178,6 +178,10 @@ class Store:
     def calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
         return _journal.calls(self._reading, session, problem)
 
+    def listed_calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
+        """Without what was asked and answered, but for the tools that a proposer called."""
+        return _journal.listed_calls(self._reading, session, problem)
+
     def last_responses(self, session: str, kind: str) -> dict[str, Any]:
         """What the last call of a kind was answered, by problem."""
         return _journal.last_responses(self._reading, session, kind)

@@ -231,6 +231,36 @@ def calls(reading: Reading, session: str, problem: str | None) -> list[dict[str,
     return [_call(row) for row in rows]
 
 
+TOOL_SAID = 2_000  # characters of a tool's arguments and result that a listing has
+
+
+def listed_calls(reading: Reading, session: str, problem: str | None) -> list[dict[str, Any]]:
+    """As `calls`, without what was asked and answered, which is most of a store: problem, path, kind,
+    tokens_in, tokens_out, seconds, retries, repeats; "said" of the tools that a proposer called, its
+    request and response as texts, cut at `TOOL_SAID`."""
+    where, params = "session = ?", [session]
+    if problem is not None:
+        where, params = where + " AND problem = ?", [session, text_cell(problem)]
+    said = ", ".join(
+        f"CASE WHEN path LIKE '%/tool/%' THEN left({name}, {TOOL_SAID}) END"
+        for name in ("request", "response")
+    )
+    names = ("tokens_in", "tokens_out", "seconds", "retries", "repeats")
+    rows = reading.query(
+        f"SELECT problem, path, kind, {', '.join(names)}, {said} FROM call JOIN (SELECT session, "
+        f"problem, ordinal FROM problem) USING (session, problem) WHERE {where} ORDER BY ordinal, path",
+        params,
+    )
+    found = []
+    for name, path, kind, *numbers, request, response in rows:
+        call = {"problem": text_of(name), "path": text_of(path), "kind": kind}
+        call |= dict(zip(names, numbers, strict=True))
+        if request is not None:
+            call["said"] = {"request": request, "response": response}
+        found.append(call)
+    return found
+
+
 def last_responses(reading: Reading, session: str, kind: str) -> dict[str, Any]:
     """The response of the last call of `kind` of each problem that has one."""
     rows = reading.query(

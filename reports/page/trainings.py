@@ -1,0 +1,53 @@
+"""The trainings that belong to sessions: on pairs of their answers, or of the model that answered them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from ...records import Json
+from ..training_runs import Run, runs
+
+if TYPE_CHECKING:
+    from ...store import Store
+
+DRAWN = ("probe_accuracy", "probe_loss", "weight", "chosen_logratio", "instruction_following",
+         "train_loss")  # fmt: skip
+TOLD = ("examples", "batch", "learning_rate", "beta", "full", "lora_rank")
+
+
+def trainings_of(store: Store, sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
+    """sessions: as `Store.session` has them. figures: of each curve that the log has, by stage."""
+    digests = {one.get("digest") for one in sessions} - {None, ""}
+    models = {
+        str((one["settings"].get("operational") or {}).get("model") or "").removeprefix("hf:")
+        for one in sessions
+    } - {""}
+    rows = [row for row in store.trainings.list() if _belongs(row["settings"], digests, models)]
+    found = runs((row, store.trainings.points(str(row["training"]))) for row in rows)
+    return [_as_json(one) for one in found]
+
+
+def _belongs(settings: Mapping[str, Any], digests: set[Any], models: set[str]) -> bool:
+    if settings.get("kind", "dpo") != "dpo":
+        return False
+    out = str((settings.get("operational") or {}).get("out") or "")
+    made = any(out and PurePath(out) in (PurePath(one), *PurePath(one).parents) for one in models)
+    return made or bool(digests & set(settings.get("sessions") or ()))
+
+
+def _as_json(one: Run) -> dict[str, Json]:
+    figures = []
+    for name in DRAWN:
+        curves = [
+            {"stage": stage, "points": [[at, round(value, 6)] for at, value in one.curve(stage, name)]}
+            for stage in (*one.stages, "") if one.curve(stage, name)
+        ]  # fmt: skip
+        if curves:
+            figures.append({"name": name, "curves": curves})
+    return {
+        "training": one.training, "base": one.base, "label": one.label, "seed": one.seed,
+        "status": one.status, "figures": figures,
+        "settings": [(name, str(one.settings[name])) for name in TOLD if name in one.settings],
+    }  # fmt: skip

@@ -1,0 +1,56 @@
+"""The verb `report`: sessions as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..records import Json, UsageError
+from ..reports import writing
+from ..reports.page import Contents, document
+from ..tasks.files import expanded
+from .arguments import checked
+from .outcome import reading
+
+ENDINGS = (".html", ".htm")
+
+
+@checked
+def report(
+    *sessions: str,
+    out: str | Path = "report.html",
+    name: str | None = None,
+    store: str | Path | None = None,
+) -> dict[str, Json]:
+    """Writes the page and returns {"sessions", "problems", "file", "bytes"}. sessions: by id, unique
+    prefix or "last" (the default). name: of the evaluation whose metrics it shows, by default the one
+    that fits the task. out: an .html file, which is replaced whole."""
+    target = expanded(out)
+    if target.suffix.lower() not in ENDINGS:
+        raise UsageError(f"--out {out}: the page is one file; name it with {ENDINGS[0]} at its end")
+    writing.check([target])
+    with reading(store) as opened:
+        found = list(dict.fromkeys(opened.find(session) for session in sessions or ("last",)))
+        contents = Contents(opened, found, name)
+        overview = contents.overview()
+        size = _written(target, document(overview, contents.problems()))
+    problems = sum(len(one["problems"]) for one in overview["sessions"])
+    return {"sessions": found, "problems": problems, "file": str(target), "bytes": size}
+
+
+def _written(target: Path, parts: Iterable[str]) -> int:
+    """Part by part under a temporary name, then renamed: a page of thousands of problems is never in
+    memory whole."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with open(draft, "w", encoding="utf-8", errors="replace") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+    return target.stat().st_size
