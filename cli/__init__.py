@@ -12,7 +12,18 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import checking, pairing, predicting, pretraining, rating, reading, running, tasks, training
+from . import (
+    checking,
+    pairing,
+    predicting,
+    pretraining,
+    rating,
+    reading,
+    reporting,
+    running,
+    tasks,
+    training,
+)
 
 app = typer.Typer(
     name="peirce",
@@ -23,7 +34,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for verbs in (running, checking, predicting, rating, reading, pairing, training, pretraining):
+for verbs in (
+    running,
+    checking,
+    predicting,
+    rating,
+    reading,
+    reporting,
+    pairing,
+    training,
+    pretraining,
+):
     app.add_typer(verbs.app)
 app.add_typer(tasks.app, name="tasks")
 

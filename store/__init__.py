@@ -142,6 +142,14 @@ class Store:
         problems_failed, and the fields given to `set_session`."""
         return _sessions.sessions(self._reading, self._is_owned, session)[0]
 
+    def progress(self, session: str) -> list[Json]:
+        """How far a session is: its status, problems that ended, steps. Equal where nothing happened."""
+        return _sessions.progress(self._reading, self._is_owned, session)
+
+    def problems_with(self, session: str, words: Sequence[str]) -> list[str]:
+        """Ids of problems in whose id, data, answers or hypotheses every word stands, in any case."""
+        return _sessions.problems_with(self._reading, session, words)
+
     def sessions(self) -> list[dict[str, Any]]:
         return _sessions.sessions(self._reading, self._is_owned)
 

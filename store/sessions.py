@@ -197,3 +197,28 @@ def problem_ids(reading: Reading, session: str, problem: str | None) -> list[str
         hint = f"; did you mean {near[0]}?" if near else ""
         raise StoreError(f"session {session} has no problem {problem!r}{hint}")
     return [problem]
+
+
+def progress(reading: Reading, is_owned: Callable[[], bool], session: str) -> list[Json]:
+    """Its status, problems that ended, steps: three numbers of a few milliseconds."""
+    (told,) = sessions(reading, is_owned, session)
+    ((steps,),) = reading.query("SELECT count(*) FROM step WHERE session = ?", (session,))
+    return [told["status"], told["problems_done"] + told["problems_failed"], steps]
+
+
+def problems_with(reading: Reading, session: str, words: Sequence[str]) -> list[str]:
+    """Ids, in the session's order, where each word stands in the problem, an answer or a hypothesis,
+    whatever its case."""
+    here = " AND ".join(["contains(lower(said), lower(?))"] * len(words)) or "true"
+    rows = reading.query(
+        "WITH said AS ("
+        "SELECT problem, problem || ' ' || data AS said FROM problem WHERE session = ? UNION ALL "
+        "SELECT problem, string_agg(text, ' ') FROM answer WHERE session = ? GROUP BY problem UNION ALL "
+        "SELECT problem, string_agg(description || ' ' || text, ' ') FROM hypothesis WHERE session = ? "
+        "GROUP BY problem), "
+        "whole AS (SELECT problem, string_agg(said, ' ') AS said FROM said GROUP BY problem) "
+        f"SELECT problem FROM whole JOIN (SELECT problem, ordinal FROM problem WHERE session = ?) "
+        f"USING (problem) WHERE {here} ORDER BY ordinal",
+        (*(session,) * 4, *map(text_cell, words)),
+    )
+    return [text_of(name) for (name,) in rows]

@@ -49,7 +49,9 @@ class Contents:
             "sessions": told,
             "regions": regions(point["k"] for one in told for point in one["points"]),
             "differences": list(_differences(told)),
-            "trainings": trainings_of(self._store, [self._store.session(one) for one in self._sessions]),
+            "trainings": trainings_of(
+                self._store, [self._store.session(one) for one in self._sessions]
+            ),
         }
 
     def problems(self) -> Iterator[tuple[str, str, dict[str, Json]]]:
@@ -80,9 +82,7 @@ class Contents:
     def _session(self, session: str) -> dict[str, Json]:
         record = self._store.session(session)
         rows = self._store.problems(session)
-        scored = evaluate_session(
-            self._store, session, self._evaluation, spaces=self._spaces
-        )
+        scored = evaluate_session(self._store, session, self._evaluation, spaces=self._spaces)
         chosen = find_evaluation(str(scored["evaluation"]))
         values = {one["problem"]: one for one in scored["by_problem"]}
         course = Course()

@@ -9,6 +9,7 @@ class Listing {
     this.state = { query: "", session: "", status: "", verdict: "", order: "given" };
     this.drawn = MOST_ROWS;
     this.open = null;
+    this.found = null; // keys of problems that were searched for; null: all
     this.timer = 0;
     this.count = h("p", { role: "status", class: "count" });
     this.body = h("tbody");
@@ -24,10 +25,19 @@ class Listing {
   draw() {
     const several = this.page.sessions.length > 1;
     const set = (name) => (value) => { this.state[name] = value; this.drawn = MOST_ROWS; this.fill(); };
+    this.find = async (query) => {
+      this.state.query = query;
+      const sought = query.toLowerCase().split(/\s+/).filter(Boolean);
+      const found = sought.length ? await this.source.search(sought) : null;
+      if (this.state.query !== query) return;
+      this.found = found;
+      this.drawn = MOST_ROWS;
+      this.fill();
+    };
     const statuses = [...new Set(this.rows.map((row) => row.problem.status))];
     const search = h("input", { type: "search", id: "search", placeholder: "words of problems, hypotheses, answers", oninput: (event) => {
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => set("query")(event.target.value), 120);
+      this.timer = setTimeout(() => this.find(event.target.value), 120);
     } });
     this.box = search;
     const metric = this.page.sessions[0].metrics.map((one, place) => [String(place), `by ${words(one.name)}`]);
@@ -48,11 +58,10 @@ class Listing {
   }
 
   kept() {
-    const { query, session, status, verdict, order } = this.state;
-    const sought = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const { session, status, verdict, order } = this.state;
     const rows = this.rows.filter((row) => (!session || row.session.session === session)
       && (!status || row.problem.status === status) && this.hasVerdict(row.problem, verdict)
-      && (!sought.length || this.source.holds(row, sought)));
+      && (!this.found || this.found.has(`${row.session.session}/${row.problem.id}`)));
     const value = (row) => (order === "most" ? row.problem.verdicts[0] : row.problem.values[Number(order)]);
     if (order === "name") rows.sort((a, b) => a.problem.id.localeCompare(b.problem.id, "en", { numeric: true }));
     else if (order !== "given") rows.sort((a, b) => (value(b) ?? -Infinity) - (value(a) ?? -Infinity));

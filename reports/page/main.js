@@ -11,7 +11,7 @@ const embeddedIn = (id) => {
 // Problems that stand in this file. Their texts are read when they are searched or opened.
 class Embedded {
   elements() {
-    if (!this.found || document.readyState === "loading") {
+    if (!this.found) {
       this.found = new Map();
       for (const element of document.querySelectorAll('script[type="application/json"][id^="p"]')) {
         const head = /^\{"session":("(?:[^"\\]|\\.)*"),"id":("(?:[^"\\]|\\.)*")/.exec(element.textContent);
@@ -22,27 +22,43 @@ class Embedded {
     return this.found;
   }
 
-  holds({ session, problem }, sought) {
-    const key = `${session.session}/${problem.id}`;
-    const element = this.elements().get(key);
-    if (!this.texts.has(key)) this.texts.set(key, `${problem.id} ${element ? readable(element.textContent) : ""}`.toLowerCase());
-    const text = this.texts.get(key);
-    return sought.every((word) => text.includes(word));
+  // The keys of problems in which every word stands.
+  async search(sought) {
+    await whole();
+    const found = new Set();
+    for (const [key, element] of this.elements()) {
+      if (!this.texts.has(key)) this.texts.set(key, readable(element.textContent).toLowerCase());
+      const text = this.texts.get(key);
+      if (sought.every((word) => text.includes(word))) found.add(key);
+    }
+    return found;
   }
 
   async problem(session, id) {
-    if (document.readyState === "loading") await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+    await whole();
     const element = this.elements().get(`${session}/${id}`);
     return element ? JSON.parse(element.textContent) : null;
   }
 }
 
+const whole = () => (document.readyState === "loading"
+  ? new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true })) : null);
+
 // The JSON of a problem as its words stand on the page.
 const readable = (text) => text.replace(/\\u([0-9a-f]{4})/gi, (_, code) => String.fromCharCode(parseInt(code, 16))).replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1");
 
 class Served {
-  holds({ problem }, sought) {
-    return sought.every((word) => problem.id.toLowerCase().includes(word));
+  constructor(sessions) {
+    this.sessions = sessions;
+  }
+
+  async search(sought) {
+    const found = new Set();
+    for (const { session } of this.sessions) {
+      const answer = await fetch(`search?session=${encodeURIComponent(session)}&words=${encodeURIComponent(sought.join(" "))}`);
+      if (answer.ok) (await answer.json()).forEach((id) => found.add(`${session}/${id}`));
+    }
+    return found;
   }
 
   async problem(session, id) {
@@ -54,7 +70,7 @@ class Served {
 class Page {
   constructor() {
     this.page = embeddedIn("told");
-    this.source = this.page.live ? new Served() : new Embedded();
+    this.source = this.page.live ? new Served(this.page.sessions) : new Embedded();
     this.listing = new Listing(this.page, this.source);
     document.getElementById("subtitle").textContent = this.page.sessions.map(nameOf).slice(0, 3).join(" · ");
     this.put("problems", this.listing.draw());
@@ -91,8 +107,7 @@ class Page {
     }
     if (event.key === "Escape" && typing === this.listing.box) {
       this.listing.box.value = "";
-      this.listing.state.query = "";
-      this.listing.fill();
+      this.listing.find("");
     }
   }
 
@@ -100,15 +115,18 @@ class Page {
     const said = document.getElementById("live");
     said.hidden = false;
     const tell = (text) => { if (said.textContent !== text) said.textContent = text; };
+    let took = 0;
     for (;;) {
       const running = this.page.sessions.some((one) => one.status === "running");
       tell(running ? `Running: ${this.page.sessions.map((one) => `${one.problems.length - one.open} of ${plural(one.problems.length, "problem")}`).join(", ")}` : "Ended; this page is up to date.");
-      await new Promise((done) => setTimeout(done, running ? EVERY_MS : 5 * EVERY_MS));
+      await new Promise((done) => setTimeout(done, Math.max(running ? EVERY_MS : 5 * EVERY_MS, 4 * took)));
       if (document.hidden) continue;
       try {
-        const answer = await fetch("overview");
+        const asked = performance.now();
+        const answer = await fetch(`overview?have=${encodeURIComponent(this.page.mark)}`);
         if (!answer.ok) throw new Error(`${answer.status}`);
-        this.renew(await answer.json());
+        if (answer.status === 200) this.renew(await answer.json());
+        took = performance.now() - asked;
       } catch (error) {
         tell("The server does not answer; what stands here is the last that it gave.");
         await new Promise((done) => setTimeout(done, 5 * EVERY_MS));
@@ -117,8 +135,6 @@ class Page {
   }
 
   renew(page) {
-    const changed = JSON.stringify({ ...page, made: "" }) !== JSON.stringify({ ...this.page, made: "" });
-    if (!changed) return;
     Object.assign(this.page, page);
     this.redraw();
     this.listing.fill();

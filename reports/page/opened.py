@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...records import Agreement, InputSet, Json, Judged, Predictions, Problem, StepRecord
+from ...records import Agreement, InputSet, Json, Judged, Problem, StepRecord
 from .parting import Values, parting
 
 if TYPE_CHECKING:
@@ -85,7 +85,9 @@ def _hypothesis(
                  "breaches": list(said.breaches), "meta": dict(said.meta)}  # fmt: skip
         held = bank.get(said.digest)
         if held is not None:
-            told["bank"] = {key: held[key] for key in ("rank", "reward", "accuracy", "visits", "covered")}
+            told["bank"] = {
+                key: held[key] for key in ("rank", "reward", "accuracy", "visits", "covered")
+            }
     for name, agreement in (("shown", one.shown), ("hidden", one.hidden)):
         if agreement is not None:
             told[name] = _agreement(agreement)
@@ -107,7 +109,10 @@ def _agreement(agreement: Agreement) -> dict[str, Json]:
 
 def _reference(problem: Problem) -> Json:
     """What is known to be true of it and no proposer saw, as it stands in the problem."""
-    return {key: cut(value) if isinstance(value, str) else value for key, value in problem.secret.items()}
+    return {
+        key: cut(value) if isinstance(value, str) else value
+        for key, value in problem.secret.items()
+    }
 
 
 def _values(problem: Problem, judged: Sequence[Judged]) -> Values:

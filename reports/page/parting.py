@@ -57,7 +57,9 @@ def parting(
             _input(int(place), numbers, kept, classes[:, place], space, values)
             for place in _chosen(classes)
         ],
-        "alone": {str(number): share for number, share in zip(numbers, _alone(classes), strict=False)},
+        "alone": {
+            str(number): share for number, share in zip(numbers, _alone(classes), strict=False)
+        },
         "same": _same(numbers, classes),
     }
 
@@ -108,7 +110,10 @@ def _input(
 def _alone(classes: NDArray[np.int64]) -> list[float]:
     # A class is named by its first row, so whoever is alone is named by itself, and nobody else is.
     rows = range(len(classes))
-    return [round(float((((classes == row).sum(axis=0) == 1) & (classes[row] == row)).mean()), 4) for row in rows]
+    return [
+        round(float((((classes == row).sum(axis=0) == 1) & (classes[row] == row)).mean()), 4)
+        for row in rows
+    ]
 
 
 def _same(numbers: Sequence[int], classes: NDArray[np.int64]) -> list[list[int]]:

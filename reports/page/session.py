@@ -33,7 +33,7 @@ def facts(
         "model": str(operational.get("model_name") or settings.get("model")),
         "created": record["created"],
         "seconds": record.get("seconds"),
-        "settings": list(_settings(settings, operational, rows)) + [("digest", record.get("digest") or "")],
+        "settings": [*_settings(settings, operational, rows), ("digest", record.get("digest") or "")],
         "ends": dict(Counter(row.cause for row in rows if row.status == "done")),
         "open": sum(row.status == "open" for row in rows),
         "failed": {row.problem.id: row.cause for row in rows if row.status == "failed"},

@@ -1,0 +1,71 @@
+"""`peirce report` and `peirce view`: sessions as a page."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from . import options as o
+from .printing import emit
+
+app = typer.Typer()
+
+Sessions = Annotated[list[str] | None, typer.Argument(metavar="[SESSION]...", show_default=False,
+                                                      help="By id, prefix or last (the default).")]  # fmt: skip
+By = Annotated[
+    str | None, typer.Option("--eval", help="Metrics of this evaluation.", metavar="NAME")
+]
+
+
+@app.command(epilog="Examples: peirce report | peirce report 4f1c 9a --out both.html")
+def report(
+    sessions: Sessions = None,
+    out: Annotated[str, typer.Option(help="The page to write.", metavar="FILE")] = "report.html",
+    evaluation: By = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """One HTML page of sessions that works from a file: metrics, figures, every problem drawn, every
+    hypothesis, a comparison of two."""
+    from .. import api
+    from ..reports import text
+
+    told = api.report(*(sessions or ()), out=out, name=evaluation, store=store)
+    if as_json:
+        emit([told])
+        return
+    size = f"{told['bytes'] / 1e6:.1f} MB"
+    text.console().print(
+        f"page      {text.visible(told['file'])} ({told['problems']} problems, {size})",
+        soft_wrap=True,
+    )
+
+
+@app.command(epilog="Examples: peirce view | peirce view last --port 8765")
+def view(
+    sessions: Sessions = None,
+    port: Annotated[
+        int, typer.Option(help="On 127.0.0.1; 0 takes a free one.", metavar="N", min=0, max=65535)
+    ] = 0,
+    evaluation: By = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """The same page, live, while a session runs: served on 127.0.0.1, behind a token."""
+    from .. import api
+    from ..reports import text
+
+    viewer = api.view(*(sessions or ()), port=port, name=evaluation, store=store)
+    try:
+        if as_json:
+            emit([{"url": viewer.url, "port": viewer.port}])
+        else:
+            text.console().print(f"page      {viewer.url}", soft_wrap=True)
+            print("Ctrl-C ends it.", file=sys.stderr)
+        viewer.serve()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        viewer.close()

@@ -1,0 +1,208 @@
+"""The page of running sessions, served on loopback.
+
+Bound to 127.0.0.1 and behind a token of 256 bits: the address that is printed bears it once and gets a
+cookie for it (a cookie knows no port, so its name does), then the address is without it. A request under
+another name of the host is refused, whoever's page made it (DNS rebinding); nothing but GET is answered,
+and no other site may read or frame what is. The store is only read.
+
+ - `/`                    the page
+ - `/overview?have=MARK`  what has changed since, nothing (204) where nothing has
+ - `/problem?session=&id=`
+ - `/search?session=&words=`  ids of problems
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+from ...records import Json, PeirceError, UsageError
+from .contents import Contents
+from .document import document, embedded
+
+if TYPE_CHECKING:
+    from ...store import Store
+
+HOST = "127.0.0.1"
+WAIT_S = 10.0  # for a client to send its request
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Viewer:
+    """Serves the page of some sessions until it is closed. opened: gives the store for one request.
+    port: 0 takes a free one. Raises UsageError for a port that cannot be had."""
+
+    def __init__(
+        self,
+        opened: Callable[[], AbstractContextManager[Store]],
+        sessions: Sequence[str],
+        evaluation: str | None = None,
+        port: int = 0,
+    ) -> None:
+        self._opened = opened
+        self._sessions = list(sessions)
+        self._evaluation = evaluation
+        self._token = secrets.token_urlsafe(32)
+        self._lock = threading.Lock()
+        self._mark = ""
+        self._overview: dict[str, Json] = {}
+        try:
+            self._server = ThreadingHTTPServer((HOST, port), _handler(self))
+        except (OSError, OverflowError) as error:
+            raise UsageError(f"--port {port}: cannot be listened on: {error}") from None
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+
+    @property
+    def url(self) -> str:
+        """With the token: whoever has it sees the page."""
+        return f"http://{HOST}:{self.port}/?token={self._token}"
+
+    @property
+    def cookie(self) -> str:
+        return f"peirce-{self.port}"
+
+    def serve(self) -> None:
+        """Until `close`, or KeyboardInterrupt."""
+        self._server.serve_forever(poll_interval=0.2)
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def knows(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
+
+    # --- what is asked for; one request at a time reads the store
+
+    def page(self) -> str:
+        told = self._told()
+        return "".join(document(told, (), live=True))
+
+    def overview(self, have: str) -> str | None:
+        told = self._told()
+        return None if told["mark"] == have else embedded(told)
+
+    def problem(self, session: str, problem: str) -> str | None:
+        with self._lock, self._opened() as store:
+            if session not in self._sessions or problem not in {
+                row.problem.id for row in store.problems(session)
+            }:
+                return None
+            return embedded(
+                Contents(store, self._sessions, self._evaluation).problem(session, problem)
+            )
+
+    def search(self, session: str, words: str) -> str | None:
+        with self._lock, self._opened() as store:
+            if session not in self._sessions:
+                return None
+            return embedded(store.problems_with(session, words.split()))
+
+    def _told(self) -> dict[str, Json]:
+        with self._lock, self._opened() as store:
+            mark = json.dumps([store.progress(session) for session in self._sessions])
+            if mark != self._mark:
+                contents = Contents(store, self._sessions, self._evaluation)
+                self._overview = contents.overview(live=True) | {"mark": mark}
+                self._mark = mark
+            return self._overview
+
+
+def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = WAIT_S
+        protocol_version = "HTTP/1.1"
+        server_version, sys_version = "peirce", ""
+
+        def do_GET(self) -> None:
+            asked = urlsplit(self.path)
+            query = {key: values[0] for key, values in parse_qs(asked.query).items()}
+            if self.headers.get("Host") not in (
+                f"{HOST}:{viewer.port}",
+                f"localhost:{viewer.port}",
+            ):
+                return self._say(
+                    HTTPStatus.FORBIDDEN, "This server answers under its own name alone."
+                )
+            if "token" in query and viewer.knows(query["token"]):
+                return self._admit()
+            if not viewer.knows(self._cookie()):
+                return self._say(
+                    HTTPStatus.FORBIDDEN,
+                    "Open the address that `peirce view` printed, with its token.",
+                )
+            try:
+                self._answer(asked.path, query)
+            except PeirceError as error:
+                self._say(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+
+        def _answer(self, path: str, query: dict[str, str]) -> None:
+            session = query.get("session", "")
+            if path == "/":
+                return self._say(HTTPStatus.OK, viewer.page(), "text/html")
+            if path == "/overview":
+                told = viewer.overview(query.get("have", ""))
+                return self._say(
+                    HTTPStatus.OK if told else HTTPStatus.NO_CONTENT, told or "", _JSON
+                )
+            if path == "/problem":
+                told = viewer.problem(session, query.get("id", ""))
+            elif path == "/search":
+                told = viewer.search(session, query.get("words", ""))
+            else:
+                told = None
+            if told is None:
+                return self._say(HTTPStatus.NOT_FOUND, "There is nothing here.")
+            self._say(HTTPStatus.OK, told, _JSON)
+
+        def _admit(self) -> None:
+            cookie = f"{viewer.cookie}={viewer._token}; HttpOnly; SameSite=Strict; Path=/"
+            self._say(HTTPStatus.SEE_OTHER, "", more={"Location": "/", "Set-Cookie": cookie})
+
+        def _cookie(self) -> str:
+            try:
+                found = SimpleCookie(self.headers.get("Cookie", "")).get(viewer.cookie)
+            except CookieError:
+                return ""
+            return found.value if found else ""
+
+        def _say(
+            self,
+            status: HTTPStatus,
+            text: str,
+            kind: str = "text/plain",
+            more: dict[str, str] | None = None,
+        ) -> None:
+            body = text.encode("utf-8", "replace")
+            self.send_response(status)
+            for name, value in (HEADERS | (more or {})).items():
+                self.send_header(name, value)
+            if status != HTTPStatus.NO_CONTENT:
+                self.send_header("Content-Type", f"{kind}; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Addresses bear the token: nothing is logged."""
+
+    return Handler
+
+
+_JSON = "application/json"
