@@ -1,4 +1,4 @@
-# `make run`: an agent session on generated list functions, offline. `make test`: everything that is checked.
+# `make run`: an agent session on generated list functions, offline, and its page. `make test`: everything that is checked.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 SEED ?= 0
@@ -12,6 +12,7 @@ JOBS ?= 2
 
 run: .venv/.core
 	$(BIN)/peirce run list_functions --problems 12 --seed $(SEED) --model search --observations 4 --store runs/first.duckdb
+	$(BIN)/peirce report last --store runs/first.duckdb --out runs/first.html
 
 test: .venv/.$(EXTRAS) lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "not soak" $(ARGS)

@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 VERBS = (
     "run", "resume", "replay", "check", "evaluate", "study", "sessions", "show",
     "bank", "predict", "pretrain", "rate", "agree", "import_recorded", "export", "load", "doctor",
-    "tasks_list", "tasks_show", "tasks_generate", "tasks_space", "tasks_audit",
+    "tasks_help", "tasks_list", "tasks_show", "tasks_generate", "tasks_space", "tasks_audit",
     "pairs", "pair_sets", "report", "view",
     "train", "train_labels", "merge", "trainings", "training_curves",
 )  # fmt: skip

@@ -29,7 +29,7 @@ from .verbs.outcome import Session, Trace, problem_in, reading, store_path
 from .verbs.pairing import pair_sets, pairs
 from .verbs.predicting import predict
 from .verbs.pretraining import pretrain
-from .verbs.problems import tasks_list, tasks_show, tasks_space
+from .verbs.problems import tasks_help, tasks_list, tasks_show, tasks_space
 from .verbs.rating import rate
 from .verbs.reporting import report
 from .verbs.running import import_recorded, plan, resume, run
@@ -40,7 +40,7 @@ from .verbs.viewing import view
 __all__ = [
     "Session", "Trace", "agree", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load",
     "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "replay", "report", "resume", "run", "sessions", "show", "store_path", "study", "tasks_audit",
-    "tasks_generate", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels", "training_curves", "trainings", "view",
+    "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels", "training_curves", "trainings", "view",
 ]  # fmt: skip
 
 doctor = checked(diagnose)

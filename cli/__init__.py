@@ -24,9 +24,11 @@ from . import (
     tasks,
     training,
 )
+from .task_help import Verbs
 
 app = typer.Typer(
     name="peirce",
+    cls=Verbs,
     help="Agents that discover hypotheses, and a store of all that they did.",
     epilog="A first session, offline: peirce run list_functions --problems 12",
     add_completion=False,

@@ -9,14 +9,16 @@ import typer
 from . import options as o
 from .pairing import shares
 from .printing import emit, end
+from .task_help import OfTask
 
 app = typer.Typer()
 STANDING = ("ENVIRONMENT", "DEFAULT_MAP")  # sources of options that were not typed for this run
 
 
 @app.command(
+    cls=OfTask,
     epilog="Examples: peirce run list_functions --problems 12 --observations 4 | "
-    "peirce run examples --data pairs.jsonl --model http://localhost:8000/v1#NAME"
+    "peirce run examples --data pairs.jsonl --model http://localhost:8000/v1#NAME",
 )
 def run(
     context: typer.Context,

@@ -150,6 +150,19 @@ def print_tasks(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     out.print(shown)
 
 
+def print_task(out: Console, told: Mapping[str, Json]) -> None:
+    """A task with lines to copy, which keep their blanks and stand alone."""
+    out.print(f"{visible(told['task'])}: {visible(told['about'])}", soft_wrap=True)
+    if told["takes"]:
+        out.print(f"--data: {visible(told['takes'])}", soft_wrap=True)
+    out.print("\nTo copy:")
+    for line in told["commands"]:
+        out.print(f"    {visible(line)}", soft_wrap=True)
+    names = ", ".join(told["methods"])
+    out.print(f"\nMethods (--method): {names}", soft_wrap=True)
+    out.print("All options: peirce run --help")
+
+
 def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
     """A problem drawn whole, or as its task draws it; what no agent sees is said to be hidden."""
     out.print(

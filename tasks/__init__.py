@@ -15,6 +15,8 @@ A task may define more than `records.Task` asks for:
 - `drawn(problem) -> str`, the lines that `tasks show` shows a person of a problem, at most 98
   columns wide, instead of its pairs; `--json` has all of it;
 - `read_input(value, where) -> Json`, an input of `--space FILE`, checked: raises `DataError`;
+- `takes: str`, what `--data` may be, and `commands: tuple[str, ...]`, lines to copy: `peirce TASK` shows
+  them;
 - `files: tuple[str, ...]`, the usual names of its file: it is looked for by these in a folder;
 - `identity(path) -> {"name", "sha256"}`, where its data may be more files than one;
 - `problems() -> list[Problem] | None`, those that it brings: what runs without data;

@@ -31,6 +31,14 @@ class Abd:
     name = NAME
     family = LOGIC
     about = "an exception rule that repairs a default theory in several worlds (ABD)"
+    takes = (
+        "the published instances and holdouts (a folder or a file), or worlds of your own as JSON"
+    )
+    commands = (
+        "peirce run abd --problems 6 --method refine",
+        "peirce run abd --data abd_instances.jsonl --method io --model openai:NAME",
+        "peirce tasks generate abd --regime full --problems 6 --out mine.jsonl",
+    )
     files = FILES
     kinds = ("regime", "difficulty", "mined")
 

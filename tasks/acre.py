@@ -49,6 +49,14 @@ class Acre:
     name = "acre"
     family = "programs"
     about = "which objects set off a machine, from scenes (ACRE)"
+    takes = (
+        "the published JSONL: a problem a line, scenes of objects that are on, off or undetermined"
+    )
+    commands = (
+        "peirce run acre --problems 12",
+        "peirce run acre --data acre.jsonl --sample 100",
+        "peirce tasks show acre --problems 1",
+    )
     files = FILES
     kinds = KINDS
 

@@ -34,6 +34,12 @@ class Arc(GridTask):
 TASK = Arc(
     name="arc",
     about="a function from a grid of colours to another (ARC-AGI-2)",
+    takes="the published folders of ARC-AGI, Kaggle's files, or JSONL",
+    commands=(
+        "peirce run arc --problems 12",
+        "peirce run arc --data ARC-AGI-2 --sample 100 --model openai:NAME",
+        "peirce tasks show arc --problems 1",
+    ),
     files=tuple(
         name + end
         for name in ("arc_2025.jsonl", "arc.jsonl", "arc-agi.jsonl")

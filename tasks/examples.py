@@ -49,6 +49,12 @@ class Examples:
     name = "examples"
     family = "programs"
     about = "your own input/output pairs, from JSONL or CSV (needs --data)"
+    takes = 'your pairs: JSONL, {"input": …, "output": …} a line, or a CSV with columns input and output'
+    commands = (
+        "peirce run examples --data pairs.jsonl",
+        "peirce run examples --data pairs.csv --observations 6 --model http://localhost:8000/v1#NAME",
+        "peirce report last --out report.html",
+    )
     files = FILES
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:

@@ -101,6 +101,8 @@ class GridTask:
 
     name: str
     about: str
+    takes: str
+    commands: tuple[str, ...]
     files: tuple[str, ...]
     folders: tuple[tuple[str, ...], ...]
     drawn: bool = False

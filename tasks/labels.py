@@ -55,6 +55,15 @@ class Labels:
     name = NAME
     family = TEXT
     about = "what makes a text get its label (HypoGeniC, HypoBench, or your own labelled rows)"
+    takes = (
+        "a CSV, TSV, JSONL or Parquet of rows with labels, or a folder of HypoGeniC or HypoBench"
+    )
+    commands = (
+        "peirce run labels:admission",
+        "peirce run labels --data reviews.csv --label verdict",
+        "peirce run labels --data reviews.csv --label verdict --method hypogenic --model openai:NAME",
+        "peirce predict --bank last --data new.csv",
+    )
     files = (CONFIG,)
     generators = (*GENERATORS, citations.NAME, SUBJECT)
     kinds = ("level", "noise", "format", "data", "model", "about", "labels")

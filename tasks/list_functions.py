@@ -34,6 +34,12 @@ class ListFunctions:
     name = "list_functions"
     family = "programs"
     about = "a function from a list of integers to a list of integers (Rule 2020)"
+    takes = "list_function.jsonl as published: a problem a line, its pairs under train and test"
+    commands = (
+        "peirce run list_functions --problems 12 --observations 4",
+        "peirce run list_functions --data list_function.jsonl --sample 100 --observations 4",
+        "peirce tasks show list_functions --problems 1",
+    )
     files = FILES
     kinds = KINDS
 

@@ -11,6 +11,12 @@ from .grids import GridTask
 TASK = GridTask(
     name="mini_arc",
     about="a function from a 5 by 5 grid of colours to another (MINI-ARC)",
+    takes="the published folder of JSON files, or miniarc.jsonl",
+    commands=(
+        "peirce run mini_arc --problems 12",
+        "peirce run mini_arc --data MiniARC --sample 100",
+        "peirce tasks show mini_arc --problems 1",
+    ),
     files=tuple(name + end for name in ("miniarc.jsonl", "mini_arc.jsonl") for end in ("", ".gz")),
     folders=(("data/MiniARC",), ("MiniARC",)),
     drawn=True,

@@ -118,6 +118,32 @@ def tasks_list() -> list[dict[str, Json]]:
 
 
 @checked
+def tasks_help(task: str) -> dict[str, Json]:
+    """How to run on a task: {task, family, about, takes, commands, methods}; takes: what `--data` may
+    be, "" where the task does not say; commands: lines to copy. Raises UsageError for one that there
+    is not."""
+    from ..graphs import methods
+
+    found = task_named(task)
+    plain = (
+        f"peirce run {task}",
+        f"peirce tasks show {task} --problems 1",
+        f"peirce tasks generate {task} --out made",
+    )
+    own = found if found.name == task else None  # a generator's is not its task's
+    return {
+        "task": task,
+        "family": found.family,
+        "about": found.about,
+        "takes": getattr(own, "takes", ""),
+        "commands": list(getattr(own, "commands", plain)),
+        "methods": {
+            one.name: one.about for one in methods().values() if found.family in one.families
+        },
+    }
+
+
+@checked
 def tasks_show(
     task: str,
     problem: str | None = None,

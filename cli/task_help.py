@@ -1,0 +1,57 @@
+"""`peirce TASK`, with or without --help, and `peirce run TASK --help`: lines to copy for that task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+
+def told_of(name: str) -> dict[str, Any] | None:
+    """What `api.tasks_help` says of a task; None where there is no task of this name."""
+    from .. import api
+    from ..records import PeirceError
+
+    try:
+        return api.tasks_help(name)
+    except PeirceError:
+        return None
+
+
+def print_of(told: dict[str, Any]) -> None:
+    from ..reports import readable, text
+
+    readable.print_task(text.console(), told)
+
+
+class Verbs(TyperGroup):
+    """The verbs; the name of a task, or the path of a user's own, in the place of one shows how to run on
+    it. Anything else is an unknown verb as always."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        found = super().get_command(ctx, cmd_name)
+        if found is not None or cmd_name.startswith("-"):
+            return found
+        told = told_of(cmd_name)
+        return None if told is None else _Task(cmd_name, callback=lambda: print_of(told))
+
+
+class _Task(TyperCommand):
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        assert self.callback is not None
+        self.callback()
+
+
+class OfTask(TyperCommand):
+    """A verb whose first argument is a task: with --help behind one, that task's lines stand below."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[__name__] = args[0] if args and not args[0].startswith("-") else None
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        super().format_help(ctx, formatter)
+        told = told_of(ctx.meta[__name__]) if ctx.meta.get(__name__) else None
+        if told is not None:
+            print_of(told)

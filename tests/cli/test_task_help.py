@@ -1,0 +1,54 @@
+"""The name of a task in the place of a verb shows lines to copy; so does `run TASK --help`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from peirce import api
+from peirce.records import UsageError
+
+NAMES = [row["task"] for row in api.tasks_list()]
+
+
+def peirce(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "peirce", *arguments], capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_task_names_its_data_and_lines_whose_options_there_are(name: str) -> None:
+    from peirce.cli import app
+    from typer.main import get_command
+
+    told = api.tasks_help(name)
+    assert told["takes"] and len(told["commands"]) >= 2 and told["methods"]
+    verbs = get_command(app)
+    for line in told["commands"]:
+        _, verb, *rest = line.split()
+        command = verbs.commands[verb]
+        if verb == "tasks":
+            command = command.commands[rest[0]]
+        valid = {option for one in command.params for option in one.opts}
+        assert {word for word in rest if word.startswith("--")} <= valid, line
+
+
+@pytest.mark.parametrize("words", [["labels", "--help"], ["labels"], ["run", "labels", "--help"]])
+def test_lines_to_copy_stand_alone(words: list[str]) -> None:
+    done = peirce(*words)
+    assert done.returncode == 0, done.stderr
+    assert "    peirce run labels --data reviews.csv --label verdict" in done.stdout.splitlines()
+
+
+def test_a_generator_has_lines_of_its_own() -> None:
+    told = api.tasks_help("labels:shoe")
+    assert told["commands"][0] == "peirce run labels:shoe" and not told["takes"]
+
+
+def test_what_is_neither_verb_nor_task_is_refused() -> None:
+    done = peirce("lables")
+    assert done.returncode == 2 and "No such command 'lables'" in done.stderr
+    with pytest.raises(UsageError, match="did you mean labels"):
+        api.tasks_help("lables")
