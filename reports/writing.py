@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..records import UsageError
-from ..tasks.files import writable
+from ..tasks.files import writable, write_whole
 
 
 def check(paths: Iterable[Path]) -> None:
@@ -48,18 +48,10 @@ def write(files: Mapping[Path, str | bytes]) -> list[str]:
     """Text ends with one line break. First all are written under temporary names and synced, then
     all are renamed. Returns the paths. Raises UsageError as `check` does, before anything else."""
     check(files)
-    drafts: dict[Path, Path] = {}
-    try:
-        for path, data in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            drafts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
-            with open(drafts[path], "wb") as out:
-                out.write((data.rstrip("\n") + "\n").encode() if isinstance(data, str) else data)
-                out.flush()
-                os.fsync(out.fileno())
-        for path, draft in drafts.items():
-            os.replace(draft, path)
-    finally:
-        for draft in drafts.values():
-            draft.unlink(missing_ok=True)
+    write_whole(
+        {
+            path: (data.rstrip("\n") + "\n").encode() if isinstance(data, str) else data
+            for path, data in files.items()
+        }
+    )
     return [str(path) for path in files]

@@ -1,0 +1,71 @@
+"""The rooms know of each other what the design allows: imports go one way, and there is no circle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BELOW: dict[str, set[str]] = {
+    "records": set(),
+    "sandbox": {"records"},
+    "tools": {"sandbox", "records"},
+    "tasks": {"tools", "sandbox", "records"},
+    "store": {"records"},
+    "agents": {"tasks", "tools", "records", "secrecy"},
+    "graphs": {"agents", "store", "tasks", "tools", "records"},
+    "training": {"agents", "store", "tasks", "tools", "records"},
+    "reports": {"store", "tasks", "tools", "sandbox", "records"},
+    "verbs": {
+        *("reports", "training", "graphs", "agents", "store", "tasks", "tools", "sandbox"),
+        *("records", "secrecy"),
+    },
+    "cli": {"api", "verbs", "reports", "training", "records", "secrecy"},
+}
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and room of each import within the package, those inside functions too."""
+    package = list(path.relative_to(ROOT).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - (node.level - 1)]
+            whole = [*base, *(node.module.split(".") if node.module else [])]
+            yield from ((node.lineno, one) for one in whole[:1] or [a.name for a in node.names])
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            names = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [a.name for a in node.names]
+            )
+            yield from (
+                (node.lineno, f"absolute {one}") for one in names if one.split(".")[0] == "peirce"
+            )
+
+
+def test_every_room_stands_in_the_table() -> None:
+    rooms = {one.parent.name for one in ROOT.glob("*/__init__.py")} - {"tests", "bench", "examples"}
+    assert rooms == set(BELOW)
+
+
+@pytest.mark.parametrize("room", BELOW)
+def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
+    modules = list((ROOT / room).rglob("*.py"))
+    assert modules
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {other}"
+        for path in modules
+        for line, other in imports(path)
+        if other != room
+        and other not in BELOW[room] | ({"__version__"} if room == "cli" else set())
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_there_is_no_circle() -> None:
+    order = list(TopologicalSorter(BELOW).static_order())
+    assert order.index("records") < order.index("store") < order.index("verbs") < order.index("cli")
