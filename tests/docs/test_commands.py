@@ -50,7 +50,11 @@ SHOWN = sorted(
 )
 
 
-@pytest.mark.parametrize(("page", "verb", "options"), SHOWN, ids=lambda one: str(one))
+@pytest.mark.parametrize(
+    ("page", "verb", "options"),
+    SHOWN,
+    ids=[f"{page}-{verb}-{' '.join(sorted(options))}" for page, verb, options in SHOWN],
+)
 def test_a_command_that_a_page_shows_is_one(page: str, verb: str, options: frozenset[str]) -> None:
     assert verb in VERBS, f"{page}: peirce {verb}"
     assert options <= VERBS[verb], f"{page}: peirce {verb} has no {options - VERBS[verb]}"
