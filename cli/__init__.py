@@ -24,13 +24,18 @@ from . import (
     tasks,
     training,
 )
+from .options import examples
 from .task_help import Verbs
 
 app = typer.Typer(
     name="peirce",
     cls=Verbs,
     help="Agents that discover hypotheses, and a store of all that they did.",
-    epilog="A first session, offline: peirce run list_functions --problems 12",
+    epilog=examples(
+        "peirce run list_functions --problems 12    # a first session, offline",
+        "peirce tasks list                          # what there is to run on",
+        "peirce labels                              # how to run on a task",
+    ),
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

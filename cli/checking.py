@@ -14,8 +14,11 @@ app = typer.Typer()
 
 
 @app.command(
-    epilog='Example: echo \'{"problem": "0", "hypothesis": "def f(x): return x[1:]"}\''
-    " > mine.jsonl; peirce check list_functions --answers mine.jsonl --data list_function.jsonl"
+    epilog=o.examples(
+        'echo \'{"problem": "gen0-0", "hypothesis": "def f(x): return x[1:]"}\' > mine.jsonl',
+        "peirce check list_functions --answers mine.jsonl",
+        "peirce check list_functions --answers mine.jsonl --data list_function.jsonl",
+    )
 )
 def check(
     context: typer.Context,

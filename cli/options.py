@@ -15,6 +15,11 @@ WHAT, OF_TRAINING = "What is trained", "Settings of a training"
 OWN_FILE = (WHAT, OF_TRAINING)  # panels whose settings stand in YAML (--config), not in peirce.toml
 
 
+def examples(*lines: str) -> str:
+    """An epilog: command lines to copy, each on a line of its own where the terminal is as wide."""
+    return "\n".join(("To copy:", *(f"  {line}" for line in lines)))
+
+
 def _option(panel: str, text: str, *names: str, **rest: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel, show_envvar=False, **rest)
 

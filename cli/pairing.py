@@ -27,8 +27,12 @@ def _option(
 
 
 @app.command(
-    epilog="Examples: peirce pairs last | peirce pairs 4f1c 9a --limit 100000 --base models/small"
-    " --max-length 1024 | peirce pairs --saved last --out pairs --format hf | peirce pairs --list"
+    epilog=o.examples(
+        "peirce pairs last",
+        "peirce pairs 4f1c 9a --limit 100000 --base models/small --max-length 1024",
+        "peirce pairs --saved last --out pairs --format hf",
+        "peirce pairs --list",
+    )
 )
 def pairs(
     sessions: Annotated[

@@ -14,8 +14,10 @@ app = typer.Typer()
 
 
 @app.command(
-    epilog="Examples: peirce predict --bank last --data new.csv --json | peirce predict --bank"
-    " bank.json --data new.jsonl --judge-model openai:NAME"
+    epilog=o.examples(
+        "peirce predict --bank last --data new.csv",
+        "peirce predict --bank bank.json --data new.jsonl --judge-model openai:NAME",
+    )
 )
 def predict(
     context: typer.Context,

@@ -21,8 +21,11 @@ def _option(text: str, *names: str, **rest: Any) -> Any:
 
 
 @app.command(
-    epilog="Examples: peirce pretrain --out base-a | peirce pretrain --out base-b --architecture"
-    " gpt_neox | peirce run acre --observations 3 --model hf:base-a --template compact"
+    epilog=o.examples(
+        "peirce pretrain --out base-a",
+        "peirce pretrain --out base-b --architecture gpt_neox",
+        "peirce run acre --observations 3 --model hf:base-a --template compact",
+    )
 )
 def pretrain(
     out: Annotated[str, _option("The folder to write.", "--out", metavar="DIR")],

@@ -19,8 +19,10 @@ Kept = Annotated[
 
 
 @app.command(
-    epilog="Examples: peirce rate last --scorer-model openai:NAME | peirce rate 4f1c --score clarity"
-    " --score novelty --known findings.txt --json"
+    epilog=o.examples(
+        "peirce rate last --scorer-model openai:NAME",
+        "peirce rate 4f1c --score clarity --score novelty --known findings.txt",
+    )
 )
 def rate(
     context: typer.Context,
@@ -69,8 +71,10 @@ def rate(
 
 
 @app.command(
-    epilog="Examples: peirce agree last --sheet sheet.csv | peirce agree last --ratings ann.csv"
-    " --ratings bob.csv"
+    epilog=o.examples(
+        "peirce agree last --sheet sheet.csv",
+        "peirce agree last --ratings ann.csv --ratings bob.csv",
+    )
 )
 def agree(
     session: o.SessionName = "last",

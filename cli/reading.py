@@ -21,8 +21,12 @@ WithoutMemorising = Annotated[
 
 @app.command(
     "eval",
-    epilog="Examples: peirce eval last | peirce eval t3 4f1c 9a --out tables/ | peirce eval abd"
-    " --evaluator released | peirce eval training --out curves/",
+    epilog=o.examples(
+        "peirce eval last",
+        "peirce eval t3 4f1c 9a --out tables/",
+        "peirce eval abd --evaluator released",
+        "peirce eval training --out curves/",
+    ),
 )
 def evaluate(
     what: Annotated[
@@ -90,7 +94,7 @@ def _curves(names: list[str], store: str | None, out: str | None, as_json: bool)
 
 
 @app.command(
-    epilog="Examples: peirce study defeasible last | peirce study general 4f1c 9a --out tables/"
+    epilog=o.examples("peirce study defeasible last", "peirce study general 4f1c 9a --out tables/")
 )
 def study(
     what: Annotated[
@@ -126,8 +130,10 @@ def study(
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
-    """The simulation studies of GEAR from the store: how many consistent hypotheses hidden pairs
-    refute (defeasible), and whether higher-scored ones pass more often (general)."""
+    """The simulation studies of GEAR from the store: defeasible, general.
+
+    How many consistent hypotheses hidden pairs refute (defeasible), and whether higher-scored ones
+    pass more often (general)."""
     from .. import api
     from ..reports import endings, text
 
@@ -138,7 +144,7 @@ def study(
     emit([result]) if as_json else endings.print_study(text.console(), result)
 
 
-@app.command(epilog="Example: peirce sessions --store mine.duckdb")
+@app.command(epilog=o.examples("peirce sessions", "peirce sessions --store mine.duckdb"))
 def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     """The sessions of a store, also while a run owns it."""
     from .. import api
@@ -152,7 +158,9 @@ def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     readable.print_sessions(text.console(), told)
 
 
-@app.command(epilog="Examples: peirce show | peirce show last gen0-3 | peirce show last --calls")
+@app.command(
+    epilog=o.examples("peirce show", "peirce show last gen0-3", "peirce show last --calls")
+)
 def show(
     session: o.SessionName = "last",
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
@@ -173,8 +181,12 @@ def show(
 
 
 @app.command(
-    epilog="Examples: peirce bank | peirce bank 4f1c gen0-3 --alpha 0.2 | peirce bank --history |"
-    " peirce bank last --out bank.json"
+    epilog=o.examples(
+        "peirce bank",
+        "peirce bank 4f1c gen0-3 --alpha 0.2",
+        "peirce bank --history",
+        "peirce bank last --out bank.json",
+    )
 )
 def bank(
     session: o.SessionName = "last",
@@ -204,7 +216,7 @@ def bank(
         (banks.print_growth if history else banks.print_bank)(text.console(), rows)
 
 
-@app.command(epilog="Example: peirce export last --out export --format parquet")
+@app.command(epilog=o.examples("peirce export last --out export --format parquet"))
 def export(
     session: o.SessionName = "last",
     out: Annotated[str, typer.Option(help="The folder to write.", metavar="DIR")] = "export",
@@ -218,7 +230,7 @@ def export(
     written(api.export(session, out, format=format, store=store), as_json)
 
 
-@app.command(epilog="Example: peirce doctor --json")
+@app.command(epilog=o.examples("peirce doctor", "peirce doctor --clean"))
 def doctor(
     context: typer.Context,
     clean: o.Clean = False,

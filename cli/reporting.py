@@ -19,7 +19,7 @@ By = Annotated[
 ]
 
 
-@app.command(epilog="Examples: peirce report | peirce report 4f1c 9a --out both.html")
+@app.command(epilog=o.examples("peirce report", "peirce report 4f1c 9a --out both.html"))
 def report(
     sessions: Sessions = None,
     out: Annotated[str, typer.Option(help="The page to write.", metavar="FILE")] = "report.html",
@@ -27,8 +27,9 @@ def report(
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """One HTML page of sessions that works from a file: metrics, figures, every problem drawn, every
-    hypothesis, a comparison of two."""
+    """One HTML page of sessions that works from a file.
+
+    It has metrics, figures, every problem drawn, every hypothesis, a comparison of two."""
     from .. import api
     from ..reports import text
 
@@ -43,7 +44,7 @@ def report(
     )
 
 
-@app.command(epilog="Examples: peirce view | peirce view last --port 8765")
+@app.command(epilog=o.examples("peirce view", "peirce view last --port 8765"))
 def view(
     sessions: Sessions = None,
     port: Annotated[

@@ -17,8 +17,11 @@ STANDING = ("ENVIRONMENT", "DEFAULT_MAP")  # sources of options that were not ty
 
 @app.command(
     cls=OfTask,
-    epilog="Examples: peirce run list_functions --problems 12 --observations 4 | "
-    "peirce run examples --data pairs.jsonl --model http://localhost:8000/v1#NAME",
+    epilog=o.examples(
+        "peirce run list_functions --problems 12 --observations 4",
+        "peirce run examples --data pairs.jsonl --model http://localhost:8000/v1#NAME",
+        "peirce run labels --data reviews.csv --label verdict --method hypogenic",
+    ),
 )
 def run(
     context: typer.Context,
@@ -140,7 +143,7 @@ def source(context: typer.Context, name: str) -> str:
     return "" if found is None else found.name
 
 
-@app.command(epilog="Examples: peirce resume | peirce resume 4f1c --concurrency 2")
+@app.command(epilog=o.examples("peirce resume", "peirce resume 4f1c --concurrency 2"))
 def resume(
     session: o.SessionName = "last",
     retry_failed: Annotated[
@@ -178,7 +181,7 @@ def resume(
     end(resumed, as_json)
 
 
-@app.command("import", epilog="Example: peirce import answers.json --data list_function.jsonl")
+@app.command("import", epilog=o.examples("peirce import answers.json --data list_function.jsonl"))
 def import_(
     file: Annotated[str, typer.Argument(help="Recorded answers.", metavar="FILE")],
     data: o.Data = None,
@@ -222,7 +225,7 @@ def import_(
     end(session, as_json)
 
 
-@app.command(epilog="Examples: peirce replay | peirce replay 4f1c 9a --live --json")
+@app.command(epilog=o.examples("peirce replay", "peirce replay 4f1c 9a --live --json"))
 def replay(
     sessions: Annotated[
         list[str] | None, typer.Argument(help="Sessions (default: last).", metavar="SESSION")

@@ -13,12 +13,12 @@ from .running import STANDING, source
 
 app = typer.Typer(
     help="The tasks: list, show, generate, audit, space.",
-    epilog="Example: peirce tasks list",
+    epilog=o.examples("peirce tasks list", "peirce tasks show list_functions"),
     no_args_is_help=True,
 )
 
 
-@app.command("list", epilog="Example: peirce tasks list --json")
+@app.command("list", epilog=o.examples("peirce tasks list"))
 def tasks_list(as_json: o.AsJson = False) -> None:
     """Every task with its family."""
     from .. import api
@@ -28,7 +28,13 @@ def tasks_list(as_json: o.AsJson = False) -> None:
     emit([rows]) if as_json else readable.print_tasks(text.console(), rows)
 
 
-@app.command("show", epilog="Example: peirce tasks show list_functions --seed 3")
+@app.command(
+    "show",
+    epilog=o.examples(
+        "peirce tasks show list_functions --problems 1",
+        "peirce tasks show labels --data reviews.csv --label verdict",
+    ),
+)
 def tasks_show(
     task: o.Task,
     problem: Annotated[str | None, typer.Argument(metavar="ID")] = None,
@@ -56,9 +62,12 @@ def tasks_show(
 
 @app.command(
     "generate",
-    epilog="Example: peirce tasks generate list_functions --problems 20 --seed 7 --out mine.jsonl, or"
-    " peirce tasks generate labels:election --level 3 --out made/, or peirce tasks generate"
-    ' labels:subject --about "Notes to a landlord, and what they want" --model openai:NAME --out made/',
+    epilog=o.examples(
+        "peirce tasks generate list_functions --problems 20 --seed 7 --out mine.jsonl",
+        "peirce tasks generate labels:election --level 3 --out made/",
+        'peirce tasks generate labels:subject --about "Notes to a landlord" --model openai:NAME'
+        " --out made/",
+    ),
 )
 def tasks_generate(
     context: typer.Context,
@@ -183,7 +192,7 @@ def _answered(event: Mapping[str, Any]) -> None:
     typer.echo(f"{event['part']}: {event['kept']} of {event['of']}{again}", err=True)
 
 
-@app.command("audit", epilog="Example: peirce tasks audit abd_instances_v1.yaml.gz")
+@app.command("audit", epilog=o.examples("peirce tasks audit abd_instances_v1.yaml.gz"))
 def tasks_audit(
     file: Annotated[
         str,
@@ -204,7 +213,7 @@ def tasks_audit(
     raise typer.Exit(1 if told["failed"] else 0)
 
 
-@app.command("space", epilog="Example: peirce tasks space list_functions --out space.jsonl")
+@app.command("space", epilog=o.examples("peirce tasks space list_functions --out space.jsonl"))
 def tasks_space(
     task: o.Task,
     out: Annotated[str, typer.Option(help="JSONL that --space reads back.", metavar="PATH")],

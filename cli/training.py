@@ -53,9 +53,13 @@ def _option(text: str, *names: str, metavar: str | None = None, panel: str = o.W
 
 
 @app.command(
-    epilog="Examples: peirce train --base models/small --pairs last --schedule momentum --out runs/a |"
-    " peirce train --resume --out runs/a | peirce train --merge runs/a/adapter --base models/small --out"
-    " merged | peirce train --labels data/reviews --base models/small --out runs/b | peirce train --list"
+    epilog=o.examples(
+        "peirce train --base models/small --pairs last --schedule momentum --out runs/a",
+        "peirce train --resume --out runs/a",
+        "peirce train --merge runs/a/adapter --base models/small --out merged",
+        "peirce train --labels data/reviews --base models/small --out runs/b",
+        "peirce train --list",
+    )
 )
 @_with_settings
 def train(

@@ -5,7 +5,7 @@ JSONL, a problem a line:  {"id": "p1", "train": [{"input": …, "output": …}, 
 CSV with a header:        problem,input,output[,split]
 
 `split` is shown (the default) or hidden, and the train and test pairs of a problem are just
-these; `idx` is read as `id`. Values are JSON; a CSV cell is read as JSON, else as a Python
+these; `idx` is read as `id`. Where no pair names its problem, all are of one, named as the file. Values are JSON; a CSV cell is read as JSON, else as a Python
 literal, else it is a string. A file is taken whole or not at all: an error names file, line and
 field.
 
@@ -119,11 +119,13 @@ def _problems(path: Path, pairs: Iterable[tuple[str, Pair]]) -> list[Problem]:
 def _jsonl_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
     whole: set[str] = set()
     by_pairs: set[str] = set()
+    named: set[bool] = set()
     for number, row in read_jsonl(path):
         where = f"{path}, line {number}"
         if not isinstance(row, dict):
             raise DataError(f"{where}: not an object: {shorten(row)}")
         if "train" in row:
+            _same_naming(True, named, where)
             name = _name(row.get("id", row.get("idx")), f"{where}, id")
             if name in whole:
                 raise DataError(f"{where}, id: {name!r} stands there twice")
@@ -139,10 +141,11 @@ def _jsonl_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
                 f"{where}, {unknown[0]}: unknown field; there are {', '.join(COLUMNS)}, or"
                 " id, train and test"
             )
-        for field in ("problem", "input", "output"):
+        for field in ("input", "output"):
             if field not in row:
                 raise DataError(f"{where}, {field}: missing")
-        name = _name(row["problem"], f"{where}, problem")
+        _same_naming("problem" in row, named, where)
+        name = _name(row.get("problem", _stem(path)), f"{where}, problem")
         if name in whole:
             raise DataError(f"{where}, problem: {name!r} stands whole on a line before")
         by_pairs.add(name)
@@ -163,12 +166,13 @@ def _part(pairs: Json, name: str, part: str, where: str) -> Iterator[tuple[str, 
 def _csv_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
     for number, row in read_csv(path):
         where = f"{path}, line {number}"
-        for field in ("problem", "input", "output"):
+        for field in ("input", "output"):
             if field not in row:
                 raise DataError(
-                    f"{path}, line 1: no column {field!r}; the columns are {', '.join(row)}"
+                    f"{path}, line 1: no column {field!r}; the columns are {', '.join(row)}. A pair"
+                    " needs input and output; problem and split may stand beside them"
                 )
-        name = _name(row["problem"].strip(), f"{where}, problem")
+        name = _name(row.get("problem", _stem(path)).strip(), f"{where}, problem")
         is_shown = _is_shown(row.get("split", "").strip(), f"{where}, split")
         for field in ("input", "output"):
             if not row[field].strip():
@@ -188,6 +192,23 @@ def _cell(text: str, where: str) -> Json:
         except DataError:
             continue
     return text
+
+
+def _stem(path: Path) -> str:
+    """What the one problem of a file is called."""
+    return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+
+
+def _same_naming(names: bool, before: set[bool], where: str) -> None:
+    """Pairs of a file all name their problem, or none does."""
+    if before and names not in before:
+        said = (
+            "named here, while the lines before name none"
+            if names
+            else "missing, while the lines before name theirs"
+        )
+        raise DataError(f"{where}, problem: {said}")
+    before.add(names)
 
 
 def _name(value: Json, where: str) -> str:

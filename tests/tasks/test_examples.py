@@ -47,6 +47,21 @@ def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
     assert (length.id, length.shown[0].input, length.hidden) == ("len", "abc", ())
 
 
+def test_pairs_that_name_no_problem_are_of_one_that_is_called_as_the_file(tmp_path: Path) -> None:
+    pairs = (
+        '{"input": [1, 2], "output": [2, 1]}\n{"input": [3], "output": [3], "split": "hidden"}\n'
+    )
+    table = 'input,output,split\n"[1, 2]","[2, 1]",\n[3],[3],hidden\n'
+    (tmp_path / "turned.csv.gz").write_bytes(gzip.compress(table.encode()))
+    found = [
+        TASK.load(path, None, 0)
+        for path in (_file(tmp_path, "turned.jsonl", pairs), str(tmp_path / "turned.csv.gz"))
+    ]
+    assert found[0] == found[1]
+    ((problem,), _) = found
+    assert (problem.id, len(problem.shown), len(problem.hidden)) == ("turned", 1, 1)
+
+
 def test_packed_files_and_folders_are_read(tmp_path: Path) -> None:
     (tmp_path / "examples.csv.gz").write_bytes(gzip.compress(TABLE.encode()))
     assert [p.id for p in TASK.load(str(tmp_path), None, 0)] == ["rev", "len"]
@@ -67,6 +82,9 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
     [
         ("a.jsonl", PAIRS + '{"problem": "x", "input": 1}\n', "line 5, output: missing"),
         ("a.jsonl", PAIRS + "oops\n", "line 5: not JSON"),
+        ("a.jsonl", PAIRS + '{"input": 1, "output": 1}', "line 5, problem: missing, while"),
+        ("a.jsonl", '{"input": 1, "output": 1}\n' + PAIRS, "line 2, problem: named here, while"),
+        ("a.jsonl", '{"input": 1, "output": 1}\n' + WHOLE, "line 2, problem: named here, while"),
         ("a.jsonl", PAIRS + '{"problem": [], "input": 1, "output": 1}', "line 5, problem"),
         ("a.jsonl", '{"problem": "x", "input": 1, "output": 1, "splt": "hidden"}', "line 1, splt"),
         (
@@ -103,7 +121,11 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
         ("a.jsonl", '{"id": 1, "train": []}', "line 1, train"),
         ("a.jsonl", "\n", "the file is empty"),
         ("a.csv", "", "the file is empty"),
-        ("a.csv", "problem,input\na,1\n", "line 1: no column 'output'"),
+        (
+            "a.csv",
+            "problem,input\na,1\n",
+            "line 1: no column 'output'; the columns are problem, input. A",
+        ),
         ("a.csv", "problem,input,output\na,1\n", "line 2: 2 cells under 3 columns"),
         ("a.csv", "problem,input,output\na,1,2\nb,,2\n", "line 3, input: missing"),
         ("a.csv", 'problem,input,output\na,"1,2\n', "not CSV"),
