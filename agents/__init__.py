@@ -60,6 +60,8 @@ def scheme_of(spec: str) -> str:
     valid = ", ".join(FORMS.get(name, name) for name in known)
     near = get_close_matches(scheme, known, n=1)
     hint = f" (did you mean {FORMS.get(near[0], near[0])}?)" if near else ""
+    if not near and scheme == spec:
+        hint = f" (at an endpoint it would be openai:{spec})"
     raise UsageError(f"unknown model {spec!r}{hint}: a model is one of {valid}")
 
 

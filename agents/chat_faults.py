@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ..records import Json
 
@@ -39,6 +40,7 @@ PARTS = {  # in the order in which they are given up
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
 }
 NAMED_OFTEN = ("tools", "seed")  # the complaint must also say that they cannot be had
+KEEPS_ITS_MODEL = "A session keeps its model and URL: others need a new `peirce run`"
 LOADING = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp, while it starts
 ANSWER_FAILED = ("tool_use_failed", "json_validate_failed", "output_parse_failed")  # Groq
 MODERATED = re.compile(r"moderat|flagged|content.?(policy|filter)", re.IGNORECASE)
@@ -103,7 +105,8 @@ def status_fault(
     code, key = _code(body), endpoint.key_env
     told = f"{said}: {detail}".rstrip(": ")
     if status == 401:
-        return Fault(f"{said}; is the key in {key} right?", again=False, refused=True)
+        doubt = f"is the key in {key} right?" if endpoint.keyed else f"it wants a key: set {key}"
+        return Fault(f"{said}; {doubt}", again=False, refused=True)
     if status == 403 and MODERATED.search(detail):  # of this request, not of the key
         return Fault(told, again=False)
     if status == 403:
@@ -118,7 +121,8 @@ def status_fault(
     if status in FOR_A_PART and (part := refused_part(detail, sent)):
         return Fault(told, again=False, part=part)
     if status == 404:
-        doubt = f"{told}; are URL and model name right?"
+        bare = "" if urlsplit(endpoint.url).path else " Most URLs end in /v1."
+        doubt = f"{told}; are URL and model name right?{bare} {KEEPS_ITS_MODEL}"
         return Fault(doubt, again=False, refused=True, passing=True)
     if status == 503 and LOADING.search(detail):
         return Fault(told, again=True, unreachable=True)

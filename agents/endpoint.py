@@ -15,6 +15,7 @@ from ..secrecy import SECRET_NAME, secret_in
 from .chat_replies import without
 
 OPENAI_URL = "https://api.openai.com/v1"
+NO_KEY = "none"  # what goes where nobody gave a key: some servers want the header
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class Endpoint:
 
     def __str__(self) -> str:
         return f"model {self.model!r} at {self.url}"
+
+    @property
+    def keyed(self) -> bool:
+        return self.key != NO_KEY
 
     @property
     def openai(self) -> bool:
@@ -81,7 +86,7 @@ def endpoint_of(spec: str, given: Mapping[str, Json]) -> Endpoint:
         raise UsageError(
             f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
         )
-    return Endpoint(url.rstrip("/"), name, key or "none", key_env)
+    return Endpoint(url.rstrip("/"), name, key or NO_KEY, key_env)
 
 
 def check_secrets(arguments: Json, endpoint: Endpoint) -> None:

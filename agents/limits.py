@@ -140,24 +140,29 @@ class Outage:
         self.answers += 1
         self._since = None
 
-    def missed(self, *, starting: bool = False) -> None:
+    def missed(self, *, starting: bool = False) -> bool:
         """A request found nothing there, or a server that is `starting`. After a minute in which
-        none tried, it is a new outage."""
+        none tried, it is a new outage. Returns whether it is one."""
         now = self._clock()
         self._known = self._known or starting
-        if self._since is None or now - self._last > 60:
+        new = self._since is None or now - self._last > 60
+        if new:
             self._since = now
         self._last = now
+        return new
 
     @property
     def lasted_s(self) -> float:
         return 0.0 if self._since is None else self._clock() - self._since
 
     @property
-    def over_patience(self) -> bool:
+    def patience_s(self) -> float:
         usual = OUTAGE_S if self.answers or self._known else NEVER_REACHED_S
-        patience_s = usual if self._patience_s is None else self._patience_s
-        return self._since is not None and self.lasted_s >= patience_s
+        return usual if self._patience_s is None else self._patience_s
+
+    @property
+    def over_patience(self) -> bool:
+        return self._since is not None and self.lasted_s >= self.patience_s
 
 
 class InARow:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ from ..records import (
 )
 from . import Refused, given_settings
 from .chat_client import open_client
-from .chat_faults import PARTS, ErrorInBody, Fault, status_fault
+from .chat_faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, status_fault
 from .chat_replies import reply_of, with_own_ids
 from .context import Context
 from .endpoint import Endpoint, check_secrets, endpoint_of
@@ -305,8 +306,10 @@ class OpenAIChat:
         here = httpx2.URL(self._endpoint.url)
         if (error.request.url.host, error.request.url.port) != (here.host, here.port):
             return Fault("the connection failed (of a redirection)", again=True)
-        self._outage.missed()
         said = self._endpoint.scrubbed(str(error)) or name
+        if self._outage.missed() and self._patience.retries:
+            again = f"tried again for {self._outage.patience_s:g} s"
+            warnings.warn(f"{self._endpoint}: no connection ({said:.200}); {again}", stacklevel=2)
         return Fault(f"the connection failed ({said:.200})", again=True, unreachable=True)
 
     def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
@@ -330,7 +333,7 @@ class OpenAIChat:
         if fault.unreachable and self._outage.over_patience:
             return Refused(
                 f"{where} could not be reached for {self._outage.lasted_s:.0f} s: {fault}; is it "
-                "running there?"
+                f"running there? {KEEPS_ITS_MODEL}"
             )
         times = "1 request" if requests == 1 else f"{requests} requests"
         return Unavailable(f"{where} gave no answer in {times}; the last: {fault}")

@@ -78,6 +78,9 @@ def _say(error: Exception, code: int) -> int:
     from ..reports.text import visible
 
     text = error.format_message() if isinstance(error, TyperException) else str(error)
+    context = getattr(error, "ctx", None)
+    if text and context is not None:  # of the command line's grammar
+        text = f"{text.rstrip('.')}; see {context.command_path} --help"
     if text:  # an error without words has shown the help
         with contextlib.suppress(OSError):  # the terminal has gone
             said = visible(scrubbed(" ".join(text.split())))

@@ -43,6 +43,8 @@ def tasks_show(
     sample: o.Sample = None,
     observations: o.Observations = None,
     seed: o.Seed = 0,
+    label: o.Label = None,
+    ood: o.Ood = None,
     as_json: o.AsJson = False,
 ) -> None:
     """Problems drawn readably; hidden parts too, but holdouts and references of abd with --json only."""
@@ -51,7 +53,7 @@ def tasks_show(
 
     rows = api.tasks_show(
         task, problem, data=data, problems=problems, sample=sample, observations=observations,
-        seed=seed,
+        seed=seed, label=label, ood=ood,
     )  # fmt: skip
     if as_json:
         emit([rows])
@@ -219,9 +221,10 @@ def tasks_space(
     out: Annotated[str, typer.Option(help="JSONL that --space reads back.", metavar="PATH")],
     data: o.Data = None,
     problem: Annotated[str | None, typer.Option(help="Of this problem.", metavar="ID")] = None,
+    label: o.Label = None,
     as_json: o.AsJson = False,
 ) -> None:
     """The sample space of a task, as a file."""
     from .. import api
 
-    written(api.tasks_space(task, out, data=data, problem=problem), as_json)
+    written(api.tasks_space(task, out, data=data, problem=problem, label=label), as_json)

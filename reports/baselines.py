@@ -14,7 +14,8 @@ but the shown ones is read for training. The last two need scikit-learn (extra `
 out, which `ABSENT` says, where it is absent.
 
 A result beats a baseline where its accuracy is higher and an exact McNemar test over the rows says
-that this is no chance (p < 0.05, two-sided); one that does not beat all of them has found nothing.
+that this is no chance (p < 0.05, two-sided); one that does not beat all of them has found nothing beyond
+them, or too few rows to say so.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ INSTALL = "pip install 'peirce[text]'"
 ABSENT = f"the baselines tfidf and tree are left out: they need scikit-learn, {INSTALL}"
 MAJORITY, TFIDF, TREE = "majority", "tfidf", "tree"
 TREE_DEPTH = 5
-NOTHING = "it has found nothing"
+NOTHING = "it has found nothing beyond it"
+CHANCE = "the difference may be chance"
 
 Row = Mapping[str, Json]
 Predict = Callable[[Sequence[Row]], list[str]]
@@ -168,7 +170,8 @@ def _told(some: Sequence[Compared]) -> str:
         worst = max(other.p for other in some)
         verdict = f"it beats {'all' if len(some) > 1 else 'it'} (p at most {worst:.3g}, McNemar)"
     else:
-        verdict = f"it does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {NOTHING}"
+        why = CHANCE if unbeaten.accuracy > unbeaten.of_baseline else NOTHING
+        verdict = f"it does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {why}"
     return f"{one.split}, {one.n} rows: accuracy {one.accuracy:.3f} beside {others}; {verdict}"
 
 

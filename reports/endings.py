@@ -14,6 +14,7 @@ from .text import (
     command,
     counts,
     duration,
+    number_of,
     one_line,
     table,
     visible,
@@ -34,12 +35,14 @@ def print_outcome(out: Console, session: Any) -> None:
     from . import find_evaluation, tables
 
     evaluation = find_evaluation(session.evaluation)
-    scored = tables.summary_table([session.as_json()], evaluation.metrics)
+    whole = tables.summary_table([session.as_json()], evaluation.metrics)
+    scored, empty = tables.valued(whole)
     out.print(f"{session.task}, {session.method}, {visible(session.model)}: {_coverage(session)}")
     out.print()
     out.print(tables.as_text(scored, out.width))
     out.print()
     facts = [
+        *([("no value", ", ".join(map(visible, empty)))] if empty else []),
         *([("scored", evaluation.note)] if evaluation.note else []),
         ("verdicts", counts(session.verdicts) or "none"),
         *_faults(session.breaches, session.malformed),
@@ -64,7 +67,7 @@ def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[t
 
 def _coverage(session: Any) -> str:
     scored = session.problems - len(session.failed)
-    return f"{session.status}, {session.problems} problems" + (
+    return f"{session.status}, {number_of(session.problems, 'problem')}" + (
         f", of which {len(session.failed)} failed and {scored} are scored" if session.failed else ""
     )
 
@@ -95,7 +98,10 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
     scored = result["sessions"]
     if len(scored) <= SIDE_BY_SIDE or "table3" not in result:
         metrics = find_evaluation(scored[0]["evaluation"]).metrics
-        out.print(tables.as_text(tables.summary_table(scored, metrics), out.width))
+        found, empty = tables.valued(tables.summary_table(scored, metrics))
+        out.print(tables.as_text(found, out.width))
+        if empty:
+            out.print(f"no value  {', '.join(map(visible, empty))}", soft_wrap=True)
     else:
         shown = gear_tables.shown_table_3(result["table3"], intervals=False)
         out.print(tables.as_text(shown, out.width))
@@ -109,11 +115,12 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
     for name, told in result.get("beside", {}).items():
         means = [(metric, told["metrics"][metric]["mean"]) for metric in BESIDE]
         parts = [f"{metric} {mean:.3f}" for metric, mean in means if mean is not None]
-        out.print(f"{name}, {told['problems']} problems: {', '.join(parts)}", soft_wrap=True)
+        counted = number_of(told["problems"], "problem")
+        out.print(f"{name}, {counted}: {', '.join(parts)}", soft_wrap=True)
     for one in scored if len(scored) <= SIDE_BY_SIDE or "by_problem" in scored[0] else ():
         left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
-        counted = [str(one["problems"]) + " problems", *left, *_marked(one)]
-        out.print(f"session {one['session']}: {', '.join(counted)}", soft_wrap=True)
+        counted = ", ".join([number_of(one["problems"], "problem"), *left, *_marked(one)])
+        out.print(f"session {one['session']}: {counted}", soft_wrap=True)
         for name, said in _faults(one["breaches"], one["malformed"]):
             out.print(f"  {name:<9} {said}", soft_wrap=True)
         if "failures" in one:

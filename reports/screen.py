@@ -1,13 +1,15 @@
 """What a running session shows: a banner, one live picture or plain lines, the way to go on.
 
 All of it is talk and goes to stderr; data goes to stdout. Where stdout or stderr is no terminal
-there is no live picture: a line at each problem's end, at most one a second, says how far it is.
+there is no live picture: a line at each problem's end, at most one a second, says how far it is, and
+one where nothing has happened for a while, so that a slow model does not look like a stuck program.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -20,7 +22,16 @@ from rich.table import Table
 from rich.text import Text
 
 from ..records import Json
-from .text import VERDICT_STYLES, command, console, counts, duration, one_line, visible
+from .text import (
+    VERDICT_STYLES,
+    command,
+    console,
+    counts,
+    duration,
+    number_of,
+    one_line,
+    visible,
+)
 
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
 LINES = 10  # running problems in the picture
@@ -29,6 +40,10 @@ WITHOUT_TOOLS = (
     " failed (--model-arg tools=true fails with what the endpoint says)."
 )
 PLAIN_EVERY_S = (1.0, 30.0)  # plain lines become rarer as a session grows long
+STILL_EVERY_S = (10.0, 60.0)  # the same of those where nothing happens
+CLOCK = "peirce screen"  # the thread that says so
+OPENING = "Opening data, model and sandbox"
+SCORING = "Scoring what was found"
 
 
 @dataclass
@@ -67,6 +82,8 @@ class Screen:
         self._stopping = False
         self._without_tools = False
         self._status = ""
+        self._phase = OPENING
+        self._over = threading.Event()
         self._picture = (
             Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
             if not quiet
@@ -75,9 +92,12 @@ class Screen:
         )
 
     def __enter__(self) -> Screen:
+        if not self._quiet:
+            threading.Thread(target=self._beat, daemon=True, name=CLOCK).start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._over.set()
         with contextlib.suppress(OSError):
             if self._picture is not None:
                 self._picture.stop()
@@ -102,6 +122,7 @@ class Screen:
         self._total = event["problems"]
         self._ended = self._before = self._total - event.get("open", self._total)
         self._began = self._clock()
+        self._phase = ""
         if not self._quiet:
             for line in banner(event):
                 self._say(line)
@@ -156,6 +177,7 @@ class Screen:
 
     def _on_ended(self, event: Mapping[str, Json]) -> None:
         self._status = event["status"]
+        self._phase = SCORING
         if self._picture is not None:
             self._picture.stop()
 
@@ -167,6 +189,20 @@ class Screen:
         wait = 0.0 if always else min(max(least, (now - self._began) / 20), most)
         if not self._quiet and self._picture is None and now - self._said >= wait:
             self._say(line())
+
+    def _beat(self) -> None:
+        while not self._over.wait(1.0):
+            with contextlib.suppress(OSError):
+                self._still()
+
+    def _still(self) -> None:
+        """A line where nothing was said for a while: what it is at. The picture has its own clock."""
+        if self._picture is not None and not self._phase:
+            return
+        now = self._clock()
+        least, most = STILL_EVERY_S
+        if now - self._said >= min(max(least, (now - self._began) / 20), most):
+            self._say(f"{self._phase}; {self._time()}" if self._phase else self._progress())
 
     def _say(self, line: str) -> None:
         self._said = self._clock()
@@ -180,7 +216,7 @@ class Screen:
         )
 
     def _progress(self) -> str:
-        verdicts = counts({name: self._verdicts[name] for name in VERDICTS})
+        verdicts = counts({name: self._verdicts[name] for name in VERDICTS}) or "no verdict yet"
         return f"[{self._ended}/{self._total}] {verdicts}; {self._footer()}; {self._time()}"
 
     def _time(self) -> str:
@@ -293,7 +329,9 @@ def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str
     options = operational.get("model_options") or {}
     given = ", ".join(f"{name} {value}" for name, value in options.items())
     mended = f", repair by {settings['repair']}" if settings.get("repair") else ""
-    return f"{settings['model']}{f' ({given})' if given else ''}{mended}"
+    url = str(operational.get("model") or "").partition("#")[0]
+    where = f" at {url}" if url.startswith(("http://", "https://")) else ""
+    return f"{settings['model']}{where}{f' ({given})' if given else ''}{mended}"
 
 
 def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
@@ -306,7 +344,7 @@ def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
     else:
         drawn = "" if shown is None else f", {shown} observations of each shown"
     some = "" if settings.get("sample") is None else f" drawn with seed {settings['seed']}"
-    return f"{source}: {event['problems']} problems{some}{drawn}"
+    return f"{source}: {number_of(event['problems'], 'problem')}{some}{drawn}"
 
 
 def _sandbox(event: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
@@ -321,8 +359,10 @@ def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
     problems = event.get("open", event["problems"])
     if "text" in settings:
         return "what is open of the session; what stands in the journal is not asked again"
+    if not problems:
+        return "none: no problem is open"
     if settings["method"] == "imported":
-        return f"the recorded answers of {problems} problems; no model is asked"
+        return f"the recorded answers of {number_of(problems, 'problem')}; no model is asked"
     most = settings["max_answers"]
     least = most if "rounds" in settings else min(settings.get("max_bad", 1), most)
     some = (

@@ -73,6 +73,16 @@ def summary_table(
     return Table(("metric", *columns), tuple(body))
 
 
+def valued(table: Table) -> tuple[Table, list[str]]:
+    """The rows of a `summary_table` of metrics that hold a mean, and the names of the others; all
+    rows where none holds one."""
+    full = tuple(row for row in table.rows if any(isinstance(cell, Mean) for cell in row))
+    if not full:
+        return table, []
+    rest = [str(row[0]).rstrip(" ↑↓") for row in table.rows if row not in full]
+    return Table(table.headings, full), rest
+
+
 def long_table(sessions: Sequence[Mapping[str, Json]], metrics: Sequence[Metric]) -> Table:
     """One row for each session and metric, numbers whole: what CSV is best read from."""
     fields = ("session", "task", "method", "model")

@@ -71,6 +71,11 @@ def counts(pairs: Mapping[str, Json]) -> str:
     return ", ".join(f"{count} {visible(str(name))}" for name, count in pairs.items() if count)
 
 
+def number_of(count: int, what: str) -> str:
+    """1 problem, 2 problems, 1,200 problems."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def table(*headings: str, numbers: Iterable[int] = ()) -> Table:
     """A table without lines between cells; columns in `numbers` stand to the right."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

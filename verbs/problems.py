@@ -153,13 +153,15 @@ def tasks_show(
     sample: int | None = None,
     observations: int | str | Path | None = None,
     seed: int = 0,
+    label: str | None = None,
+    ood: str | None = None,
 ) -> list[dict[str, Json]]:
     """Problems whole, hidden parts too: all that the options name, or the one asked for. "drawn":
     what a person is shown of one, where its task says so."""
     wanted = () if problem is None else (problem,)
     chosen = choose(
         task, data=data, problems=problems, problem=wanted, sample=sample,
-        observations=observations, seed=seed,
+        observations=observations, seed=seed, label=label, ood=ood,
     )  # fmt: skip
     drawn = getattr(chosen.task, "drawn", None)
     return [
@@ -170,13 +172,18 @@ def tasks_show(
 
 @checked
 def tasks_space(
-    task: str, out: str | Path, *, data: str | Path | None = None, problem: str | None = None
+    task: str,
+    out: str | Path,
+    *,
+    data: str | Path | None = None,
+    problem: str | None = None,
+    label: str | None = None,
 ) -> dict[str, Json]:
     """Writes the sample space of a task (or of one problem) as JSONL that `--space` reads back:
     that of a run with the same data, without data that of the default number of problems."""
     writable(out)
     wanted = () if problem is None else (problem,)
-    space = choose(task, data=data, problem=wanted).pairs[0][1]
+    space = choose(task, data=data, problem=wanted, label=label).pairs[0][1]
     write_space(space, out)
     return {"task": task, "inputs": len(space), "digest": space.digest, "path": str(out)}
 

@@ -39,7 +39,10 @@ def test_a_scheme_is_what_stands_before_the_colon():
     [
         ("opneai:gpt-4", "did you mean openai:NAME"),
         ("record:x", "did you mean recorded:FILE"),
-        ("gpt-4", "a model is one of hf:FOLDER_OR_ID, http"),
+        (
+            "gpt-4",
+            "at an endpoint it would be openai:gpt-4.: a model is one of hf:FOLDER_OR_ID, http",
+        ),
         ("", "a model is one of"),
     ],
 )

@@ -357,6 +357,30 @@ def test_a_server_that_is_not_there_is_unavailable():
         asyncio.run(call())
 
 
+def test_that_nothing_is_there_is_said_at_once_and_once():
+    with ChatServer([says("x")]) as server:
+        url = server.url
+
+    async def calls_of_two():
+        proposer = await open_model(f"{url}#m", {**QUICK, "outage_s": 0.2})
+        asked = [proposer.propose(VIEW, ASK, (), seed) for seed in (1, 2)]
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    with pytest.warns(UserWarning) as warned:
+        errors = asyncio.run(calls_of_two())
+    (said,) = (str(one.message) for one in warned)
+    assert "no connection" in said and said.endswith("tried again for 0.2 s")
+    for error in errors:
+        assert isinstance(error, Refused) and "need a new `peirce run`" in str(error)
+
+
+def test_a_refused_key_is_told_from_none(monkeypatch):
+    monkeypatch.delenv("PEIRCE_API_KEY", raising=False)
+    assert "it wants a key: set PEIRCE_API_KEY" in str(fails(status(401))[0])
+    monkeypatch.setenv("PEIRCE_API_KEY", SECRET)
+    assert "is the key in PEIRCE_API_KEY right?" in str(fails(status(401))[0])
+
+
 @pytest.mark.parametrize("code", [401, 403, 404])
 def test_a_refusal_of_every_request_ends_at_once(code):
     error, server = fails(status(code))

@@ -142,7 +142,15 @@ def test_replay_ends_with_1_where_a_session_differs(peirce):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["run"], "Missing argument"),
+        (["run"], "Missing argument 'task'; see peirce run --help"),
+        (
+            ["run", "pairs.jsonl"],
+            "is data, where a task is needed: peirce run labels --data pairs.jsonl",
+        ),
+        (
+            ["tasks", "show", "examples", "--label", "x", "--data", "pairs.jsonl"],
+            "no labelled text",
+        ),
         (["run", "list_functoins"], "list_functions"),
         (["run", "examples", "--seeed", "1"], "--seeed"),
         (["run", "examples", "--judge-model", "x"], "unknown model 'x'"),
@@ -222,6 +230,36 @@ def test_the_help_of_every_verb_has_an_example_to_copy(peirce, monkeypatch):
         code, out, _ = peirce(*words[1:], "--help")
         usage, example = f"Usage: {' '.join(words)} ", f"{' '.join(words)} "
         assert code == 0 and example in " ".join(out.replace(usage, "").split()) + " ", words
+
+
+def test_examples_of_the_help_stand_on_lines_of_their_own_and_are_commands(peirce, monkeypatch):
+    import shlex
+
+    from typer.main import get_command
+
+    monkeypatch.setenv("COLUMNS", "100")
+    verbs = dict(_commands(get_command(cli.app)))
+    for words, command in verbs.items():
+        heading, *lines = command.epilog.split("\n")
+        _, out, _ = peirce(*words[1:], "--help")
+        shown = [line.strip() for line in out.splitlines()]
+        assert heading == "To copy:" and lines, words
+        for line in map(str.strip, lines):
+            assert line in shown, (words, line)
+            parts = shlex.split(line, comments=True)
+            if parts[0] == "peirce":
+                named = tuple(parts[:3]) if tuple(parts[:3]) in verbs else tuple(parts[:2])
+                told = verbs.get(named, verbs["peirce", "run"])  # a task shows what to run
+                known = {name for one in told.params for name in one.opts}
+                assert {part for part in parts if part.startswith("--")} <= known, line
+
+
+def test_the_list_of_verbs_has_a_line_or_two_each(peirce, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    _, out, _ = peirce("--help")
+    verbs = out.split("Commands")[1].split("╰")[0].splitlines()[1:]
+    continued = [line for line in verbs if line[2:3] == " "]
+    assert len(continued) <= 6, continued
 
 
 def test_the_first_word_of_eval_is_a_session_or_an_evaluation(peirce):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import threading
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from peirce.reports import banks, readable, text
-from peirce.reports.screen import Screen, banner
+from peirce.reports.screen import CLOCK, Screen, banner
 from rich.console import Console
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]x[/] \u202egnp.exe\ud800 :smile:\r\n"
@@ -82,6 +83,51 @@ def test_plain_lines_say_how_far_it_is_and_how_long_it_will_take():
         {"type": "problem_ended", "problem": "p1", "status": "done", "cause": "cap"}, after=8
     )
     assert stage.lines[-1] == "[1/3] problem p1 done (cap): 1 accepted; 10 s, about 20 s to go"
+
+
+def test_where_nothing_happens_a_line_says_what_it_is_at_and_they_become_rarer():
+    stage = Stage()
+    stage.now = 12.0
+    stage.screen._still()
+    assert stage.lines == ["Opening data, model and sandbox; 12 s"]
+    stage.tell(started(1), {"type": "problem_started", "problem": "p1"})
+    stage.tell({"type": "call_started", "problem": "p1", "path": "a"})
+    before = len(stage.lines)
+    for _ in range(3600):
+        stage.now += 1
+        stage.screen._still()
+    still = stage.lines[before:]
+    assert still[0] == "[0/1] no verdict yet; 1 in flight; 10 s"
+    assert 60 < len(still) < 120
+    stage.tell({"type": "ended", "status": "done"}, after=70)
+    stage.screen._still()
+    assert stage.lines[-1].startswith("Scoring what was found; 1:01:")
+
+
+def test_a_quiet_screen_starts_no_clock_and_a_picture_brings_its_own():
+    quiet = Stage(quiet=True)
+    with quiet.screen:
+        assert not any(thread.name == CLOCK for thread in threading.enumerate())
+    live = Stage(live=True)
+    live.tell(started(1), after=1)
+    live.screen._picture.stop()
+    before = len(live.lines)
+    live.now += 100
+    live.screen._still()
+    assert len(live.lines) == before
+
+
+def test_the_banner_says_where_a_model_is_asked():
+    operational = {**SETTINGS["operational"], "model": "http://127.0.0.1:8000/v1#m"}
+    settings = {**SETTINGS, "model": "m", "operational": operational}
+    assert "model    m at http://127.0.0.1:8000/v1" in banner(started(settings=settings))
+    assert "model    search" in banner(started())
+
+
+def test_one_problem_is_no_problems_and_none_takes_no_calls():
+    one, none = banner(started(1)), banner(started(1, open=0))
+    assert any(line.startswith("data") and ": 1 problem," in line for line in one)
+    assert "calls    none: no problem is open" in none
 
 
 def test_plain_lines_are_few_but_the_last_and_each_new_failure_are_always_there():

@@ -16,6 +16,7 @@ from peirce.reports.tables import (
     long_table,
     problem_table,
     summary_table,
+    valued,
 )
 
 METRICS = (Metric("consistency", "higher", ""), Metric("gap", "lower", ""), Metric("t", None, ""))
@@ -56,6 +57,15 @@ def test_sessions_stand_side_by_side_and_a_missing_metric_is_a_dash():
         "| consistency ↑ | 0.500 [0.250, 0.750] | 3 | – | – |\n"
         "| t | – | – | 2.000 [1.750, 2.250] | 4 |"
     )
+
+
+def test_metrics_without_a_value_are_named_apart():
+    some = session("search", consistency=interval(0.5, 125), gap=interval(None, 0))
+    other = session("else", consistency=interval(None, 0), gap=interval(None, 0))
+    found, empty = valued(summary_table([some, other], METRICS))
+    assert empty == ["gap"] and [row[0] for row in found.rows] == ["consistency ↑"]
+    nothing = summary_table([other], METRICS)
+    assert valued(nothing) == (nothing, [])
 
 
 def test_one_row_a_session_is_the_papers_form():
