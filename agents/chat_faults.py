@@ -122,7 +122,7 @@ def status_fault(
         return Fault(told, again=False, part=part)
     if status == 404:
         bare = "" if urlsplit(endpoint.url).path else " Most URLs end in /v1."
-        doubt = f"{told}; are URL and model name right?{bare} {KEEPS_ITS_MODEL}"
+        doubt = f"{told.rstrip('.')}; are URL and model name right?{bare} {KEEPS_ITS_MODEL}"
         return Fault(doubt, again=False, refused=True, passing=True)
     if status == 503 and LOADING.search(detail):
         return Fault(told, again=True, unreachable=True)

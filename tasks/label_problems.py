@@ -173,7 +173,8 @@ def _gold(tables: Sequence[Table], label_name: str) -> list[tuple[Table, int, st
     for table in tables:
         for row, cell in enumerate(table.columns[label_name]):
             if cell is None or isinstance(cell, dict | list) or not label_text(cell):
-                raise DataError(f"{table.where(row)}: no label in {label_name!r}: {shorten(cell)}")
+                held = "" if cell is None else f": {shorten(cell)}"
+                raise DataError(f"{table.where(row)}: no label in {label_name!r}{held}")
             found.append((table, row, label_text(cell)))
     return found
 

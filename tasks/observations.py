@@ -66,7 +66,10 @@ def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
         hidden = tuple(pair for i, pair in enumerate(pool) if i not in chosen)
         drawn.append(_with(problem, shown, hidden))
     if not drawn:
-        raise UsageError(f"--observations {count}: no problem has as many pairs")
+        most = max((len(one.shown) + len(one.hidden) for one in problems), default=0)
+        raise UsageError(
+            f"--observations {count}: no problem has as many pairs; the most are {most}"
+        )
     if short:
         warn(
             f"{len(short)} of {len(problems)} problems have fewer than {count} pairs and are"

@@ -402,7 +402,7 @@ def test_a_bad_request_ends_at_once_with_the_endpoint_s_words():
 
 def test_what_is_not_found_is_told_in_the_endpoint_s_words():
     error, _ = fails(status(404, "The model `m` does not exist."))
-    assert "The model `m` does not exist.; are URL and model name right?" in str(error)
+    assert "The model `m` does not exist; are URL and model name right?" in str(error)
 
 
 def test_the_wait_that_an_endpoint_asks_for_is_kept():

@@ -180,7 +180,7 @@ def test_labels_of_all_files_come_back_in_one_writing(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"label": ["good"] * 19}, r"not of one length \(text 20, label 19\)"),
-        ({"label": ["good"] * 19 + [None]}, "row 20: no label in 'label'"),
+        ({"label": ["good"] * 19 + [None]}, "row 20: no label in 'label'$"),
         ({"label": ["good"] * 19 + [" "]}, "row 20: no label in 'label'"),
         ({"label": ["good", "Good"] * 10}, "cannot be told apart"),
         ({"label": "good"}, "label: not a list"),
