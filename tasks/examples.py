@@ -1,8 +1,9 @@
-"""Task `examples`: a user's own input/output pairs, from JSONL or CSV, plain or gzip.
+"""Task `examples`: a user's own input/output pairs, from JSONL, JSON, CSV or TSV, plain or gzip.
 
 JSONL, a pair a line:     {"problem": "p1", "input": [3, 1], "output": [1, 3], "split": "hidden"}
 JSONL, a problem a line:  {"id": "p1", "train": [{"input": …, "output": …}, …], "test": […]}
-CSV with a header:        problem,input,output[,split]
+JSON:                     a list of what stands on a line of JSONL
+CSV, TSV with a header:   problem,input,output[,split]
 
 `split` is shown (the default) or hidden, and the train and test pairs of a problem are just
 these; `idx` is read as `id`. Where no pair names its problem, all are of one, named as the file. Values are JSON; a CSV cell is read as JSON, else as a Python
@@ -30,13 +31,14 @@ from pathlib import Path
 
 from ..records import DataError, InputSet, Json, Observation, Problem, UsageError
 from . import observations as observations_
-from .files import locate, read_csv, read_jsonl
+from .files import locate, read_csv, read_json, read_jsonl
 from .json_text import Unusable, literal, parse_json
 from .list_functions import stratum
 from .sentences import shorten
 from .space_files import each_once
 
-FILES = tuple(f"examples.{kind}{end}" for kind in ("jsonl", "csv") for end in ("", ".gz"))
+KINDS = ("jsonl", "json", "csv", "tsv")
+FILES = tuple(f"examples.{kind}{end}" for kind in KINDS for end in ("", ".gz"))
 COLUMNS = ("problem", "input", "output", "split")
 SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False}
 PER_LENGTH = 500
@@ -48,8 +50,11 @@ Pair = tuple[str, bool, Observation]  # problem, shown, pair
 class Examples:
     name = "examples"
     family = "programs"
-    about = "your own input/output pairs, from JSONL or CSV (needs --data)"
-    takes = 'your pairs: JSONL, {"input": …, "output": …} a line, or a CSV with columns input and output'
+    about = "your own input/output pairs, from JSONL, JSON or CSV (needs --data)"
+    takes = (
+        'your pairs: JSONL, {"input": …, "output": …} a line, a JSON list of such, or a CSV or TSV with'
+        " columns input and output; problem and split may stand beside them"
+    )
     commands = (
         "peirce run examples --data pairs.jsonl",
         "peirce run examples --data pairs.csv --observations 6 --model http://localhost:8000/v1#NAME",
@@ -87,9 +92,32 @@ class Examples:
 
 def _pairs_of(path: Path) -> Iterator[tuple[str, Pair]]:
     """(where, pair) for each pair of the file."""
-    if path.name.removesuffix(".gz").endswith(".csv"):
-        return _csv_pairs(path)
-    return _jsonl_pairs(path)
+    ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if ending in ("csv", "tsv"):
+        return _csv_pairs(path, "\t" if ending == "tsv" else ",")
+    return _json_pairs(path, _listed(path) if ending == "json" else _lines(path))
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Json]]:
+    return ((f"{path}, line {number}", row) for number, row in read_jsonl(path))
+
+
+def _listed(path: Path) -> Iterator[tuple[str, Json]]:
+    """The rows of a file that is one JSON list; JSONL under that name is read too."""
+    try:
+        rows = read_json(path)
+    except Unusable:
+        raise
+    except DataError as error:
+        try:
+            return iter(list(_lines(path)))
+        except DataError:
+            raise error from None
+    if isinstance(rows, dict) and {"input", "train"} & rows.keys():
+        rows = [rows]  # one line of JSONL
+    if not isinstance(rows, list):
+        raise DataError(f"{path}: neither a list of pairs nor a pair a line: {shorten(rows)}")
+    return ((f"{path}, row {number}", row) for number, row in enumerate(rows, 1))
 
 
 def _problems(path: Path, pairs: Iterable[tuple[str, Pair]]) -> list[Problem]:
@@ -116,12 +144,12 @@ def _problems(path: Path, pairs: Iterable[tuple[str, Pair]]) -> list[Problem]:
     ]
 
 
-def _jsonl_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
+def _json_pairs(path: Path, rows: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Pair]]:
+    """rows: (where, value) of each pair or problem."""
     whole: set[str] = set()
     by_pairs: set[str] = set()
     named: set[bool] = set()
-    for number, row in read_jsonl(path):
-        where = f"{path}, line {number}"
+    for where, row in rows:
         if not isinstance(row, dict):
             raise DataError(f"{where}: not an object: {shorten(row)}")
         if "train" in row:
@@ -163,8 +191,8 @@ def _part(pairs: Json, name: str, part: str, where: str) -> Iterator[tuple[str, 
         yield where, (name, part == "train", Observation(pair["input"], pair["output"]))
 
 
-def _csv_pairs(path: Path) -> Iterator[tuple[str, Pair]]:
-    for number, row in read_csv(path):
+def _csv_pairs(path: Path, delimiter: str) -> Iterator[tuple[str, Pair]]:
+    for number, row in read_csv(path, delimiter):
         where = f"{path}, line {number}"
         for field in ("input", "output"):
             if field not in row:

@@ -20,11 +20,12 @@ from typing import IO, BinaryIO, cast
 
 from ..records import DataError, Json, UsageError
 from .json_text import parse_json
-from .sentences import nearest
+from .sentences import nearest, shorten
 
 LINE_CHARACTERS = 16_000_000  # one record; the largest published ARC task has 60,000
 FILE_BYTES = 2_000_000_000  # unpacked
 JSON_CHARACTERS = 64_000_000  # a file that is one JSON value; all of ARC-AGI-2 has 7,000,000
+SPREADSHEETS = (".xlsx", ".xls", ".ods")
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -121,7 +122,10 @@ def _not_utf8(path: Path) -> DataError:
                 line += error.object[: error.start].count(b"\n")
                 break
             line += part.count(b"\n")
-    return DataError(f"{path}, line {line}: not UTF-8 text")
+    sheet = path.suffix.lower() in SPREADSHEETS
+    return DataError(
+        f"{path}, line {line}: not UTF-8 text" + ("; save the sheet as CSV" if sheet else "")
+    )
 
 
 def _cut_off(path: Path, line: int, error: Exception) -> DataError:
@@ -180,15 +184,22 @@ def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, 
             header = [name.strip() for name in next(rows, [])]
             if not any(header):
                 raise DataError(f"{path}: the file is empty")
+            if delimiter == "," and len(header) == 1 and (other := set(";\t|") & set(header[0])):
+                raise DataError(
+                    f"{path}, line 1: its cells are parted by {min(other)!r}: {shorten(header[0])}. A"
+                    " CSV has commas there, a .tsv tabs"
+                )
             if len(set(header)) < len(header):
                 raise DataError(f"{path}, line 1: a column name stands twice")
             for row in rows:
                 if not any(cell.strip() for cell in row):
                     continue
                 if len(row) != len(header):
+                    longer = len(row) > len(header) and delimiter == ","
                     raise DataError(
                         f"{path}, line {rows.line_num}: {len(row)} cells under"
                         f" {len(header)} columns ({', '.join(header)})"
+                        + ("; a cell that holds a comma stands in quotes" if longer else "")
                     )
                 yield rows.line_num, dict(zip(header, row, strict=True))
         except csv.Error as error:

@@ -32,16 +32,27 @@ rev,[3],[3],hidden
 
 def _file(folder: Path, name: str, text: str) -> str:
     path = folder / name
-    path.write_text(text)
+    path.write_text(text, "utf-8", "surrogateescape")
     return str(path)
 
 
-def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
+def test_all_forms_say_the_same(tmp_path: Path) -> None:
+    listed = [
+        "[\n" + ",\n".join(line for line in text.splitlines() if line) + "\n]"
+        for text in (PAIRS, WHOLE)
+    ]
+    tabs = (
+        "problem\tinput\toutput\tsplit\nrev\t[1, 2]\t(2, 1)\t\nlen\tabc\t3\tshown\n"
+        "rev\t[3]\t[3]\thidden\n"
+    )
     forms = [
         TASK.load(_file(tmp_path, name, text), None, 0)
-        for name, text in [("a.jsonl", PAIRS), ("b.jsonl", WHOLE), ("c.csv", TABLE)]
-    ]
-    assert forms[0] == forms[1] == forms[2]
+        for name, text in [
+            ("a.jsonl", PAIRS), ("b.jsonl", WHOLE), ("c.csv", TABLE), ("d.json", listed[0]),
+            ("e.json", listed[1]), ("f.json", PAIRS), ("g.tsv", tabs),
+        ]
+    ]  # fmt: skip
+    assert all(form == forms[0] for form in forms)
     rev, length = forms[0]
     assert (rev.id, rev.shown[0].output, rev.hidden[0].input) == ("rev", [2, 1], [3])
     assert (length.id, length.shown[0].input, length.hidden) == ("len", "abc", ())
@@ -82,6 +93,21 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
     [
         ("a.jsonl", PAIRS + '{"problem": "x", "input": 1}\n', "line 5, output: missing"),
         ("a.jsonl", PAIRS + "oops\n", "line 5: not JSON"),
+        ("a.json", '[{"input": 1, "output": 1},\n{"input": 1}]', "a.json, row 2, output: missing"),
+        ("a.json", '{"input": 1}', "a.json, row 1, output: missing"),
+        ("a.json", '{"pairs": []}', "a.json: neither a list of pairs nor a pair a line"),
+        ("a.json", "[1, 2", "a.json, line 1: not JSON"),
+        (
+            "a.csv",
+            "input;output\n1;2\n",
+            "line 1: its cells are parted by ';': input;output. A CSV",
+        ),
+        (
+            "a.csv",
+            "input,output\n1,2,3\n",
+            "(input, output); a cell that holds a comma stands in quotes",
+        ),
+        ("a.xlsx", "PK\udcff", "not UTF-8 text; save the sheet as CSV"),
         ("a.jsonl", PAIRS + '{"input": 1, "output": 1}', "line 5, problem: missing, while"),
         ("a.jsonl", '{"input": 1, "output": 1}\n' + PAIRS, "line 2, problem: named here, while"),
         ("a.jsonl", '{"input": 1, "output": 1}\n' + WHOLE, "line 2, problem: named here, while"),
