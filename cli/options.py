@@ -262,7 +262,7 @@ RoleSettings: TypeAlias = Annotated[
             " repeatable.", "--role", metavar="ROLE.K=V"),
 ]  # fmt: skip
 BudgetExpansions: TypeAlias = Annotated[
-    int | None, _option(MODEL, "How far `search` looks before each answer.")
+    int | None, _option(MODEL, "How far `search` looks before each answer (150,000).")
 ]
 Preset: TypeAlias = Annotated[
     str | None,

@@ -54,6 +54,8 @@ def print_outcome(out: Console, session: Any) -> None:
         ("digest", session.digest),
         ("next", command("show" if session.status == "done" else "resume",
                          session.session, session.store)),
+        *([("page", command("report", session.session, session.store))]
+          if session.status == "done" else []),
     ]  # fmt: skip
     for name, said in facts:
         out.print(f"{name:<9} {said}", soft_wrap=True)
@@ -82,6 +84,7 @@ def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
     lines = []
     for role, sums in usage.get("by_role", {}).items():
         told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in TOLD if sums.get(name)]
+        told = ["1 call" if one == "1 calls" else one for one in told]
         if sums.get("cost_usd"):
             told.append(f"{sums['cost_usd']:.4f} US dollars")
         lines.append(("cost", f"{visible(str(role))}: {', '.join(told) or 'nothing'}"))
