@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peirce import api
 from peirce.cli import app
 from typer.main import get_command
 
@@ -31,7 +32,7 @@ def verbs(command: Any, names: tuple[str, ...] = ()) -> dict[str, set[str]]:
     return found
 
 
-VERBS = verbs(get_command(app))
+VERBS = verbs(get_command(app)) | {row["task"]: {"--help"} for row in api.tasks_list()}
 KNOWN = set().union(*VERBS.values())
 
 

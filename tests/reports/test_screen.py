@@ -124,6 +124,10 @@ def test_the_banner_says_where_a_model_is_asked():
     assert "model    search" in banner(started())
 
 
+def test_where_nothing_runs_as_code_no_sandbox_is_spoken_of():
+    assert any(line.startswith("sandbox  none is needed") for line in banner(started(layers={})))
+
+
 def test_one_problem_is_no_problems_and_none_takes_no_calls():
     one, none = banner(started(1)), banner(started(1, open=0))
     assert any(line.startswith("data") and ": 1 problem," in line for line in one)
