@@ -66,14 +66,14 @@ def task(name: str) -> Task:
     """The task of this name, or that of a user's own file. Raises `UsageError` naming the nearest
     task, `DataError` for a file that is none."""
     found = {task.name: task for task in tasks()}
-    if name not in found and not name.lower().endswith(own.ENDINGS) and Path(name).exists():
+    base, mark, generator = name.partition(":")
+    if base not in found and not name.lower().endswith(own.ENDINGS) and Path(name).exists():
         raise UsageError(
             f"{name} is data, where a task is needed: peirce run labels --data {name} for labelled"
             f" rows, peirce run examples --data {name} for pairs of input and output"
         )
     if own.is_path(name):
         return own.task_of(name, set(found))
-    base, mark, generator = name.partition(":")
     if mark and (made_by := getattr(found.get(base), "made_by", None)) is not None:
         return cast(Task, made_by(generator))
     if name not in found:
