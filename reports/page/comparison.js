@@ -1,18 +1,19 @@
 // Two sessions, problem by problem.
 
+const compared = { pair: 0, metric: 0 }; // what is chosen, also after the page was drawn anew
+
 function drawComparison(page) {
   const pairs = page.differences;
   if (!pairs.length) return null;
   const find = (id) => page.sessions.find((one) => one.session === id);
   const said = (pair) => `${titleOf(find(pair.second), page.sessions)} (${pair.second}) − ${titleOf(find(pair.first), page.sessions)} (${pair.first})`;
   const place = h("div");
-  const state = { pair: 0, metric: 0 };
-  const fill = () => place.replaceChildren(...comparisonOf(page, pairs[state.pair], state.metric, find));
+  const fill = () => place.replaceChildren(...comparisonOf(page, pairs[compared.pair] || pairs[0], compared.metric, find));
   const metrics = pairs[0].metrics.map((one, at) => [String(at), words(one.name)]);
   fill();
   return [h("form", { class: "filters", onsubmit: (event) => event.preventDefault() },
-    choice("Sessions", pairs.map((pair, at) => [String(at), said(pair)]), "0", (value) => { state.pair = Number(value); fill(); }),
-    choice("Metric", metrics, "0", (value) => { state.metric = Number(value); fill(); })), place];
+    choice("Sessions", pairs.map((pair, at) => [String(at), said(pair)]), String(compared.pair), (value) => { compared.pair = Number(value); fill(); }),
+    choice("Metric", metrics, String(compared.metric), (value) => { compared.metric = Number(value); fill(); })), place];
 }
 
 function comparisonOf(page, pair, at, find) {

@@ -19,9 +19,10 @@ from importlib.resources import files
 from ...records import Json
 
 STYLE = "page.css"
-SCRIPTS = ("elements.js", "values.js", "plots.js", "overview.js", "problem.js", "listing.js",
+SCRIPTS = ("elements.js", "values.js", "plots.js", "overview.js", "figures.js", "problem.js", "listing.js",
            "comparison.js", "training.js", "main.js")  # fmt: skip
 BODY = "page.html"
+DEEPEST = 200  # levels of a value that the encoder could not nest
 
 
 def document(
@@ -76,17 +77,21 @@ def _data(name: str, value: Mapping[str, Json]) -> str:
 
 def embedded(value: Json) -> str:
     """JSON that a browser reads back and that ends no element: of ASCII, `<` and `>` as escapes; what
-    is no JSON number (NaN, infinities) is written as a text."""
+    is no JSON number (NaN, infinities) is written as a text, and so is what no encoder can nest."""
     try:
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        text = json.dumps(_finite(value), separators=(",", ":"), allow_nan=False)
+    except (ValueError, RecursionError):
+        text = json.dumps(_plain(value, DEEPEST), separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _finite(value: Json) -> Json:
+def _plain(value: Json, levels: int) -> Json:
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return repr(value)
+    if isinstance(value, Mapping | list | tuple) and not levels:
+        return f"… (nested more than {DEEPEST} levels deep)"
     if isinstance(value, Mapping):
-        return {key: _finite(one) for key, one in value.items()}
-    return [_finite(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _plain(one, levels - 1) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one, levels - 1) for one in value]
+    return value

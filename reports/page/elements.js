@@ -2,6 +2,11 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// What a text would do to the page without being seen (control codes, marks of direction) or what has no
+// form of its own (lone surrogates) is shown as an escape.
+const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/gu;
+const visible = (text) => text.replace(UNSEEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -10,7 +15,7 @@ function filled(element, attributes, children) {
   }
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    element.append(child instanceof Node ? child : document.createTextNode(visible(String(child))));
   }
   return element;
 }
@@ -29,25 +34,26 @@ function duration(seconds) {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds < 60) return `${number(seconds, 1)} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 const words = (name) => String(name).replaceAll("_", " ");
 const plural = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;
+const percent = (share, places = 0) => `${number(100 * share, places)}%`;
 
-// A table: heads are texts; cells texts, numbers or nodes. The first cell of a row names it.
-function table(caption, heads, rows, attributes) {
+// A table: heads are texts; cells texts, numbers or nodes. The first cell of a row names it. unseen: the
+// caption is for those alone who do not see what stands above the table.
+function table(caption, heads, rows, { unseen, ...attributes } = {}) {
+  const numeric = heads.map((_, place) => place > 0 && rows.some((row) => typeof row[place] === "number"));
   const cell = (one, place) => {
-    const numeric = typeof one === "number";
-    const shown = numeric ? number(one) : one;
-    if (place === 0) return h("th", { scope: "row" }, shown);
-    return h("td", { class: numeric ? "number" : null }, shown);
+    const shown = typeof one === "number" ? number(one) : one;
+    return place === 0 ? h("th", { scope: "row" }, shown) : h("td", { class: numeric[place] ? "number" : null }, shown);
   };
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": visible(caption) },
     h("table", attributes,
-      h("caption", null, caption),
-      h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))),
+      h("caption", { class: unseen ? "unseen" : null }, caption),
+      h("thead", null, h("tr", null, heads.map((head, place) => h("th", { scope: "col", class: numeric[place] ? "number" : null }, head)))),
       h("tbody", null, rows.map((row) => h("tr", null, row.map(cell))))));
 }
 
@@ -55,8 +61,11 @@ const folded = (summary, ...children) => h("details", null, h("summary", null, s
 
 function facts(pairs) {
   const kept = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return h("dl", { class: "facts" }, kept.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));
+  return h("dl", { class: "facts" }, kept.map(([name, value]) => h("div", { class: isWide(value) ? "wide" : null }, h("dt", null, name), h("dd", null, value))));
 }
+
+// What needs the whole line.
+const isWide = (value) => value instanceof Element && (value.matches("pre, .text, table, .world, .facts, .scene") || value.querySelector("pre, .text, table, .world") !== null);
 
 function choice(label, options, chosen, act) {
   const select = h("select", { onchange: () => act(select.value) },

@@ -8,61 +8,58 @@ const embeddedIn = (id) => {
   return element ? JSON.parse(element.textContent) : null;
 };
 
-// Problems that stand in this file. Their texts are read when they are searched or opened.
+// Problems that stand in this file, each in an element. They are read when they are searched or opened.
 class Embedded {
-  elements() {
-    if (!this.found) {
-      this.found = new Map();
-      for (const element of document.querySelectorAll('script[type="application/json"][id^="p"]')) {
-        const head = /^\{"session":("(?:[^"\\]|\\.)*"),"id":("(?:[^"\\]|\\.)*")/.exec(element.textContent);
-        this.found.set(`${JSON.parse(head[1])}/${JSON.parse(head[2])}`, element);
-      }
-      this.texts = new Map();
-    }
-    return this.found;
+  constructor() {
+    this.texts = new Map();
   }
 
-  // The keys of problems in which every word stands.
-  async search(sought) {
+  // The numbers of the problems in which every word stands.
+  async search(sought, rows) {
     await whole();
-    const found = new Set();
-    for (const [key, element] of this.elements()) {
-      if (!this.texts.has(key)) this.texts.set(key, readable(element.textContent).toLowerCase());
-      const text = this.texts.get(key);
-      if (sought.every((word) => text.includes(word))) found.add(key);
+    for (const { at } of rows) {
+      if (!this.texts.has(at)) this.texts.set(at, wordsOf(embeddedIn(`p${at}`)));
     }
-    return found;
+    return new Set(rows.filter(({ at }) => sought.every((word) => this.texts.get(at).includes(word))).map(({ at }) => at));
   }
 
-  async problem(session, id) {
+  async problem({ at }) {
     await whole();
-    const element = this.elements().get(`${session}/${id}`);
-    return element ? JSON.parse(element.textContent) : null;
+    return embeddedIn(`p${at}`);
   }
 }
 
 const whole = () => (document.readyState === "loading"
   ? new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true })) : null);
 
-// The JSON of a problem as its words stand on the page.
-const readable = (text) => text.replace(/\\u([0-9a-f]{4})/gi, (_, code) => String.fromCharCode(parseInt(code, 16))).replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1");
-
-class Served {
-  constructor(sessions) {
-    this.sessions = sessions;
+// What can be searched for in a problem: its id, its data, answers and hypotheses.
+function wordsOf({ problem, hypotheses, steps }) {
+  const found = [problem.id];
+  const left = [problem.shown, problem.hidden, problem.public, problem.reference];
+  while (left.length) {
+    const one = left.pop();
+    if (one !== null && typeof one === "object") left.push(...(isNumbers(one) ? [one.join(", ")] : Object.values(one)));
+    else if (one !== null) found.push(String(one));
   }
+  for (const one of hypotheses) found.push(one.description || "", one.text || "");
+  for (const step of steps) for (const answer of step.answers) found.push(answer.text);
+  return found.join("\n").toLowerCase();
+}
 
-  async search(sought) {
+// Problems that the server of a running session gives one by one.
+class Served {
+  async search(sought, rows) {
     const found = new Set();
-    for (const { session } of this.sessions) {
-      const answer = await fetch(`search?session=${encodeURIComponent(session)}&words=${encodeURIComponent(sought.join(" "))}`);
-      if (answer.ok) (await answer.json()).forEach((id) => found.add(`${session}/${id}`));
+    for (const session of new Set(rows.map((row) => row.session.session))) {
+      const answer = await fetch(`search?${new URLSearchParams({ session, words: sought.join(" ") })}`);
+      const ids = new Set(answer.ok ? await answer.json() : []);
+      for (const row of rows) if (row.session.session === session && ids.has(row.problem.id)) found.add(row.at);
     }
     return found;
   }
 
-  async problem(session, id) {
-    const answer = await fetch(`problem?session=${encodeURIComponent(session)}&id=${encodeURIComponent(id)}`);
+  async problem({ session, place }) {
+    const answer = await fetch(`problem?${new URLSearchParams({ session: session.session, place })}`);
     return answer.ok ? answer.json() : null;
   }
 }
@@ -70,9 +67,9 @@ class Served {
 class Page {
   constructor() {
     this.page = embeddedIn("told");
-    this.source = this.page.live ? new Served(this.page.sessions) : new Embedded();
+    this.source = this.page.live ? new Served() : new Embedded();
     this.listing = new Listing(this.page, this.source);
-    document.getElementById("subtitle").textContent = this.page.sessions.map(nameOf).slice(0, 3).join(" · ");
+    document.getElementById("subtitle").textContent = visible(subtitle(this.page.sessions));
     this.put("problems", this.listing.draw());
     this.redraw();
     addEventListener("hashchange", () => this.follow());
@@ -84,7 +81,9 @@ class Page {
   put(id, children) {
     const section = document.getElementById(id);
     section.hidden = !children;
+    const unfolded = unfoldedIn(section);
     if (children) section.querySelector("div").replaceChildren(...[children].flat(Infinity).filter(Boolean));
+    unfold(section, unfolded);
   }
 
   redraw() {
@@ -94,9 +93,12 @@ class Page {
     document.querySelector("nav").replaceChildren(...SECTIONS.filter(([id]) => !document.getElementById(id).hidden).map(([id, name]) => h("a", { href: `#${id}` }, name)));
   }
 
+  // Opens the problem of the address, which may be typed: compared are addresses as the page writes them.
   follow() {
-    const [kind, session, id] = location.hash.slice(1).split("/").map(decodeURIComponent);
-    if (kind === "problem" && id !== undefined) this.listing.show(session, id);
+    if (!location.hash.startsWith("#problem/")) return;
+    const row = this.listing.rows.find(({ session, problem }) => [location.hash, encodeURI(location.hash)].includes(addressOf(session.session, problem.id)));
+    if (row) this.listing.show(row);
+    else this.listing.missing(location.hash);
   }
 
   key(event) {
@@ -137,9 +139,14 @@ class Page {
   renew(page) {
     Object.assign(this.page, page);
     this.redraw();
-    this.listing.fill();
-    if (this.listing.open) this.listing.show(this.listing.open.session, this.listing.open.id);
+    this.listing.renew();
   }
+}
+
+function subtitle(sessions) {
+  if (sessions.length === 1) return nameOf(sessions[0]);
+  const tasks = [...new Set(sessions.map((one) => one.task))];
+  return `${sessions.length} sessions: ${tasks.slice(0, 4).join(", ")}${tasks.length > 4 ? ", …" : ""}`;
 }
 
 new Page();

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ...store import ProblemRow
 
 LONGEST = 20_000  # characters of a text that the page holds; what is longer says that it was cut
+EXTENSION = ("no exception", "an exception", "an exception in some completions")  # by code
 MARKS = {True: "1", False: "0", None: "-"}
 
 
@@ -119,7 +120,7 @@ def _values(problem: Problem, judged: Sequence[Judged]) -> Values:
     if problem.family == "text":
         return Values(dict(enumerate(problem.public.get("labels", ()))))
     if problem.family == "logic":
-        return Values({0: False, 1: True})
+        return Values(dict(enumerate(EXTENSION)))
     return Values.of(_seen(problem, judged))
 
 

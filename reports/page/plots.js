@@ -2,11 +2,11 @@
 
 const ROOM = { left: 46, right: 12, top: 10, bottom: 36 };
 
-function ticks(low, high, most = 5) {
+function ticks(low, high, most = 5, whole = false) {
   if (!(high > low)) return [low];
   const rough = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
+  const step = Math.max(whole ? 1 : 0, [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough));
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) found.push(Math.abs(at) < step * 1e-9 ? 0 : at);
   return found;
@@ -14,17 +14,17 @@ function ticks(low, high, most = 5) {
 
 const short = (value) => Math.abs(value) >= 1000 ? `${number(value / 1000, 1).replace(/\.0$/, "")}k` : String(Number(value.toPrecision(3)));
 
-// x, y: {label, low, high}. draw: gets the two scales and gives the marks.
+// x, y: {label, low, high, whole?: ticks at whole numbers alone}. draw: gets the two scales and gives the marks.
 function chart({ title, said, x, y, width = 380, height = 240, draw, key = [] }, ...below) {
   const inner = { width: width - ROOM.left - ROOM.right, height: height - ROOM.top - ROOM.bottom };
   const xs = (value) => ROOM.left + ((value - x.low) / (x.high - x.low || 1)) * inner.width;
   const ys = (value) => ROOM.top + inner.height - ((value - y.low) / (y.high - y.low || 1)) * inner.height;
   const bottom = ROOM.top + inner.height;
   const axes = [
-    ticks(y.low, y.high).map((at) => [
+    ticks(y.low, y.high, 5, y.whole).map((at) => [
       s("line", { class: "rule", x1: ROOM.left, x2: width - ROOM.right, y1: ys(at), y2: ys(at) }),
       s("text", { x: ROOM.left - 5, y: ys(at) + 3.5, "text-anchor": "end" }, short(at))]),
-    ticks(x.low, x.high, 6).map((at) => s("text", { x: xs(at), y: bottom + 14, "text-anchor": "middle" }, short(at))),
+    ticks(x.low, x.high, 6, x.whole).map((at) => s("text", { x: xs(at), y: bottom + 14, "text-anchor": "middle" }, short(at))),
     s("line", { class: "axis", x1: ROOM.left, x2: width - ROOM.right, y1: bottom, y2: bottom }),
     s("text", { class: "label", x: ROOM.left + inner.width / 2, y: height - 4, "text-anchor": "middle" }, x.label),
     s("text", { class: "label", transform: `translate(11 ${ROOM.top + inner.height / 2}) rotate(-90)`, "text-anchor": "middle" }, y.label),
@@ -40,11 +40,18 @@ const line = (look, points, xs, ys) => [
   points.length <= 40 ? points.map(([a, b]) => s("circle", { class: `mark ${look}`, cx: xs(a), cy: ys(b), r: 2.2 })) : null,
 ];
 
-const numbersBelow = (caption, heads, rows) => folded("Numbers", table(caption, heads, rows));
+// The numbers of a figure; their table is made when it is opened. row: gives the cells of one item.
+function numbersBelow(caption, heads, items, row) {
+  const fill = (event) => {
+    const details = event.target;
+    if (details.open && details.children.length === 1) details.append(table(caption, heads, items.map(row), { unseen: true }));
+  };
+  return h("details", { ontoggle: fill }, h("summary", null, "Numbers", h("span", { class: "unseen" }, ` of ${caption}`)));
+}
 
 // A metric's interval on one line: low, mean, high between the least and the greatest of a row.
 function whisker({ mean, low, high }, least, greatest) {
-    const span = greatest - least || 1;
+  const span = greatest - least || 1;
   const at = (value) => 4 + ((value - least) / span) * 92;
   return s("svg", { class: "whisker", viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" },
     s("line", { x1: at(low), x2: at(high), y1: 6, y2: 6 }), s("line", { class: "mean", x1: at(mean), x2: at(mean), y1: 1, y2: 11 }));

@@ -2,17 +2,19 @@
 
 const SIGNS = { 1: ["✓", "agrees"], 0: ["✗", "does not agree"], "-": ["?", "undefined"] };
 const SHOWN_ROWS = 30; // observations drawn at once
+const MOST_SIGNS = 24; // observations whose marks stand one by one
+const HIDDEN_OPEN = 6; // hidden observations that need no click
 
-function drawProblem(told, session) {
+function drawProblem(told, session, beside = []) {
   const { problem } = told;
   const consistent = told.hypotheses.filter((one) => one.verdict === "accepted" || one.verdict === "redundant").length;
   return h("article", { class: "problem" },
-    h("h3", null, problem.id),
-    facts([["session", h("code", null, session)], ["ended", problem.status === "done" ? words(problem.cause) : `${problem.status} ${problem.cause}`],
+    h("div", { class: "title" }, h("h3", null, problem.id || "(no name)"), h("p", { class: "beside-links" }, beside.filter(Boolean).map((link) => [link, " "]))),
+    facts([["session", [nameOf(session), " ", h("code", null, session.session)]], ["ended", problem.status === "done" ? words(problem.cause) : `${problem.status} ${problem.cause}`],
       ["hypotheses", `${told.hypotheses.length}, ${consistent} consistent`], ["sample space", plural(problem.space, "input")]]),
     publicOf(problem),
     observations("Shown observations", problem.shown, problem, true),
-    observations("Hidden observations, which the proposer did not see", problem.hidden, problem, false),
+    observations("Hidden observations, which the proposer did not see", problem.hidden, problem, problem.hidden.length <= HIDDEN_OPEN),
     referenceOf(problem),
     h("h4", null, "Hypotheses"),
     told.hypotheses.length ? h("ol", { class: "hypotheses" }, told.hypotheses.map((one) => hypothesisOf(one, told))) : h("p", { class: "note" }, "None."),
@@ -31,17 +33,43 @@ function publicOf(problem) {
 
 function observations(title, pairs, problem, open) {
   if (!pairs.length) return null;
-  const rest = pairs.slice(SHOWN_ROWS);
-  const list = h("ol", { class: "observations" }, pairs.slice(0, SHOWN_ROWS).map((pair) => observationOf(pair, problem)));
-  const more = rest.length ? h("button", { type: "button", onclick: (event) => {
-    list.append(...rest.map((pair) => observationOf(pair, problem)));
-    event.target.remove();
-  } }, `Show the other ${rest.length}`) : null;
+  let list = observed(title, pairs.slice(0, SHOWN_ROWS), problem);
+  const rest = pairs.length - SHOWN_ROWS;
+  const more = rest > 0 ? h("button", { type: "button", onclick: () => {
+    const whole = observed(title, pairs, problem);
+    list.replaceWith(whole);
+    list = whole;
+    more.remove();
+    whole.focus();
+  } }, `Show the other ${rest}`) : null;
   return h("details", { open, class: "pairs" }, h("summary", null, `${title} (${pairs.length})`), list, more);
 }
 
+// Records of the same fields as a table, worlds and grids side by side, all else line by line.
+function observed(title, pairs, problem) {
+  const fields = fieldsOf(pairs);
+  if (fields) {
+    const label = problem.public.label_name || "output";
+    return table(title, ["#", ...fields.map(words), words(label)],
+      pairs.map(([input, output], place) => [String(place + 1), ...fields.map((name) => cellOf(input[name])), cellOf(output)]), { unseen: true, class: "records" });
+  }
+  const tiles = pairs.every(([input, output]) => isWorld(input) || (isGrid(input) && isGrid(output) && input[0].length + output[0].length <= 12));
+  return h("ol", { class: `observations${tiles ? " tiles" : ""}`, tabindex: -1 }, pairs.map((pair) => observationOf(pair, problem)));
+}
+
+// The names of the fields that all inputs have; null where the inputs are no such records.
+function fieldsOf(pairs) {
+  const plain = (value) => value === null || typeof value !== "object";
+  const record = ([input, output]) => isObject(input) && !isWorld(input) && Object.keys(input).length > 0 && Object.values(input).every(plain) && plain(output);
+  if (!pairs.every(record)) return null;
+  const names = Object.keys(pairs[0][0]);
+  return pairs.every(([input]) => Object.keys(input).length === names.length && names.every((name) => name in input)) ? names : null;
+}
+
+const cellOf = (value) => (isNumber(value) ? value : typeof value === "string" ? textOf(value) : JSON.stringify(value));
+
 function observationOf([input, output], problem) {
-  const answer = problem.family === "logic" ? null : [h("span", { class: "to", "aria-label": "gives" }, "→"), picture(output)];
+  const answer = problem.family === "logic" ? null : [h("span", { class: "to", role: "img", "aria-label": "gives" }, "→"), picture(output)];
   return h("li", null, h("div", { class: "pair" }, picture(input), answer));
 }
 
@@ -52,53 +80,63 @@ function referenceOf(problem) {
 }
 
 function hypothesisOf(one, told) {
-  const { problem } = told;
   const title = one.description || one.text || one.reason;
-  const scores = facts([
-    ["step", one.step],
-    ["coverage", one.coverage === null ? null : number(one.coverage)],
-    ["predicts alone on", told.parting.alone[one.number] === undefined ? null : `${number(100 * told.parting.alone[one.number], 1)}% of the sample space`],
-    ["undefined", one.undefined && Object.keys(one.undefined).length ? counted(one.undefined) : null],
-    ...(one.bank ? [["reward", number(one.bank.reward)], ["accuracy", one.bank.accuracy === null ? null : number(one.bank.accuracy)], ["visits", one.bank.visits]] : []),
-    ...(one.shown ? Object.entries(one.shown.detail).filter(([, value]) => isNumber(value)).map(([name, value]) => [words(name), value]) : []),
-    ["breaches", one.breaches && one.breaches.length ? one.breaches.map(words).join(", ") : null],
-  ]);
   const answer = told.steps.find((step) => step.step === one.step);
-  const raw = answer && answer.answers[one.answer];
   return h("li", { id: `h${one.number}`, class: one.verdict },
-    h("details", { ontoggle: (event) => fillHypothesis(event.target, one, problem, raw) },
+    h("details", { ontoggle: (event) => fillHypothesis(event.target, one, told, answer && answer.answers[one.answer]) },
       h("summary", null, h("span", { class: `verdict ${one.verdict}` }, one.verdict), " ", h("b", null, `h${one.number}`), " ", h("span", { class: "title" }, title),
-        one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null),
-      one.reason ? h("p", { class: "reason" }, one.reason) : null, scores));
+        one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null)));
 }
 
 // Drawn when it is opened: a page of many problems stays light.
-function fillHypothesis(details, one, problem, raw) {
+function fillHypothesis(details, one, told, raw) {
   if (!details.open || details.dataset.filled) return;
   details.dataset.filled = "yes";
+  const code = one.text && one.text !== one.description;
   details.append(
-    ...(one.text && one.text !== one.description ? [h("pre", null, one.text)] : []),
-    ...["shown", "hidden"].filter((name) => one[name] && Object.keys(one[name].got).length).map((name) => failing(name, one[name], problem)),
+    ...(one.reason ? [h("p", { class: "reason" }, one.reason)] : []),
+    ...(code ? [h("pre", null, one.text)] : []),
+    scoresOf(one, told),
+    ...["shown", "hidden"].filter((name) => one[name] && Object.keys(one[name].got).length).flatMap((name) => failing(name, one[name], told.problem)),
     ...(raw && raw.text !== one.text ? [folded("The answer as it was given", h("pre", null, raw.text || "(nothing)"))] : []));
+}
+
+function scoresOf(one, told) {
+  const alone = told.parting.alone[one.number];
+  const { bank } = one;
+  return facts([
+    ["step", one.step],
+    ["coverage", one.coverage === null ? null : number(one.coverage)],
+    ["predicts alone on", alone === undefined ? null : `${percent(alone, 1)} of the sample space`],
+    ["undefined", one.undefined && Object.keys(one.undefined).length ? counted(one.undefined) : null],
+    ...(bank ? [["rank in the bank", bank.rank], ["reward", number(bank.reward)], ["accuracy", bank.accuracy === null ? null : number(bank.accuracy)], ["visits", bank.visits]] : []),
+    ...(one.shown ? Object.entries(one.shown.detail).filter(([, value]) => isNumber(value)).map(([name, value]) => [words(name), number(value)]) : []),
+    ["breaches", one.breaches && one.breaches.length ? one.breaches.map(words).join(", ") : null],
+  ]);
 }
 
 function marksOf(agreement, name) {
   const marks = [...agreement.marks];
   const right = marks.filter((mark) => mark === "1").length;
   const said = `${name}: ${right} of ${marks.length} agree`;
-  if (marks.length > 24 || !marks.length) return h("span", { class: "marks" }, said);
+  if (marks.length > MOST_SIGNS || !marks.length) return h("span", { class: "marks" }, said);
   return h("span", { class: "marks", role: "img", "aria-label": said, title: said },
     `${name} `, marks.map((mark) => h("span", { class: `m${mark === "-" ? "u" : mark}` }, SIGNS[mark][0])));
 }
 
 function failing(name, agreement, problem) {
   const pairs = problem[name];
-  const rows = Object.entries(agreement.got).slice(0, SHOWN_ROWS).map(([place, got]) => {
+  const logic = problem.family === "logic";
+  const told = Object.entries(agreement.got);
+  const given = (got) => ("undefined" in got ? h("em", null, `undefined: ${words(got.undefined)}`) : "value" in got ? picture(got.value)
+    : h("span", null, Object.entries(got).filter(([, value]) => value !== null).map(([key, value]) => `${words(key)} ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ")));
+  const rows = told.slice(0, SHOWN_ROWS).map(([place, got]) => {
     const [input, output] = pairs[Number(place)] || [null, null];
-    const given = "undefined" in got ? h("em", null, `undefined: ${words(got.undefined)}`) : "value" in got ? picture(got.value) : h("code", null, JSON.stringify(got));
-    return [String(Number(place) + 1), problem.family === "logic" ? (input && input.id) || "" : picture(input), problem.family === "logic" ? "" : picture(output), given];
+    const number = String(Number(place) + 1);
+    return logic ? [number, (input && input.id) || "", given(got)] : [number, picture(input), picture(output), given(got)];
   });
-  return table(`Where it does not agree with ${name} observations`, ["observation", "input", "output", "it gives"], rows, { class: "failing" });
+  return [table(`Where it does not agree with ${name} observations`, ["#", ...(logic ? ["world"] : ["input", "output"]), "it gives"], rows, { class: "failing" }),
+    told.length > rows.length ? h("p", { class: "note" }, `${told.length - rows.length} more are not listed.`) : null].filter(Boolean);
 }
 
 function partingOf(told) {
@@ -106,12 +144,15 @@ function partingOf(told) {
   if (!parting.inputs.length && !parting.same.length) return null;
   const link = (name) => h("a", { href: `#h${name}`, onclick: (event) => { event.preventDefault(); reveal(name); } }, `h${name}`);
   const list = (names) => names.map((name, place) => [place ? ", " : "", link(name)]);
+  const unknown = parting.inputs.some((one) => one.groups.some((group) => !("value" in group)));
   return [h("h4", null, "Where the consistent hypotheses part"),
-    h("p", { class: "note" }, "Inputs of the sample space, each chosen to tell apart as many hypotheses as it can. A prediction over the space is stored as a code: its value is shown where it was seen elsewhere in the problem.",
+    h("p", { class: "note" }, "Inputs of the sample space, each chosen to tell apart as many hypotheses as it can.",
+      unknown ? " Predictions there are stored as codes: a value is shown where it was seen elsewhere in the problem, else a letter." : "",
       parting.left_out ? ` Compared are the first ${Object.keys(parting.alone).length} hypotheses; ${parting.left_out} more are left out.` : ""),
-    h("ol", { class: "parting" }, parting.inputs.map((one) => h("li", null, h("div", { class: "pair" }, picture(one.input)),
-      h("ul", null, one.groups.map((group, place) => h("li", null, list(group.hypotheses), ": ", "value" in group ? picture(group.value) : h("span", { class: "value" }, `prediction ${String.fromCharCode(65 + (place % 26))}`))),
-        one.undefined.length ? h("li", null, list(one.undefined), ": undefined") : null)))),
+    h("ol", { class: "parting" }, parting.inputs.map((one) => h("li", null, picture(one.input),
+      h("ul", null, one.groups.map((group, place) => h("li", null, h("span", { class: "pair" }, h("span", null, list(group.hypotheses)), h("span", { class: "to", role: "img", "aria-label": "predict" }, "→"),
+        "value" in group ? picture(group.value) : h("span", { class: "value" }, `prediction ${String.fromCharCode(65 + (place % 26))}`)))),
+        one.undefined.length ? h("li", null, list(one.undefined), " → undefined") : null)))),
     parting.same.length ? h("p", null, "The same everywhere: ", parting.same.map((group, place) => [place ? "; " : "", list(group)]), ".") : null];
 }
 
@@ -125,5 +166,5 @@ function callsOf(told) {
   if (!told.calls.length) return null;
   const rows = told.calls.map((call) => [call.path, call.kind, call.tokens_in, call.tokens_out, duration(call.seconds), call.retries, call.repeats ? `from ${call.repeats}` : "",
     call.said ? folded("arguments and result", h("pre", null, call.said.request), h("pre", null, call.said.response)) : ""]);
-  return folded(`Calls (${told.calls.length})`, table("Model and tool calls of this problem", ["path", "kind", "tokens in", "tokens out", "time", "retries", "answered before", "tool"], rows));
+  return folded(`Calls (${told.calls.length})`, table("Model and tool calls of this problem", ["path", "kind", "tokens in", "tokens out", "time", "retries", "answered before", "tool"], rows, { unseen: true }));
 }

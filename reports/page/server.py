@@ -7,7 +7,7 @@ and no other site may read or frame what is. The store is only read.
 
  - `/`                    the page
  - `/overview?have=MARK`  what has changed since, nothing (204) where nothing has
- - `/problem?session=&id=`
+ - `/problem?session=&place=`   a problem by its place in the session
  - `/search?session=&words=`  ids of problems
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
 import threading
 from collections.abc import Callable, Sequence
@@ -98,15 +99,15 @@ class Viewer:
         told = self._told()
         return None if told["mark"] == have else embedded(told)
 
-    def problem(self, session: str, problem: str) -> str | None:
+    def problem(self, session: str, place: str) -> str | None:
         with self._lock, self._opened() as store:
-            if session not in self._sessions or problem not in {
-                row.problem.id for row in store.problems(session)
-            }:
+            if session not in self._sessions or not re.fullmatch("[0-9]{1,9}", place):
                 return None
-            return embedded(
-                Contents(store, self._sessions, self._evaluation).problem(session, problem)
-            )
+            ids = [row.problem.id for row in store.problems(session)]
+            if int(place) >= len(ids):
+                return None
+            contents = Contents(store, self._sessions, self._evaluation)
+            return embedded(contents.problem(session, ids[int(place)]))
 
     def search(self, session: str, words: str) -> str | None:
         with self._lock, self._opened() as store:
@@ -162,7 +163,7 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
                     HTTPStatus.OK if told else HTTPStatus.NO_CONTENT, told or "", _JSON
                 )
             if path == "/problem":
-                told = viewer.problem(session, query.get("id", ""))
+                told = viewer.problem(session, query.get("place", ""))
             elif path == "/search":
                 told = viewer.search(session, query.get("words", ""))
             else:

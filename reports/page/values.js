@@ -1,7 +1,10 @@
 // Values as pictures, by their shape: grids, lists of numbers, scenes of objects, worlds, texts. What has
 // no picture is shown as JSON. Every picture says in words what it shows.
 
-const SHORT = 60;
+const SHORT = 60; // characters of a text that needs no box of its own
+const LONG = 600; // of one whose box may scroll
+const MOST_CELLS = 200; // numbers of a list that are drawn one by one
+const MOST_SIDE = 60; // cells of a grid's side
 const CELL = 16;
 const OBJECT = /^(?:(small|large) )?(\w+) (metal|rubber) (cube|sphere|cylinder|cone)$/;
 const INKS = { gray: "#8a8a8a", grey: "#8a8a8a", red: "#d13b3b", blue: "#3567d6", green: "#2f9e44",
@@ -12,7 +15,7 @@ const isObject = (value) => value !== null && typeof value === "object" && !isLi
 const isNumber = (value) => typeof value === "number";
 
 function isGrid(value) {
-  return isList(value) && value.length > 0 && value.every((row) => isList(row) && row.length > 0
+  return isList(value) && value.length > 0 && value.length <= MOST_SIDE && value.every((row) => isList(row) && row.length > 0 && row.length <= MOST_SIDE
     && row.length === value[0].length && row.every((one) => Number.isInteger(one) && one >= 0 && one <= 9));
 }
 
@@ -20,25 +23,31 @@ const isNumbers = (value) => isList(value) && value.every(isNumber);
 const isScene = (value) => isList(value) && value.length > 0
   && value.every((one) => typeof one === "string" && OBJECT.test(one));
 const isWorld = (value) => isObject(value) && isList(value.domain) && isObject(value.true);
-const isPlace = (value) => isObject(value) && isWorld(value.world);
+// An element of a world: as the sample space of rules has it.
+const isPlace = (value) => isList(value) && value.length === 2 && isWorld(value[0]) && typeof value[1] === "string";
+const DEEP = 3; // levels of a nested value that are laid out; what lies deeper is shown as JSON
 
-function picture(value) {
+function picture(value, depth = 0) {
   if (isGrid(value)) return gridOf(value);
   if (isNumbers(value)) return numbersOf(value);
   if (isScene(value)) return sceneOf(value);
-  if (isPlace(value)) return worldOf(value.world, value.element);
+  if (isPlace(value)) return worldOf(value[0], value[1]);
   if (isWorld(value)) return worldOf(value);
   if (typeof value === "string") return textOf(value);
-  if (isObject(value) && Object.values(value).every((one) => typeof one === "string")) {
-    return facts(Object.entries(value).map(([name, one]) => [name, textOf(one)]));
+  if (isObject(value) && depth < DEEP && Object.keys(value).length) {
+    const entries = Object.entries(value);
+    if (entries.length === 1 && entries[0][0] === "text" && typeof value.text === "string") return textOf(value.text);
+    return facts(entries.map(([name, one]) => [name, picture(one, depth + 1)]));
   }
-  return h("code", { class: "value" }, JSON.stringify(value));
+  if (isList(value) && value.length && value.every((one) => typeof one === "string" && one && !one.includes(","))) return textOf(value.join(", "));
+  const json = JSON.stringify(value);
+  return json.length > LONG ? textOf(json) : h("code", { class: "value" }, json);
 }
 
 function textOf(value) {
   return value.length <= SHORT && !value.includes("\n")
     ? h("span", { class: "value" }, value === "" ? "(empty text)" : value)
-    : h("div", { class: "text", tabindex: value.length > 600 ? 0 : null }, value);
+    : h("div", { class: "text", tabindex: value.length > LONG ? 0 : null }, value);
 }
 
 function drawn(kind, width, height, said, children) {
@@ -56,6 +65,7 @@ function gridOf(rows) {
 
 function numbersOf(values) {
   if (!values.length) return h("span", { class: "cells empty" }, "empty list");
+  if (values.length > MOST_CELLS) return textOf(values.join(", "));
   return h("span", { class: "cells", role: "img", "aria-label": `list: ${values.join(", ")}` },
     values.map((one) => h("span", { class: "cell" }, one)));
 }
@@ -84,68 +94,73 @@ function sceneOf(objects) {
 // A world: its elements on a circle, properties beside them, relations as arrows, what is unknown dashed.
 function worldOf(world, chosen) {
   const names = world.domain;
-  const size = Math.max(150, Math.min(330, 70 + names.length * 18));
+  const size = Math.max(170, Math.min(340, 90 + names.length * 20));
   const middle = size / 2;
-  const reach = middle - 30;
-  const at = Object.fromEntries(names.map((name, place) => {
+  const reach = middle - 38;
+  const at = new Map(names.map((name, place) => {
     const angle = (2 * Math.PI * place) / names.length - Math.PI / 2;
     return [name, [middle + reach * Math.cos(angle), middle + reach * Math.sin(angle)]];
   }));
-  const parts = [world.true, world.unknown || {}];
-  const relations = [...new Set(parts.flatMap((part) => Object.keys(part)
-    .filter((name) => (part[name] || []).some((atom) => atom.length === 2))))].sort();
-  const arrows = [];
-  parts.forEach((part, unknown) => relations.forEach((name, place) => {
-    for (const atom of part[name] || []) {
-      if (atom.length === 2 && at[atom[0]] && at[atom[1]]) arrows.push(arrow(at[atom[0]], at[atom[1]], middle, place, unknown));
-    }
-  }));
-  const dots = names.map((name) => {
-    const [x, y] = at[name];
-    const own = parts.flatMap((part, unknown) => Object.keys(part).filter((one) => (part[one] || [])
-      .some((atom) => atom.length === 1 && atom[0] === name)).map((one) => one + (unknown ? "?" : "")));
-    const label = [name, own.join(" ")].filter(Boolean);
-    const side = x > middle + 1 ? "start" : x < middle - 1 ? "end" : "middle";
-    const dx = side === "start" ? 8 : side === "end" ? -8 : 0;
-    const dy = side === "middle" ? (y < middle ? -16 : 16) : 0;
-    return s("g", null,
-      s("circle", { class: name === chosen ? "dot chosen" : own.length ? "dot marked" : "dot", cx: x, cy: y, r: 5 }),
-      s("text", { x: x + dx, y: y + dy - (label.length > 1 ? 3 : -3), "text-anchor": side },
-        label.map((line, place) => s("tspan", { x: x + dx, dy: place ? 10 : 0, class: place ? "own" : null }, line))));
-  });
-  const said = `world ${world.id || ""} of ${names.length} elements; ${factsOf(world)}`;
-  const room = 26;
+  const atoms = [...atomsOf(world.true, ""), ...atomsOf(world.unknown, "?")];
+  const relations = [...new Set(atoms.filter(({ of }) => of.length === 2).map(({ name }) => name))].sort();
+  const arrows = atoms.filter(({ of }) => of.length === 2 && of.every((one) => at.has(one)))
+    .map(({ name, mark, of: [from, to] }) => arrow(at.get(from), at.get(to), middle, relations.indexOf(name), { name, mark, from, to }));
+  const dots = names.map((name) => elementOf(name, at.get(name), middle, name === chosen,
+    atoms.filter(({ of }) => of.length === 1 && of[0] === name).map((one) => one.name + one.mark)));
+  const said = `world ${world.id || ""} of ${names.length} elements${chosen ? `, element ${chosen}` : ""}; ${factsOf(atoms) || "nothing holds"}`;
+  const room = 24;
   const graph = s("svg", { class: "picture world", width: size + 2 * room, height: size,
-    viewBox: `${-room} 0 ${size + 2 * room} ${size}`, role: "img", "aria-label": said }, arrows, dots);
-  const key = relations.map((name, place) => h("span", { class: `key r${place % 4}` }, name));
-  return h("figure", { class: "world" }, graph, h("figcaption", null, world.id || "world",
-    chosen ? `, element ${chosen}` : "", key.length ? ": " : "", key));
+    viewBox: `${-room} 0 ${size + 2 * room} ${size}`, role: "img", "aria-label": visible(said) }, arrows, dots);
+  return h("figure", { class: "world" }, graph, h("figcaption", null, h("b", null, world.id || "world"), chosen ? `, element ${chosen}` : "", " ",
+    relations.map((name, place) => h("span", { class: `key line r${place % 4}` }, name)),
+    atoms.some(({ mark }) => mark) ? h("span", { class: "key dashed" }, "unknown") : null));
 }
 
-function arrow([x1, y1], [x2, y2], middle, place, unknown) {
-  const look = { class: `arrow r${place % 4}${unknown ? " unknown" : ""}` };
-  if (x1 === x2 && y1 === y2) {
-    const [ox, oy] = [x1 - (x1 - middle) * 0.14, y1 - (y1 - middle) * 0.14];
-    return s("circle", { ...look, cx: ox, cy: oy, r: 7 + 2 * (place % 4) });
+// Atoms as {name, mark, of: the elements}.
+function atomsOf(part, mark) {
+  return Object.entries(part || {}).flatMap(([name, some]) => (isList(some) ? some : [])
+    .map((atom) => ({ name, mark, of: (isList(atom) ? atom : [atom]).map(String) })));
+}
+
+function elementOf(name, [x, y], middle, chosen, own) {
+  const side = x > middle + 1 ? "start" : x < middle - 1 ? "end" : "middle";
+  const dx = side === "start" ? 9 : side === "end" ? -9 : 0;
+  const above = side === "middle" && y < middle;
+  const lines = [name, own.join(" ")].filter(Boolean);
+  const dy = side === "middle" ? (above ? -9 - 11 * (lines.length - 1) : 17) : 4 - 5.5 * (lines.length - 1);
+  return s("g", { class: "element" },
+    s("circle", { class: chosen ? "dot chosen" : own.length ? "dot marked" : "dot", cx: x, cy: y, r: chosen ? 6.5 : 5 }),
+    s("text", { x: x + dx, y: y + dy, "text-anchor": side },
+      lines.map((line, place) => s("tspan", { x: x + dx, dy: place ? 11 : 0, class: place ? "own" : null }, line))));
+}
+
+// An arrow from one element to another, bent a little so that one back and one of another name stay apart;
+// from an element to itself a loop inwards, where no name stands.
+function arrow([x1, y1], [x2, y2], middle, place, { name, mark, from, to }) {
+  const look = { class: `arrow r${place % 4}${mark ? " unknown" : ""}`, "data-atom": `${name}${mark} ${from} ${to}` };
+  const told = s("title", null, `${name}${mark} of ${from}, ${to}`);
+  const head = (x, y, ux, uy) => s("path", { class: "head", d: `M${x} ${y}l${-6 * ux + 3 * uy} ${-6 * uy - 3 * ux}l${-6 * uy} ${6 * ux}z` });
+  if (from === to) {
+    const long = Math.hypot(x1 - middle, y1 - middle) || 1;
+    const [ux, uy] = [(middle - x1) / long, (middle - y1) / long];
+    const size = 20 + 5 * (place % 4);
+    const [ax, ay, bx, by] = [x1 - uy * 4, y1 + ux * 4, x1 + uy * 4, y1 - ux * 4];
+    const path = `M${ax} ${ay}C${x1 + ux * size - uy * size * 0.7} ${y1 + uy * size + ux * size * 0.7} ${x1 + ux * size + uy * size * 0.7} ${y1 + uy * size - ux * size * 0.7} ${bx} ${by}`;
+    const [tx, ty] = [-ux - uy * 0.55, -uy + ux * 0.55].map((one) => one / Math.hypot(1, 0.55));
+    return s("g", look, told, s("path", { class: "line", d: path }), head(bx, by, tx, ty));
   }
   const [dx, dy] = [x2 - x1, y2 - y1];
   const long = Math.hypot(dx, dy);
   const bend = 8 + 8 * (place % 4);
   const [mx, my] = [(x1 + x2) / 2 - (dy / long) * bend, (y1 + y2) / 2 + (dx / long) * bend];
-  const [tx, ty] = [x2 - mx, y2 - my];
-  const end = Math.hypot(tx, ty);
-  const [ex, ey] = [x2 - (tx / end) * 7, y2 - (ty / end) * 7];
-  const [ux, uy] = [tx / end, ty / end];
-  const head = `M${ex} ${ey}l${-6 * ux + 3 * uy} ${-6 * uy - 3 * ux}l${-6 * uy} ${6 * ux}z`;
-  return s("g", look, s("path", { class: "line", d: `M${x1} ${y1}Q${mx} ${my} ${ex} ${ey}` }), s("path", { class: "head", d: head }));
+  const end = Math.hypot(x2 - mx, y2 - my);
+  const [ux, uy] = [(x2 - mx) / end, (y2 - my) / end];
+  const [ex, ey] = [x2 - ux * 7, y2 - uy * 7];
+  return s("g", look, told, s("path", { class: "line", d: `M${x1} ${y1}Q${mx} ${my} ${ex} ${ey}` }), head(ex, ey, ux, uy));
 }
 
-function factsOf(world) {
-  const said = [];
-  for (const [part, mark] of [[world.true, ""], [world.unknown || {}, "?"]]) {
-    for (const [name, atoms] of Object.entries(part)) {
-      if (isList(atoms) && atoms.length) said.push(`${name}${mark} of ${atoms.map((atom) => isList(atom) ? atom.join("→") : atom).join(", ")}`);
-    }
-  }
-  return said.join("; ");
+// What holds, in words: as many atoms as there are, by name.
+function factsOf(atoms) {
+  const names = [...new Set(atoms.map(({ name, mark }) => name + mark))];
+  return names.map((name) => `${name} of ${atoms.filter((one) => one.name + one.mark === name).map(({ of }) => of.join("→")).join(", ")}`).join("; ");
 }

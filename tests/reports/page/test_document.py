@@ -1,0 +1,164 @@
+"""The one file: data come back as they were and end no element, and nothing else counts as a script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peirce.reports.page.document import SCRIPTS, document, embedded, part
+
+OVERVIEW = {"sessions": [{"task": "list_functions"}]}
+HOSTILE = [
+    "</script>", "<script>alert(1)</script>", "<!--", "-->", "<![CDATA[", "]]>", "</SCRIPT ", "&lt;",
+    "&amp;", "<", ">", "&", "\u2028", "\u2029", "\x00", "\x1b[31m", "\u202e", "\ud800", "\udfff\ud800",
+    "\ufeff", "\ufdd0", '"', "\\", "\\u003c", "'", "`${1}`", "{{7*7}}", "javascript:alert(1)",
+    "</style><img src=x onerror=alert(1)>", "\r\n", "é", "😀", "",
+]  # fmt: skip
+
+
+class Elements(HTMLParser):
+    """Start tags, and the text of each script and style, as a parser of HTML sees them."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.texts, self.comments = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag in ("script", "style"):
+            self.texts.append((tag, dict(attributes), []))
+
+    def handle_data(self, data):
+        if self.cdata_elem:
+            self.texts[-1][2].append(data)
+
+    def handle_comment(self, data):
+        self.comments.append(data)
+
+    def scripts(self):
+        return [(told, "".join(text)) for tag, told, text in self.texts if tag == "script"]
+
+
+def values(*texts):
+    return {text: [text, {text: text}] for text in texts}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters()) | st.sampled_from(HOSTILE),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(JSON)
+def test_data_come_back_as_they_were(value):
+    text = embedded(value)
+    assert json.loads(text) == value
+    assert text.isascii() and not set(text) & set("<>&")
+
+
+def test_what_is_no_number_of_json_is_written_as_a_text():
+    value = {"a": [math.nan, math.inf, {"b": -math.inf}], "c": 1.5, "d": (1, math.nan)}
+    told = json.loads(embedded(value), parse_constant=pytest.fail)
+    assert told == {"a": ["nan", "inf", {"b": "-inf"}], "c": 1.5, "d": [1, "nan"]}
+
+
+def test_no_value_is_too_deep():
+    value = []
+    for _ in range(5_000):
+        value = [value]
+    text = embedded({"deep": value, "other": "<b>"})
+    told = json.loads(text)
+    assert told["other"] == "<b>"
+    at, depth = told["deep"], 0
+    while isinstance(at, list):
+        at, depth = at[0], depth + 1
+    assert depth > 50 and "nested" in at
+
+
+def test_hostile_data_end_no_element_and_open_none():
+    plain = Elements("".join(document(OVERVIEW, [("s", "p", {"x": 1})])))
+    hostile = {"sessions": [{"task": text, **values(*HOSTILE)} for text in HOSTILE]}
+    problems = [("s", text, values(*HOSTILE)) for text in HOSTILE]
+    found = Elements("".join(document(hostile, problems)))
+    kept = [tag for tag, _ in found.tags]
+    for _ in range(len(problems) - 1):
+        kept.remove("script")
+    assert kept == [tag for tag, _ in plain.tags]
+    assert found.comments == plain.comments == []
+    _, *rest = [(told, text) for told, text in found.scripts() if "type" in told]
+    assert [json.loads(text) for _, text in rest] == [
+        {"session": session, "id": name, **told} for session, name, told in problems
+    ]
+
+
+def test_each_problem_has_an_element_by_its_number():
+    text = "".join(document(OVERVIEW, [("s", "a", {}), ("s", "b", {}), ("t", "a", {})]))
+    named = {told["id"]: json.loads(said) for told, said in Elements(text).scripts() if "id" in told}
+    assert named == {
+        "told": OVERVIEW,
+        "p0": {"session": "s", "id": "a"},
+        "p1": {"session": "s", "id": "b"},
+        "p2": {"session": "t", "id": "a"},
+    }
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_the_content_policy_lets_the_two_inline_parts_count_and_no_network(live):
+    found = Elements("".join(document(OVERVIEW, (), live=live)))
+    (policy,) = [told["content"] for tag, told in found.tags
+                 if tag == "meta" and told.get("http-equiv") == "Content-Security-Policy"]  # fmt: skip
+    parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+
+    def hashed(text):
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    (style,) = ["".join(text) for tag, _, text in found.texts if tag == "style"]
+    (script,) = [text for told, text in found.scripts() if "type" not in told]
+    assert parts == {
+        "default-src": "'none'", "style-src": hashed(style), "script-src": hashed(script),
+        "img-src": "data:", "connect-src": "'self'" if live else "'none'", "base-uri": "'none'",
+        "form-action": "'none'",
+    }  # fmt: skip
+
+
+def test_the_page_names_nothing_outside_and_writes_no_html():
+    for name in SCRIPTS:
+        text = part(name)
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|\.srcdoc", text)
+        assert len(text.splitlines()) < 400
+    whole = "".join(document(OVERVIEW, ()))
+    assert set(re.findall(r"https?://[^\s\"'`]+", whole)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"\b(on[a-z]+|style)=", part("page.html"))
+
+
+def test_the_title_is_text():
+    text = "".join(document({"sessions": [{"task": "</title><script>x()</script>"}]}, ()))
+    assert "<script>x" not in text and "&lt;/title&gt;" in text
+
+
+def test_problems_are_written_as_they_come():
+    """The parts come one by one, so that a page of thousands of problems is never in memory whole."""
+    asked = []
+
+    def problems():
+        for number in range(3):
+            asked.append(number)
+            yield "s", str(number), {}
+
+    parts = document(OVERVIEW, problems())
+    assert iter(parts) is parts
+    assert "<body>" in next(parts) and '"told"' in next(parts) and "use strict" in next(parts)
+    assert asked == []
+    next(parts)
+    assert asked == [0]
