@@ -17,6 +17,7 @@ import hmac
 import json
 import re
 import secrets
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -60,13 +61,13 @@ class Viewer:
         self._evaluation = evaluation
         self._token = secrets.token_urlsafe(32)
         self._lock = threading.Lock()
+        self._serving = False
         self._mark = ""
         self._overview: dict[str, Json] = {}
         try:
-            self._server = ThreadingHTTPServer((HOST, port), _handler(self))
+            self._server = _Server((HOST, port), _handler(self))
         except (OSError, OverflowError) as error:
             raise UsageError(f"--port {port}: cannot be listened on: {error}") from None
-        self._server.daemon_threads = True
         self.port = self._server.server_address[1]
 
     @property
@@ -80,10 +81,13 @@ class Viewer:
 
     def serve(self) -> None:
         """Until `close`, or KeyboardInterrupt."""
+        self._serving = True
         self._server.serve_forever(poll_interval=0.2)
 
     def close(self) -> None:
-        self._server.shutdown()
+        """Ends `serve`, wherever it runs; what is being answered is not waited for."""
+        if self._serving:  # it waits for `serve`, and without one for ever
+            self._server.shutdown()
         self._server.server_close()
 
     def knows(self, token: str) -> bool:
@@ -125,6 +129,15 @@ class Viewer:
             return self._overview
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is no error of ours."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = WAIT_S
@@ -132,7 +145,10 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
         server_version, sys_version = "peirce", ""
 
         def do_GET(self) -> None:
-            asked = urlsplit(self.path)
+            try:
+                asked = urlsplit(self.path)
+            except ValueError:
+                return self._say(HTTPStatus.BAD_REQUEST, "This is no address.")
             query = {key: values[0] for key, values in parse_qs(asked.query).items()}
             if self.headers.get("Host") not in (
                 f"{HOST}:{viewer.port}",

@@ -1,0 +1,325 @@
+"""`peirce view` over real HTTP: who is let in, what is answered, and that nothing else is."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+from http.cookies import SimpleCookie
+from pathlib import Path
+from urllib.parse import quote
+
+import peirce
+import pytest
+from page_sessions import judged, small_problem, steps, write
+from peirce.records import StoreError, UsageError
+
+HEADERS = {
+    "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("server") / "s.duckdb"
+    one, two = small_problem("one"), small_problem("täst/ #2 \ud800")
+    session = write(path, [
+        (one, steps(one, ("an answer", judged(one, "def f(x): return x", "the same")))),
+        (two, steps(two, ("a needle", judged(two, "def f(x): return []", "nothing at äll")))),
+    ])  # fmt: skip
+    hidden = write(path, [(one, ())], settings={"model": "not shown"})
+    return path, session, hidden
+
+
+class Client:
+    def __init__(self, viewer):
+        self.viewer = viewer
+        self.token = viewer.url.split("token=")[1]
+        self.cookie = f"{viewer.cookie}={self.token}"
+
+    def ask(self, path="/", method="GET", *, cookie=True, host=None, headers=None, body=None):
+        """Status, headers, text."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.viewer.port, timeout=60)
+        told = {"Host": host or f"127.0.0.1:{self.viewer.port}", **(headers or {})}
+        if cookie:
+            told["Cookie"] = self.cookie if cookie is True else cookie
+        connection.request(method, path, body=body, headers=told)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, answer.headers, text
+
+    def json(self, path):
+        status, headers, text = self.ask(path)
+        assert (status, headers["Content-Type"]) == (200, "application/json; charset=utf-8"), text
+        return json.loads(text)
+
+
+def serving(viewer):
+    thread = threading.Thread(target=viewer.serve, daemon=True)
+    thread.start()
+    return thread
+
+
+@pytest.fixture(scope="module")
+def client(store):
+    path, session, _ = store
+    viewer = peirce.view(session, store=path)
+    thread = serving(viewer)
+    yield Client(viewer)
+    viewer.close()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_the_token_is_exchanged_for_a_cookie_and_leaves_the_address(client):
+    status, headers, text = client.ask(client.viewer.url.split(str(client.viewer.port))[1], cookie=False)
+    assert (status, headers["Location"], text) == (303, "/", "")
+    (cookie,) = SimpleCookie(headers["Set-Cookie"]).values()
+    assert (cookie.key, cookie.value) == (f"peirce-{client.viewer.port}", client.token)
+    assert cookie["httponly"] and cookie["samesite"] == "Strict" and cookie["path"] == "/"
+    assert not cookie["domain"]
+    assert len(client.token) >= 43  # 256 bits
+    status, headers, text = client.ask("/", cookie=f"{cookie.key}={cookie.value}")
+    assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert text.startswith("<!doctype html>") and client.token not in text
+
+
+@pytest.mark.parametrize(
+    ("path", "cookie"),
+    [
+        ("/", False),
+        ("/?token=", False),
+        ("/?token=wrong", False),
+        ("/?token=%00%ff%F0", False),
+        ("/overview", False),
+        ("/problem?session=x&place=0", False),
+        ("/search?session=x&words=a", False),
+        ("/nothing", False),
+        ("/", "peirce=x"),
+        ("/", "peirce-PORT=wrong"),
+        ("/", "peirce-PORT="),
+        ("/", "peirce-1=TOKEN"),
+        ("/", "other=TOKEN"),
+        ("/", "=;;=\x01, {}"),
+    ],
+)
+def test_nobody_comes_in_without_the_token(client, path, cookie):
+    if cookie:
+        cookie = cookie.replace("PORT", str(client.viewer.port)).replace("TOKEN", client.token)
+    status, headers, text = client.ask(path, cookie=cookie)
+    assert (status, headers["Set-Cookie"]) == (403, None)
+    assert "token" in text and "<" not in text and client.token not in text
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "evil.example:PORT", "127.0.0.1.evil.example:PORT",
+             "[::1]:PORT", "0.0.0.0:PORT", "LOCALHOST.:PORT", ""],
+)  # fmt: skip
+def test_another_name_of_the_host_is_refused_even_with_the_token(client, host):
+    """Or a page of elsewhere whose name is made to point here could read it (DNS rebinding)."""
+    host = host.replace("PORT", str(client.viewer.port)) or " "
+    for path in ("/", "/overview", f"/?token={client.token}"):
+        status, headers, _ = client.ask(path, host=host)
+        assert (status, headers["Set-Cookie"]) == (403, None)
+
+
+def test_localhost_is_a_name_of_its_own(client):
+    assert client.ask("/", host=f"localhost:{client.viewer.port}")[0] == 200
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "NONSENSE"])
+def test_nothing_but_get_is_answered(client, method):
+    status, headers, text = client.ask("/overview", method, headers={"Origin": "http://evil.example"})
+    assert status == 501 and "list_functions" not in text
+    assert not [name for name in headers if name.lower().startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    "path", ["//", "/../../etc/passwd", "/..%2f..%2fetc/passwd", "/page.css", "/%00", "/.", "/overview/", "/index.html",
+             "/problem", "/problem?session=SESSION", "/problem?session=SESSION&place=2", "/problem?session=SESSION&place=-1",
+             "/problem?session=SESSION&place=99999999999999999999", "/problem?session=SESSION&place=%D9%A1",
+             "/problem?session=OTHER&place=0", "/problem?session=&place=0", "/problem?session=last&place=0",
+             "/search?session=OTHER&words=a", "/search?words=a"],
+)  # fmt: skip
+def test_paths_that_are_not_served_give_nothing(client, store, path):
+    _, session, other = store
+    status, _, text = client.ask(path.replace("SESSION", session).replace("OTHER", other))
+    assert (status, text) == (404, "There is nothing here.") or (path == "//" and status == 200)
+
+
+def test_an_address_that_is_none_is_refused(client):
+    assert client.ask("http://[half")[0] == 400
+
+
+def test_a_problem_is_given_by_its_place_as_the_file_has_it(client, store):
+    path, session, _ = store
+    told = client.json(f"/problem?session={session}&place=1")
+    assert told["problem"]["id"] == "täst/ #2 \ud800"
+    from peirce.reports.page import Contents
+    from peirce.store import Store
+
+    with Store.open(path, write=False) as opened:
+        whole = [value for _, _, value in Contents(opened, [session]).problems()]
+    assert [json.loads(json.dumps(one)) for one in whole] == [
+        client.json(f"/problem?session={session}&place={place}") for place in (0, 1)
+    ]
+
+
+def test_search_finds_problems_with_every_word(client, store):
+    _, session, _ = store
+
+    def found(words):
+        return client.json(f"/search?session={session}&words={words}")
+
+    assert found("NEEDLE") == found("nothing+needle") == ["täst/ #2 \ud800"]
+    assert found("one") == ["one"] and found("needle+same") == [] and found("%25_") == []
+    assert found("%C3%A4LL") == found("def+f")[1:]
+    assert len(found("")) == len(found("def+f")) == 2
+    assert found("'+OR+1=1+--") == []
+
+
+def test_an_overview_is_given_once_until_something_happens(client):
+    told = client.json("/overview")
+    assert told["live"] and told["mark"]
+    status, _, text = client.ask(f"/overview?have={quote(told['mark'])}")
+    assert (status, text) == (204, "")
+    assert client.ask("/overview?have=other")[0] == 200
+
+
+def test_every_answer_bears_the_headers_that_keep_others_out(client):
+    for path, cookie in (("/", True), ("/", False), ("/overview", True), ("/nothing", True)):
+        _, headers, _ = client.ask(path, cookie=cookie)
+        assert {name: headers[name] for name in HEADERS} == HEADERS
+        assert not [name for name in headers if name.lower().startswith("access-control")]
+        assert "Python" not in str(headers)
+
+
+def test_the_token_stands_in_no_log_and_on_no_page(client, capfd):
+    client.ask(f"/?token={client.token}", cookie=False)
+    client.ask("/?token=wrong", cookie=False)
+    client.ask("/nothing", "POST")
+    pages = "".join(client.ask(path)[2] for path in ("/", "/overview", "/nothing"))
+    assert client.token not in pages
+    assert capfd.readouterr() == ("", "")
+
+
+def listening(port):
+    """Addresses on which this machine listens at the port, as the kernel lists them."""
+    found = []
+    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(name).read_text().splitlines()[1:]:
+            address, state = line.split()[1], line.split()[3]
+            at, number = address.split(":")
+            if state == "0A" and int(number, 16) == port:
+                found.append(at)
+    return found
+
+
+def test_it_listens_on_the_loopback_address_alone(client):
+    if not Path("/proc/net/tcp").exists():
+        pytest.skip("NO /proc/net/tcp HERE: THE ADDRESSES THAT ARE LISTENED ON CANNOT BE READ")
+    assert listening(client.viewer.port) == ["0100007F"]  # 127.0.0.1
+
+
+def test_a_port_that_is_taken_is_one_sentence(client, store):
+    path, session, _ = store
+    with pytest.raises(UsageError, match=rf"--port {client.viewer.port}: cannot be listened on"):
+        peirce.view(session, store=path, port=client.viewer.port)
+    with pytest.raises(UsageError, match="--port 70000"):
+        peirce.view(session, store=path, port=70_000)
+
+
+def test_two_viewers_keep_their_cookies_apart(client, store):
+    path, session, hidden = store
+    other = peirce.view(hidden, store=path)
+    thread = serving(other)
+    try:
+        second = Client(other)
+        assert second.token != client.token and other.cookie != client.viewer.cookie
+        both = f"{client.cookie}; {second.cookie}"
+        assert client.ask("/", cookie=both)[0] == second.ask("/", cookie=both)[0] == 200
+        assert client.ask("/", cookie=second.cookie)[0] == second.ask("/", cookie=client.cookie)[0] == 403
+        assert [one["session"] for one in second.json("/overview")["sessions"]] == [hidden]
+    finally:
+        other.close()
+        thread.join(10)
+
+
+def test_a_client_that_sends_nothing_holds_up_nobody(client):
+    with socket.create_connection(("127.0.0.1", client.viewer.port)), \
+            socket.create_connection(("127.0.0.1", client.viewer.port)) as half:  # fmt: skip
+        half.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        start = time.monotonic()
+        assert client.ask("/nothing")[0] == 404
+        assert time.monotonic() - start < 8  # less than such a client is given
+
+
+def test_a_client_that_goes_away_says_nothing(client, capfd):
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", client.viewer.port)) as one:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # reset at once
+            told = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{client.viewer.port}\r\nCookie: {client.cookie}\r\n\r\n"
+            one.sendall(told.encode())
+    assert client.ask("/")[0] == 200
+    assert capfd.readouterr() == ("", "")
+
+
+def test_it_closes_while_a_request_runs(store, monkeypatch):
+    path, session, _ = store
+    viewer = peirce.view(session, store=path)
+    thread = serving(viewer)
+    reached, go = threading.Event(), threading.Event()
+
+    def stuck():
+        reached.set()
+        go.wait(30)
+        return "late"
+
+    monkeypatch.setattr(viewer, "page", stuck)
+    asking = threading.Thread(target=lambda: Client(viewer).ask("/"), daemon=True)
+    asking.start()
+    try:
+        assert reached.wait(10)
+        start = time.monotonic()
+        viewer.close()
+        thread.join(10)
+        assert not thread.is_alive() and time.monotonic() - start < 5
+        with pytest.raises(OSError):
+            socket.create_connection(("127.0.0.1", viewer.port), timeout=5).close()
+    finally:
+        go.set()
+        asking.join(10)
+
+
+def test_one_that_never_served_closes(store):
+    path, session, _ = store
+    viewer = peirce.view(session, store=path)
+    done = threading.Thread(target=viewer.close, daemon=True)
+    done.start()
+    done.join(5)
+    assert not done.is_alive()
+
+
+def test_a_store_that_went_away_is_said(store, tmp_path):
+    path, session, _ = store
+    copy = tmp_path / "copy.duckdb"
+    copy.write_bytes(path.read_bytes())
+    viewer = peirce.view(session, store=copy)
+    thread = serving(viewer)
+    try:
+        copy.unlink()
+        status, _, text = Client(viewer).ask("/")
+        assert status == 503 and "copy.duckdb" in text
+    finally:
+        viewer.close()
+        thread.join(10)
+
+
+def test_a_session_that_is_not_there_is_said_before_anything_listens(store):
+    with pytest.raises(StoreError, match=re.escape("no session 'nope'")):
+        peirce.view("nope", store=store[0])
