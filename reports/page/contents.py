@@ -7,14 +7,14 @@ Everything is plain JSON, so that the same parts go into a file whole and are fe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Any
 
-from ...records import Json
-from ..evaluation import Evaluation, evaluate_session, find_evaluation
-from ..results import Options, Spaces, read
+from ...records import Json, StepRecord
+from ..evaluation import Evaluation, evaluate_session, find_evaluation, tally
+from ..results import Spaces
 from ..statistics import bootstrap
 from .curves import Course, regions
 from .opened import opened_problem
@@ -57,27 +57,28 @@ class Contents:
     def problems(self) -> Iterator[tuple[str, str, dict[str, Json]]]:
         """Session, problem and what `problem` says of it, in their order."""
         for session in self._sessions:
-            rows = self._store.problems(session)
-            calls = self._calls(session, None)
-            for one, row in zip(self._read(session, rows), rows, strict=True):
-                name = row.problem.id
-                yield session, name, opened_problem(
-                    row, one.steps, one.space, calls.get(name, ()), self._bank(session, name)
-                )  # fmt: skip
+            for row, told in self._opened(session, self._store.problems(session), None):
+                yield session, row.problem.id, told
 
     def problem(self, session: str, problem: str) -> dict[str, Json]:
         """One problem whole: observations, hypotheses, calls, where predictions part."""
         rows = [row for row in self._store.problems(session) if row.problem.id == problem]
-        (one,) = self._read(session, rows)
-        calls = self._calls(session, problem)
-        return opened_problem(
-            rows[0], one.steps, one.space, calls.get(problem, ()), self._bank(session, problem)
-        )
+        ((_, told),) = self._opened(session, rows, problem)
+        return told
 
     # --- inside
 
-    def _read(self, session: str, rows: Sequence[ProblemRow]) -> Iterator[Any]:
-        return read(self._store, session, rows, Options(all_pairs=True), self._spaces)
+    def _opened(
+        self, session: str, rows: Sequence[ProblemRow], problem: str | None
+    ) -> Iterator[tuple[ProblemRow, dict[str, Json]]]:
+        """problem: the only one of the rows; None: they are all of the session."""
+        calls = _by_problem(self._store.listed_calls(session, problem))
+        banks = _by_problem(self._store.bank(session, problem))
+        records = self._store.steps(session, [row.problem.id for row in rows], spaces="consistent")
+        for row, steps in _with_steps(rows, records):
+            name = row.problem.id
+            space = self._spaces.space(row.space)
+            yield row, opened_problem(row, steps, space, calls.get(name, ()), banks.get(name, ()))
 
     def _session(self, session: str) -> dict[str, Json]:
         record = self._store.session(session)
@@ -87,9 +88,9 @@ class Contents:
         values = {one["problem"]: one for one in scored["by_problem"]}
         course = Course()
         listed = []
-        for one, row in zip(self._read(session, rows), rows, strict=True):
-            course.add(one.steps)
-            listed.append(_row(row, one.steps, values.get(row.problem.id, {}), chosen))
+        for row, steps in _with_steps(rows, self._store.steps(session, spaces=False)):
+            course.add(steps)
+            listed.append(_row(row, steps, values.get(row.problem.id, {}), chosen))
         course.banks(self._store.bank_growth(session))
         points = [
             {"problem": detail.problem, "gamma": detail.point[0], "beta": detail.point[1],
@@ -106,22 +107,32 @@ class Contents:
             "course": course.as_json(),
         }
 
-    def _calls(self, session: str, problem: str | None) -> dict[str, list[dict[str, Json]]]:
-        found: dict[str, list[dict[str, Json]]] = {}
-        for call in self._store.listed_calls(session, problem):
-            found.setdefault(call.pop("problem"), []).append(call)
-        return found
 
-    def _bank(self, session: str, problem: str) -> list[dict[str, Json]]:
-        return self._store.bank(session, problem)
+def _by_problem(rows: Iterable[dict[str, Json]]) -> dict[str, list[dict[str, Json]]]:
+    found: dict[str, list[dict[str, Json]]] = {}
+    for row in rows:
+        found.setdefault(row.pop("problem"), []).append(row)
+    return found
+
+
+def _with_steps(
+    rows: Iterable[ProblemRow], records: Iterable[StepRecord]
+) -> Iterator[tuple[ProblemRow, list[StepRecord]]]:
+    """Each row with its steps, which come in the order of the rows; also those that have none."""
+    groups = groupby(records, key=lambda record: record.problem)
+    ahead = next(groups, None)
+    for row in rows:
+        steps: list[StepRecord] = []
+        if ahead is not None and ahead[0] == row.problem.id:
+            steps = list(ahead[1])
+            ahead = next(groups, None)
+        yield row, steps
 
 
 def _row(
-    row: ProblemRow, steps: Sequence[Any], values: Mapping[str, Json], chosen: Evaluation
+    row: ProblemRow, steps: Sequence[StepRecord], values: Mapping[str, Json], chosen: Evaluation
 ) -> dict[str, Json]:
     """What the list of problems has of one. verdicts: accepted, redundant, inconsistent, malformed."""
-    from ..evaluation import tally
-
     counted = tally(steps)
     return {
         "id": row.problem.id,

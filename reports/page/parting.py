@@ -78,15 +78,17 @@ def _classes(predictions: Sequence[Predictions]) -> NDArray[np.int64]:
 def _chosen(classes: NDArray[np.int64]) -> list[int]:
     first, second = np.triu_indices(len(classes), 1)
     parted = classes[first] != classes[second]  # (pairs, n)
+    counts = parted.sum(axis=0)  # of pairs that none before has parted
     left = np.ones(len(first), np.bool_)
     chosen: list[int] = []
-    while len(chosen) < MOST_INPUTS and left.any():
-        counts = parted[left].sum(axis=0)
+    while len(chosen) < MOST_INPUTS:
         best = int(np.argmax(counts))
         if not counts[best]:
             break
         chosen.append(best)
-        left &= ~parted[:, best]
+        gone = left & parted[:, best]
+        counts -= parted[gone].sum(axis=0)
+        left &= ~gone
     return chosen
 
 
