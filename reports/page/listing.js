@@ -45,6 +45,7 @@ class Listing {
   draw() {
     const set = (name) => (value) => { this.state[name] = value; this.drawn = MOST_ROWS; this.fill(); };
     this.box = h("input", { type: "search", id: "search", placeholder: "words of problems, hypotheses, answers", oninput: () => {
+      this.region.setAttribute("aria-busy", "true");
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.find(this.box.value), PAUSE_MS);
     } });
@@ -58,7 +59,7 @@ class Listing {
         choice("Order", [["given", "as given"], ["name", "by name"], ["most", "most accepted first"],
           ...[...this.metrics.values()].map((one) => [`=${one.name}`, `${words(one.name)}, ${one.better === "lower" ? "lowest" : "highest"} first`])], "given", set("order"))),
       this.count,
-      h("div", { class: "scroll list", role: "region", "aria-label": "List of problems", tabindex: 0 },
+      this.region = h("div", { class: "scroll list", role: "region", "aria-label": "List of problems", tabindex: 0 },
         h("table", null, h("caption", { class: "unseen" }, "Problems"),
           h("thead", null, h("tr", null, ["problem", ...(this.several ? ["session"] : []), "ended", "steps", "accepted"].map((head) => h("th", { scope: "col", class: head === "steps" ? "number" : null }, head)), this.head)), this.body)),
       this.more);
@@ -71,7 +72,8 @@ class Listing {
     const before = this.open;
     this.take();
     if (before) this.open = this.rows[before.at] || null;
-    this.fill();
+    if (this.found) this.find(this.state.query);
+    else this.fill();
     if (before && this.open && JSON.stringify(before.problem) !== JSON.stringify(this.open.problem)) this.show(this.open);
   }
 
@@ -83,6 +85,7 @@ class Listing {
     this.found = found;
     this.drawn = MOST_ROWS;
     this.fill();
+    this.region.removeAttribute("aria-busy");
   }
 
   kept() {

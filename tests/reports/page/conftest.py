@@ -26,7 +26,7 @@ WAIT_MS = 60_000  # for a busy machine
 
 @dataclass(frozen=True)
 class Made:
-    """Sessions by name in one store, and the page of all of them."""
+    """Sessions by name in one store, and the page of all of them; beside it that of `lists` alone."""
 
     store: Path
     names: dict[str, str]
@@ -44,6 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("page")
     names = page_runs.sessions(folder)
     told = peirce.report(*names.values(), store=folder / "s.duckdb", out=folder / "all.html")
+    peirce.report(names["lists"], store=folder / "s.duckdb", out=folder / "one.html")
     return Made(folder / "s.duckdb", names, Path(told["file"]))
 
 
@@ -96,8 +97,20 @@ class Tab:
     def count(self, selector: str) -> int:
         return len(self.all(selector, "one => 1"))
 
+    def choose(self, label: str, value: str) -> None:
+        """An option of the list that has this label."""
+        labels = self.page.locator("label").filter(has=self.page.locator("select")).all()
+        (one,) = [one for one in labels if one.evaluate("one => one.firstChild.textContent") == label]
+        one.locator("select").select_option(value)
+
+    def search(self, words: str) -> list[str]:
+        """What is listed then."""
+        self.page.fill("#search", words)
+        self.page.wait_for_selector(".scroll.list:not([aria-busy])")
+        return self.listed()
+
     def listed(self) -> list[str]:
-        return self.all("#problems tbody th a")
+        return self.all(".list tbody th a")
 
     def counted(self) -> str:
         return str(self.page.text_content("#problems .count"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ LARGE = [
      "unknown": {"R": [["a1", "a0"]], "Q": ["a7"]}}
     for n in range(3)
 ]  # fmt: skip
+NAMES = ("own", "large")
 HOLDOUT = {"domain": ["h0", "h1"], "true": {"P": ["h0"], "R": [["h1", "h0"]]}}
 
 
@@ -64,16 +65,22 @@ RULES_OF_WORLDS = [
 ]  # fmt: skip
 
 
+def worlds_file(folder: Path, some: Sequence[Any]) -> Path:
+    """A problem for each list of worlds."""
+    own = {"regime": "skeptical", "theory": "T1", "holdouts": [HOLDOUT],
+           "reference": "(exists y (and (R x y) (P y)))"}  # fmt: skip
+    told = [{"id": name, "worlds": worlds, **own} for name, worlds in zip(NAMES, some, strict=False)]
+    path = folder / "worlds.json"
+    path.write_text(json.dumps(told))
+    return path
+
+
 def sessions(folder: Path) -> dict[str, str]:
     """Runs them into folder/"s.duckdb"; by name, the id of each."""
     store = folder / "s.duckdb"
     texts = write_own(folder / "texts", "text")
     fields = write_own(folder / "fields", "fields")
-    worlds = folder / "worlds.json"
-    own = {"regime": "skeptical", "theory": "T1", "holdouts": [HOLDOUT],
-           "reference": "(exists y (and (R x y) (P y)))"}  # fmt: skip
-    worlds.write_text(json.dumps([{"id": "own", "worlds": WORLDS, **own},
-                                  {"id": "large", "worlds": LARGE, **own}]))  # fmt: skip
+    worlds = worlds_file(folder, [WORLDS, LARGE])
     search = {"model": "search", "budget_expansions": 3000, "max_answers": 4}
     ran: dict[str, Callable[[], Any]] = {
         "lists": lambda: run("list_functions", problems=3, observations=4, **search),
