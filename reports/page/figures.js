@@ -19,7 +19,7 @@ function diversity(page) {
   if (!points.length) return null;
   const widest = points.reduce((most, point) => Math.max(most, point.gamma), 2);
   const betas = points.map((one) => one.beta).sort((a, b) => a - b);
-  const high = Math.max(2, Math.min(Math.ceil(widest * 1.05), Math.max(2, ...page.regions.map((one) => one.k))));
+  const high = Math.ceil(widest * 1.02);
   const said = `${plural(points.length, "problem")}; beta from ${number(betas[0])} to ${number(betas[betas.length - 1])}, gamma up to ${number(widest)}`;
   return chart({
     title: "Diversity: gamma and beta of each problem", said,

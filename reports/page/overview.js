@@ -29,7 +29,7 @@ function sessionCard(one, several) {
   const ended = Object.entries(one.ends).map(([why, count]) => `${count} ${words(why)}`);
   const failed = Object.keys(one.failed).length;
   const ends = [...ended, one.open ? `${one.open} open` : null, failed ? `${failed} failed` : null].filter(Boolean).join(", ");
-  const settings = facts(one.settings.map(([name, value]) => [name, name === "digest" ? h("code", null, value.slice(0, 16)) : value]));
+  const settings = facts(one.settings.map(([name, value]) => [name, name === "digest" && value ? h("code", null, value.slice(0, 16)) : value]));
   return h("article", { class: "session" },
     h("h3", null, nameOf(one), " ", h("span", { class: `status ${one.status}` }, one.status)),
     one.cause ? h("p", null, one.cause) : null,

@@ -10,8 +10,9 @@ function drawProblem(told, session, beside = []) {
   const consistent = told.hypotheses.filter((one) => one.verdict === "accepted" || one.verdict === "redundant").length;
   return h("article", { class: "problem" },
     h("div", { class: "title" }, h("h3", null, problem.id || "(no name)"), h("p", { class: "beside-links" }, beside.filter(Boolean).map((link) => [link, " "]))),
-    facts([["session", [nameOf(session), " ", h("code", null, session.session)]], ["ended", problem.status === "done" ? words(problem.cause) : `${problem.status} ${problem.cause}`],
-      ["hypotheses", `${told.hypotheses.length}, ${consistent} consistent`], ["sample space", plural(problem.space, "input")]]),
+    facts([["ended", problem.status === "done" ? words(problem.cause) : `${problem.status} ${problem.cause}`],
+      ["hypotheses", `${told.hypotheses.length}, ${consistent} consistent`], ["sample space", plural(problem.space, "input")],
+      ["session", h("span", null, nameOf(session), " ", h("code", null, session.session))]]),
     publicOf(problem),
     observations("Shown observations", problem.shown, problem, true),
     observations("Hidden observations, which the proposer did not see", problem.hidden, problem, problem.hidden.length <= HIDDEN_OPEN),

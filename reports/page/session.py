@@ -53,11 +53,12 @@ def _settings(
     held = f"{sum(layers.values())} of {len(layers)} layers hold" if layers else ""
     sandbox = ", ".join(one for one in (str(operational.get("sandbox") or ""), held) if one)
     versions = settings.get("versions") or {}
+    shown = _shown(rows)
     told = [
         ("seed", settings.get("seed")),
         *((name, _file(operational.get(name))) for name in FILES),
         ("sample", operational.get("sample")),
-        ("observations shown", _shown(rows)),
+        ("observations shown", "" if shown == str(operational.get("observations")) else shown),
         ("answers a problem", settings.get("max_answers")),
         ("answer format", settings.get("answer_format")),
         ("template", settings.get("template")),
