@@ -32,7 +32,19 @@ from peirce.store import Store
 from peirce.tasks.list_functions import space
 
 GOOD = 0.7  # the chance of a good answer; three bad ones end a problem: ten answers
-WORDS = ("takes", "the", "larger", "elements", "of", "every", "second", "list", "and", "drops", "others")
+WORDS = (
+    "takes",
+    "the",
+    "larger",
+    "elements",
+    "of",
+    "every",
+    "second",
+    "list",
+    "and",
+    "drops",
+    "others",
+)
 
 REPORT = """
 import json, resource, sys, time
@@ -187,7 +199,9 @@ def main() -> None:
         if not store.exists():
             start = time.perf_counter()
             count = write(store, given.problems)
-            print(f"{count:,} answers written in {time.perf_counter() - start:.0f} s", file=sys.stderr)
+            print(
+                f"{count:,} answers written in {time.perf_counter() - start:.0f} s", file=sys.stderr
+            )
         page = Path(folder) / "report.html"
         made = reported(store, page)
         seen = loads(page, given.loads)

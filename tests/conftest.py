@@ -35,12 +35,14 @@ def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 # control groups, of which the machine has one set. It begins with them, as they take a third of the
 # whole time; the others take the other files, the rooms with the longest first.
 ALONE = ("tests/sandbox/", "tests/hostile/")
-LONG = ("tests/endtoend/", "tests/graphs/", "tests/agents/", "tests/reports/")
+TOGETHER = ("tests/reports/page/",)  # rooms whose sessions are run once for all their files
+LONG = (*TOGETHER, "tests/endtoend/", "tests/graphs/", "tests/agents/", "tests/reports/")
 
 
 def share(nodeid: str) -> str:
-    """What runs in one process: a file, or the rooms in ALONE."""
-    return "alone" if nodeid.startswith(ALONE) else nodeid.split("::", 1)[0]
+    """What runs in one process: a file, a room in TOGETHER, or the rooms in ALONE."""
+    together = (room for room in TOGETHER if nodeid.startswith(room))
+    return "alone" if nodeid.startswith(ALONE) else next(together, nodeid.split("::", 1)[0])
 
 
 def turn(nodeid: str) -> int:

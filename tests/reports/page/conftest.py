@@ -75,7 +75,10 @@ class Tab:
 
     def open(self, session: str, problem: str) -> None:
         """By its address; until it is drawn."""
-        self.page.evaluate("address => { location.hash = address }", f"#problem/{session}/{quote(problem, safe='')}")
+        self.page.evaluate(
+            "address => { location.hash = address }",
+            f"#problem/{session}/{quote(problem, safe='')}",
+        )
         self.page.wait_for_function("([session, name]) => { const one = document.querySelector('.problem'); return one"
                                     " && one.querySelector('h3').textContent === name && one.querySelector('code').textContent === session }",
                                     arg=[session, problem])  # fmt: skip
@@ -92,7 +95,11 @@ class Tab:
         }""")
 
     def all(self, selector: str, script: str = "one => one.textContent") -> list[Any]:
-        return list(self.page.evaluate(f"selector => [...document.querySelectorAll(selector)].map({script})", selector))
+        return list(
+            self.page.evaluate(
+                f"selector => [...document.querySelectorAll(selector)].map({script})", selector
+            )
+        )
 
     def count(self, selector: str) -> int:
         return len(self.all(selector, "one => 1"))
@@ -100,7 +107,9 @@ class Tab:
     def choose(self, label: str, value: str) -> None:
         """An option of the list that has this label."""
         labels = self.page.locator("label").filter(has=self.page.locator("select")).all()
-        (one,) = [one for one in labels if one.evaluate("one => one.firstChild.textContent") == label]
+        (one,) = [
+            one for one in labels if one.evaluate("one => one.firstChild.textContent") == label
+        ]
         one.locator("select").select_option(value)
 
     def search(self, words: str) -> list[str]:
@@ -120,7 +129,9 @@ class Tab:
 def browser() -> Iterator[Any]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
-        pytest.skip("NO CHROMIUM HERE: THE PAGE IS NOT TESTED IN A BROWSER (apt-get install chromium)")
+        pytest.skip(
+            "NO CHROMIUM HERE: THE PAGE IS NOT TESTED IN A BROWSER (apt-get install chromium)"
+        )
     playwright = pytest.importorskip(
         "playwright.sync_api",
         reason="NO PLAYWRIGHT HERE: THE PAGE IS NOT TESTED IN A BROWSER (pip install playwright)",

@@ -69,7 +69,9 @@ def worlds_file(folder: Path, some: Sequence[Any]) -> Path:
     """A problem for each list of worlds."""
     own = {"regime": "skeptical", "theory": "T1", "holdouts": [HOLDOUT],
            "reference": "(exists y (and (R x y) (P y)))"}  # fmt: skip
-    told = [{"id": name, "worlds": worlds, **own} for name, worlds in zip(NAMES, some, strict=False)]
+    told = [
+        {"id": name, "worlds": worlds, **own} for name, worlds in zip(NAMES, some, strict=False)
+    ]
     path = folder / "worlds.json"
     path.write_text(json.dumps(told))
     return path
@@ -81,7 +83,7 @@ def sessions(folder: Path) -> dict[str, str]:
     texts = write_own(folder / "texts", "text")
     fields = write_own(folder / "fields", "fields")
     worlds = worlds_file(folder, [WORLDS, LARGE])
-    search = {"model": "search", "budget_expansions": 3000, "max_answers": 4}
+    search = {"model": "search", "budget_expansions": 1000, "max_answers": 3}
     ran: dict[str, Callable[[], Any]] = {
         "lists": lambda: run("list_functions", problems=3, observations=4, **search),
         "scripted": lambda: run(

@@ -40,7 +40,10 @@ def test_the_page_says_nothing_and_asks_for_nothing_but_itself(page, made):
 
 def test_the_content_policy_refuses_the_network_and_other_scripts(page):
     failed = []
-    page.page.on("requestfailed", lambda one: failed.append(one.failure) if one.url.endswith(".png") else None)
+    page.page.on(
+        "requestfailed",
+        lambda one: failed.append(one.failure) if one.url.endswith(".png") else None,
+    )
     page.page.evaluate("""async () => {
       window.refused = [];
       addEventListener("securitypolicyviolation", (event) => window.refused.push(event.effectiveDirective));
@@ -61,22 +64,44 @@ def test_the_content_policy_refuses_the_network_and_other_scripts(page):
       clicked.click();
       await new Promise((done) => setTimeout(done, 200));
     }""")
-    refused = page.page.evaluate("() => [window.fetched, window.hit ?? null, [...new Set(window.refused)].sort()]")
-    assert refused == ["refused", None, ["connect-src", "frame-src", "img-src", "script-src-attr", "script-src-elem", "style-src-elem"]]
+    refused = page.page.evaluate(
+        "() => [window.fetched, window.hit ?? null, [...new Set(window.refused)].sort()]"
+    )
+    assert refused == [
+        "refused",
+        None,
+        [
+            "connect-src",
+            "frame-src",
+            "img-src",
+            "script-src-attr",
+            "script-src-elem",
+            "style-src-elem",
+        ],
+    ]
     assert failed == ["csp"]  # the picture; all else was not even begun
 
 
 def test_the_overview_says_what_was_run_and_what_came_of_it(page, told):
     text = page.page.inner_text("#overview")
     for one in told["sessions"]:
-        assert one["session"] in text and f"{one['task']} · {one['method']} · {one['model']}" in text
-    rows = page.all("table.metrics tbody tr", "row => [...row.children].map((one) => one.textContent)")
+        assert (
+            one["session"] in text and f"{one['task']} · {one['method']} · {one['model']}" in text
+        )
+    rows = page.all(
+        "table.metrics tbody tr", "row => [...row.children].map((one) => one.textContent)"
+    )
     drawn, known = {}, {}
     for name, *cells in rows:
         for cell in cells:
             if cell != "–":
-                drawn.setdefault(name.strip(" ↑↓"), []).append([float(one) for one in re.findall(r"[\d.]+", cell)])
-    for one in sorted(told["sessions"], key=lambda one: [e["evaluation"] for e in told["sessions"]].index(one["evaluation"])):
+                drawn.setdefault(name.strip(" ↑↓"), []).append(
+                    [float(one) for one in re.findall(r"[\d.]+", cell)]
+                )
+    for one in sorted(
+        told["sessions"],
+        key=lambda one: [e["evaluation"] for e in told["sessions"]].index(one["evaluation"]),
+    ):
         for metric in one["metrics"]:
             if metric["mean"] is not None:
                 values = [metric[key] for key in ("mean", "low", "high", "n")]
@@ -93,16 +118,29 @@ def test_figures_are_drawn_with_their_numbers(page, told):
     titles = page.all("#overview figure.plot figcaption")
     assert titles[0] == "Diversity: gamma and beta of each problem"
     assert sum(title.startswith("Verdicts by step") for title in titles) == len(told["sessions"])
-    assert {"Accepted hypotheses after so many answers", "Problems with an accepted hypothesis", "The bank's growth"} <= set(titles)
+    assert {
+        "Accepted hypotheses after so many answers",
+        "Problems with an accepted hypothesis",
+        "The bank's growth",
+    } <= set(titles)
     points = sum(len(one["points"]) for one in told["sessions"])
     assert page.count("#overview circle.point") == points
     assert page.count("#overview polygon.band") == len(told["regions"])
     bad = page.all("#overview svg.plot", "svg => /NaN|undefined|Infinity/.test(svg.outerHTML)")
     assert not any(bad)
     page.unfold()
-    (course,) = [one["course"] for one in told["sessions"] if one["session"] == told["sessions"][0]["session"]]
-    numbers = page.all("#overview figure:nth-of-type(2) tbody tr", "row => [...row.children].map((one) => Number(one.textContent))")
-    assert numbers == [[row["step"], *(row[name] for name in VERDICTS)] for row in course["verdicts"]]
+    (course,) = [
+        one["course"]
+        for one in told["sessions"]
+        if one["session"] == told["sessions"][0]["session"]
+    ]
+    numbers = page.all(
+        "#overview figure:nth-of-type(2) tbody tr",
+        "row => [...row.children].map((one) => Number(one.textContent))",
+    )
+    assert numbers == [
+        [row["step"], *(row[name] for name in VERDICTS)] for row in course["verdicts"]
+    ]
 
 
 def test_points_lie_in_the_region_of_their_number_of_hypotheses(page, told):
@@ -125,11 +163,17 @@ def test_search_finds_words_of_hypotheses_answers_and_data(page, made, told):
     assert page.counted() == f"{len(everything)} problems"
     assert page.search("TURNED around") == [one.id for one in made.problems("scripted")]
     assert page.counted() == f"{len(made.problems('scripted'))} of {len(everything)} problems"
-    assert page.search("do not know") == ["gen0-0", "gen0-1", "gen0-2"]  # of an answer that holds no hypothesis
+    assert page.search("do not know") == [
+        "gen0-0",
+        "gen0-1",
+        "gen0-2",
+    ]  # of an answer that holds no hypothesis
     assert page.search("garden met") == ["texts#0"]
     assert page.search("no such words anywhere") == []
     page.page.press(SEARCH, "Escape")
-    page.page.wait_for_function("() => !document.querySelector('#problems .count').textContent.includes(' of ')")
+    page.page.wait_for_function(
+        "() => !document.querySelector('#problems .count').textContent.includes(' of ')"
+    )
     page.page.wait_for_selector(".scroll.list:not([aria-busy])")
     assert page.listed() == everything
     assert page.search("turned <b>around") == []
@@ -150,14 +194,20 @@ def test_filters_do_what_they_say(page, told):
     page.choose("With verdict", "")
     for cause in sorted({problem["cause"] for _, problem in everything}):
         page.choose("Ended", cause)
-        assert page.listed() == wanted(lambda _, problem, cause=cause: problem["cause"] == cause) != []
+        assert (
+            page.listed() == wanted(lambda _, problem, cause=cause: problem["cause"] == cause) != []
+        )
     page.choose("Ended", "")
     for one in told["sessions"]:
         page.choose("Session", one["session"])
         assert page.listed() == [problem["id"] for problem in one["problems"]]
     page.choose("With verdict", "malformed")
     page.choose("Session", told["sessions"][1]["session"])
-    assert page.listed() == wanted(lambda session, problem: session == told["sessions"][1]["session"] and problem["verdicts"][3])
+    assert page.listed() == wanted(
+        lambda session, problem: (
+            session == told["sessions"][1]["session"] and problem["verdicts"][3]
+        )
+    )
 
 
 def test_the_list_is_ordered_by_what_is_chosen(page, told):
@@ -168,10 +218,15 @@ def test_the_list_is_ordered_by_what_is_chosen(page, told):
                 values.setdefault(metric["name"], []).append(problem["values"][at])
     everything = problems(told)
     page.choose("Order", "most")
-    counts = page.all("#problems tbody .strip small", "one => Number(one.textContent.split(' of ')[0])")
+    counts = page.all(
+        "#problems tbody .strip small", "one => Number(one.textContent.split(' of ')[0])"
+    )
     assert counts == sorted((problem["verdicts"][0] for _, problem in everything), reverse=True)
     page.choose("Order", "name")
-    assert page.listed() == sorted(page.listed(), key=lambda name: (name.split("-")[0], name)) and page.listed()[0] == "fields#0"
+    assert (
+        page.listed() == sorted(page.listed(), key=lambda name: (name.split("-")[0], name))
+        and page.listed()[0] == "fields#0"
+    )
     for name, better in (("consistency", "higher"), ("gap", "lower"), ("accuracy", "higher")):
         page.choose("Order", f"={name}")
         assert page.page.text_content("#problems thead th:last-child") == name
@@ -182,16 +237,26 @@ def test_the_list_is_ordered_by_what_is_chosen(page, told):
 
 
 def test_two_sessions_are_compared_problem_by_problem(page, told, made):
-    first, second = (next(one for one in told["sessions"] if one["session"] == made.names[name]) for name in ("lists", "scripted"))
+    first, second = (
+        next(one for one in told["sessions"] if one["session"] == made.names[name])
+        for name in ("lists", "scripted")
+    )
     assert made.names["lists"] in page.page.text_content("#compare select option")
-    (pair,) = [one for one in told["differences"] if (one["first"], one["second"]) == (first["session"], second["session"])]
+    (pair,) = [
+        one
+        for one in told["differences"]
+        if (one["first"], one["second"]) == (first["session"], second["session"])
+    ]
     names = [metric["name"] for metric in first["metrics"]]
     for name in ("consistency", "hypotheses", "malformed"):
         at = names.index(name)
         page.choose("Metric", str(at))
         before = {one["id"]: one["values"][at] for one in first["problems"]}
         apart = {one["id"]: one["values"][at] - before[one["id"]] for one in second["problems"]}
-        rows = page.all("#compare table:last-of-type tbody tr", "row => [...row.children].map((one) => one.textContent)")
+        rows = page.all(
+            "#compare table:last-of-type tbody tr",
+            "row => [...row.children].map((one) => one.textContent)",
+        )
         rows = [row for row in rows if len(row) == 4]
         assert sorted(row[0] for row in rows) == sorted(apart)
         sizes = [abs(apart[row[0]]) for row in rows]
@@ -203,7 +268,10 @@ def test_two_sessions_are_compared_problem_by_problem(page, told, made):
         assert told_one["mean"] == pytest.approx(fmean(apart.values()), abs=1e-5)
         assert page.count("#compare circle.point") == len(apart)
         text = page.page.text_content("#compare p:not(.note)")
-        higher, lower = sum(one > 0 for one in apart.values()), sum(one < 0 for one in apart.values())
+        higher, lower = (
+            sum(one > 0 for one in apart.values()),
+            sum(one < 0 for one in apart.values()),
+        )
         assert f"higher in the second in {higher} problem" in text and f"lower in {lower}," in text
     page.page.click("#compare tbody tr:first-child td a >> nth=0")
     page.page.wait_for_selector(".problem h3")
@@ -216,9 +284,16 @@ def test_paper_has_what_is_read_and_nothing_that_is_pressed(page, made):
         assert not page.page.query_selector(selector).is_visible(), selector
     for selector in ("#overview table", "#problems table", ".problem h3", ".observations li"):
         assert page.page.query_selector(selector).is_visible(), selector
-    colours = page.page.evaluate("() => { const told = getComputedStyle(document.body); return [told.color, told.backgroundColor] }")
+    colours = page.page.evaluate(
+        "() => { const told = getComputedStyle(document.body); return [told.color, told.backgroundColor] }"
+    )
     assert colours == ["rgb(27, 29, 33)", "rgb(255, 255, 255)"]  # also where the screen is dark
-    assert page.page.evaluate("() => getComputedStyle(document.querySelector('.scroll.list')).maxHeight") == "none"
+    assert (
+        page.page.evaluate(
+            "() => getComputedStyle(document.querySelector('.scroll.list')).maxHeight"
+        )
+        == "none"
+    )
     assert page.page.pdf()[:4] == b"%PDF"
 
 
@@ -265,7 +340,12 @@ def test_every_text_stands_out_from_what_is_behind_it(tab, made, scheme):
 def test_verdicts_can_be_told_apart_by_their_colours(tab, made):
     for scheme in ("light", "dark"):
         page = tab(color_scheme=scheme).goto(made.file)
-        inks = [page.page.evaluate(f"() => getComputedStyle(document.documentElement).getPropertyValue('--{name}').trim()") for name in VERDICTS]
+        inks = [
+            page.page.evaluate(
+                f"() => getComputedStyle(document.documentElement).getPropertyValue('--{name}').trim()"
+            )
+            for name in VERDICTS
+        ]
         colours = [[int(ink[at : at + 2], 16) for at in (1, 3, 5)] for ink in inks]
         for n, one in enumerate(colours):
             for other in colours[:n]:
@@ -277,7 +357,9 @@ def test_the_keyboard_alone_reaches_everything(page, made):
     focused = "() => { const one = document.activeElement; return [one.tagName, one.textContent.slice(0, 30), one.id] }"
     keys.press("Tab")
     assert page.page.evaluate(focused)[1] == "Skip to the problems"
-    assert page.page.query_selector(".skip").bounding_box()["x"] >= 0  # it is seen when it has the focus
+    assert (
+        page.page.query_selector(".skip").bounding_box()["x"] >= 0
+    )  # it is seen when it has the focus
     keys.press("Enter")
     keys.press("Tab")
     assert page.page.evaluate(focused)[2] == "search"
@@ -287,12 +369,16 @@ def test_the_keyboard_alone_reaches_everything(page, made):
     keys.type("turned/")  # where it is typed it is a letter
     assert page.page.input_value(SEARCH) == "turned/"
     keys.press("Backspace")
-    page.page.wait_for_function("() => document.querySelector('#problems .count').textContent.includes(' of ')")
+    page.page.wait_for_function(
+        "() => document.querySelector('#problems .count').textContent.includes(' of ')"
+    )
     for _ in range(30):
         keys.press("Tab")
         if page.page.evaluate("() => document.activeElement.matches('#problems tbody a')"):
             break
-    outline = page.page.evaluate("() => { const told = getComputedStyle(document.activeElement); return [told.outlineStyle, told.outlineWidth] }")
+    outline = page.page.evaluate(
+        "() => { const told = getComputedStyle(document.activeElement); return [told.outlineStyle, told.outlineWidth] }"
+    )
     assert outline == ["solid", "2px"]
     keys.press("Enter")
     page.page.wait_for_selector(".problem h3")
@@ -309,7 +395,9 @@ def test_the_keyboard_alone_reaches_everything(page, made):
 def test_the_focus_is_never_trapped(page, made):
     """Tab goes on through the whole page and out of it."""
     page.open(made.names["scripted"], "gen0-0")
-    page.page.evaluate("() => { document.activeElement.blur(); window.seen = []; addEventListener('focusin', (event) => window.seen.push(event.target)) }")
+    page.page.evaluate(
+        "() => { document.activeElement.blur(); window.seen = []; addEventListener('focusin', (event) => window.seen.push(event.target)) }"
+    )
     count = page.page.evaluate("""() => [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")]
       .filter((one) => one.checkVisibility()).length""")
     for _ in range(count + 3):
@@ -353,11 +441,25 @@ def test_screen_readers_get_a_name_for_everything(page, made):
         page.unfold()
         assert page.page.evaluate(NAMES) == []
     tree = page.page.context.new_cdp_session(page.page).send("Accessibility.getFullAXTree")["nodes"]
-    named = {"image", "img", "link", "button", "textbox", "searchbox", "combobox", "region", "heading", "DisclosureTriangle", "table"}
+    named = {
+        "image",
+        "img",
+        "link",
+        "button",
+        "textbox",
+        "searchbox",
+        "combobox",
+        "region",
+        "heading",
+        "DisclosureTriangle",
+        "table",
+    }
     nameless = [
         (one["role"]["value"], one.get("properties"))
         for one in tree
-        if not one.get("ignored") and one["role"]["value"] in named and not one.get("name", {}).get("value", "").strip()
+        if not one.get("ignored")
+        and one["role"]["value"] in named
+        and not one.get("name", {}).get("value", "").strip()
     ]
     assert nameless == []
     roles = [one["role"]["value"] for one in tree if not one.get("ignored")]

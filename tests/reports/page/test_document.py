@@ -104,7 +104,9 @@ def test_hostile_data_end_no_element_and_open_none():
 
 def test_each_problem_has_an_element_by_its_number():
     text = "".join(document(OVERVIEW, [("s", "a", {}), ("s", "b", {}), ("t", "a", {})]))
-    named = {told["id"]: json.loads(said) for told, said in Elements(text).scripts() if "id" in told}
+    named = {
+        told["id"]: json.loads(said) for told, said in Elements(text).scripts() if "id" in told
+    }
     assert named == {
         "told": OVERVIEW,
         "p0": {"session": "s", "id": "a"},
@@ -135,7 +137,10 @@ def test_the_content_policy_lets_the_two_inline_parts_count_and_no_network(live)
 def test_the_page_names_nothing_outside_and_writes_no_html():
     for name in SCRIPTS:
         text = part(name)
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|\.srcdoc", text)
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|\.srcdoc",
+            text,
+        )
         assert len(text.splitlines()) < 400
     whole = "".join(document(OVERVIEW, ()))
     assert set(re.findall(r"https?://[^\s\"'`]+", whole)) == {"http://www.w3.org/2000/svg"}

@@ -27,11 +27,28 @@ def programs():
     """A problem a text: it is the id, and stands wherever a model or a file could put it."""
     made, calls, ends = [], [], {}
     for number, text in enumerate(HOSTILE):
-        pairs = (Observation(text, text), Observation({text: text, "b": [text]}, [text, 1]), Observation([[text]], None))
+        pairs = (
+            Observation(text, text),
+            Observation({text: text, "b": [text]}, [text, 1]),
+            Observation([[text]], None),
+        )
         problem = Problem(f"{number} {text}", "examples", "programs", pairs, pairs[:1],
                           public={"about": text, text: {text: [text]}}, secret={"rule": text, text: text + "\n" + text})  # fmt: skip
-        one = judged(problem, f"def f(x):\n    return {text!r}  # {text}", text, value=text, meta={"entry": "f", text: text})
-        two = judged(problem, text, f"again {text}", verdict=Verdict.REDUNDANT, codes=(9, 2, 3, 4, 5, 6), value={text: text})
+        one = judged(
+            problem,
+            f"def f(x):\n    return {text!r}  # {text}",
+            text,
+            value=text,
+            meta={"entry": "f", text: text},
+        )
+        two = judged(
+            problem,
+            text,
+            f"again {text}",
+            verdict=Verdict.REDUNDANT,
+            codes=(9, 2, 3, 4, 5, 6),
+            value={text: text},
+        )
         three = judged(problem, "", verdict=Verdict.MALFORMED, reason=text)
         made.append((problem, steps(problem, (f"I say {text}", one), (text, two), (text, three))))
         calls.append((problem.id, "step/1/propose/0/tool/0", {"arguments": text}, {"result": text}))
@@ -42,9 +59,18 @@ def programs():
 
 def texts():
     labels = [shown(text) for text in SCRIPTS[:2]]
-    rows = tuple(Observation({text: text, "text": text}, labels[n % 2]) for n, text in enumerate(SCRIPTS))
-    public = {"labels": labels, "label_name": SCRIPTS[0], "columns": {SCRIPTS[1]: {"about": SCRIPTS[2], "kind": "text"}}, "shape": "text"}
-    problem = Problem("texts#0", "labels", "text", rows, rows[:3], public=public, secret={"splits": {}})
+    rows = tuple(
+        Observation({text: text, "text": text}, labels[n % 2]) for n, text in enumerate(SCRIPTS)
+    )
+    public = {
+        "labels": labels,
+        "label_name": SCRIPTS[0],
+        "columns": {SCRIPTS[1]: {"about": SCRIPTS[2], "kind": "text"}},
+        "shape": "text",
+    }
+    problem = Problem(
+        "texts#0", "labels", "text", rows, rows[:3], public=public, secret={"splits": {}}
+    )
     return [(problem, steps(problem, *((text, judged(problem, text, text)) for text in SCRIPTS)))]
 
 
@@ -54,7 +80,9 @@ def worlds(folder):
              "unknown": {SCRIPTS[5]: [[names[1], names[2]]], "Q": [["not in the domain", names[0]]]}}  # fmt: skip
     ((plain, _),) = load_problems("abd", str(page_runs.worlds_file(folder, [page_runs.WORLDS])))
     public = {**plain.public, "about": SCRIPTS[6]}
-    problem = Problem("w", "abd", "logic", (Observation(world, None),), (), public=public, secret=plain.secret)
+    problem = Problem(
+        "w", "abd", "logic", (Observation(world, None),), (), public=public, secret=plain.secret
+    )
     space = InputSet("w", tuple([world, name] for name in names[:6]))
     both = [judged(problem, rule, SCRIPTS[n], codes=codes)
             for n, (rule, codes) in enumerate({"(P x)": (0, 1, 2, 0, 1, 2), "(exists y (R x y))": (1, 1, 2, 0, 1, 2)}.items())]  # fmt: skip
@@ -63,10 +91,31 @@ def worlds(folder):
 
 def large():
     """A line of a megabyte wherever one can stand, and values nested deeply."""
-    pairs = (Observation(LONG, list(range(20_000))), Observation(nested(DEEP), {"deep": nested(DEEP)}), Observation([[1] * 400] * 3, LONG))
-    problem = Problem("large " + "y" * 5_000, "examples", "programs", pairs, (), public={"about": LONG, "deep": nested(DEEP)}, secret={"rule": LONG})
+    pairs = (
+        Observation(LONG, list(range(20_000))),
+        Observation(nested(DEEP), {"deep": nested(DEEP)}),
+        Observation([[1] * 400] * 3, LONG),
+    )
+    problem = Problem(
+        "large " + "y" * 5_000,
+        "examples",
+        "programs",
+        pairs,
+        (),
+        public={"about": LONG, "deep": nested(DEEP)},
+        secret={"rule": LONG},
+    )
     hypothesis = judged(problem, LONG, LONG, value=None)
-    return [(problem, steps(problem, (LONG, hypothesis), *((f"{n}", judged(problem, f"{n}", f"number {n}")) for n in range(120))))]
+    return [
+        (
+            problem,
+            steps(
+                problem,
+                (LONG, hypothesis),
+                *((f"{n}", judged(problem, f"{n}", f"number {n}")) for n in range(120)),
+            ),
+        )
+    ]
 
 
 SETTINGS = {
@@ -82,7 +131,15 @@ def hostile(tmp_path_factory):
     some, calls, ends = programs()
     logic, space = worlds(folder)
     sessions = {
-        "programs": write(store, some, settings=SETTINGS, calls=calls, ends=ends, status="failed", cause=SCRIPTS[1]),
+        "programs": write(
+            store,
+            some,
+            settings=SETTINGS,
+            calls=calls,
+            ends=ends,
+            status="failed",
+            cause=SCRIPTS[1],
+        ),
         "texts": write(store, texts(), settings={"method": "abduce", "text": {"tau": 0.7}}),
         "worlds": write(store, logic, space=space),
         "large": write(store, large()),
@@ -101,7 +158,9 @@ def unharmed(page, file):
     assert page.page.evaluate("() => window.hit ?? null") is None
     assert (page.dialogs, page.said, page.requests) == ([], [], [file.as_uri()])
     assert page.page.url.split("#")[0] == file.as_uri()
-    assert page.page.evaluate("() => [...document.querySelectorAll('script:not([type])')].length") == 1
+    assert (
+        page.page.evaluate("() => [...document.querySelectorAll('script:not([type])')].length") == 1
+    )
     assert page.count("iframe, form[action], base, object, embed, link:not([rel=icon]), img") == 0
     handlers = "one => [...one.attributes].filter((at) => at.name.startsWith('on') || at.name === 'style' || at.value.startsWith('javascript:')).map((at) => at.name)"
     assert not any(page.all("body *", handlers))
@@ -115,7 +174,9 @@ def test_the_data_are_those_of_the_store(hostile):
     chunks = text.split('<script type="application/json" id="')[2:]
     found = [json.loads(chunk.split(">", 1)[1].split("</script>")[0]) for chunk in chunks]
     expected = [(sessions[name], problem) for name in made for problem, _ in made[name]]
-    assert [(one["session"], one["id"]) for one in found] == [(session, problem.id) for session, problem in expected]
+    assert [(one["session"], one["id"]) for one in found] == [
+        (session, problem.id) for session, problem in expected
+    ]
     for one, (_, problem) in zip(found, expected, strict=True):
         assert one["problem"]["shown"] == [[pair.input, pair.output] for pair in problem.shown]
         assert one["problem"]["public"] == dict(problem.public)
@@ -135,10 +196,13 @@ def test_nothing_runs_in_the_list_or_the_overview(page, hostile):
 def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
     file, _, made = hostile
     rows = "document.querySelectorAll('#problems tbody a')"
-    for number, (problem, records) in enumerate(made["programs"]):
+    for number, (problem, _records) in enumerate(made["programs"]):
         text = shown(HOSTILE[number])
         page.page.evaluate(f"number => {rows}[number].click()", number)
-        page.page.wait_for_function("name => document.querySelector('.problem h3')?.textContent === name", arg=shown(problem.id))
+        page.page.wait_for_function(
+            "name => document.querySelector('.problem h3')?.textContent === name",
+            arg=shown(problem.id),
+        )
         page.unfold()
         drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
         assert drawn.count(text) >= 20, text
@@ -149,7 +213,7 @@ def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
 
 
 def test_texts_and_worlds_are_drawn_as_they_are(page, hostile):
-    file, sessions, made = hostile
+    file, sessions, _made = hostile
     page.open(sessions["texts"], "texts#0")
     page.unfold()
     drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
@@ -179,11 +243,25 @@ def test_what_is_large_or_deep_is_shown_and_can_be_left_again(page, hostile):
 
 
 def test_search_filters_and_order_still_work(page, hostile):
-    file, _, made = hostile
+    file, _, _made = hostile
     everything = page.listed()
-    for words in ("<script>window.hit = 1</script>", "onerror=alert(4)", "' or 1=1 --", "(", "\\", "[", "*", "\u202egnirts", "__proto__"):
+    for words in (
+        "<script>window.hit = 1</script>",
+        "onerror=alert(4)",
+        "' or 1=1 --",
+        "(",
+        "\\",
+        "[",
+        "*",
+        "\u202egnirts",
+        "__proto__",
+    ):
         listed = page.search(words)
-        wanted = [one for one in everything if all(word in one.lower() for word in shown(words).lower().split())]
+        wanted = [
+            one
+            for one in everything
+            if all(word in one.lower() for word in shown(words).lower().split())
+        ]
         assert wanted and set(wanted) <= set(listed)
     assert page.search("onerror=alert(4)") == ["5 <img src=x onerror=alert(4)>", "texts#0", "w"]
     assert page.search("") == everything
@@ -195,7 +273,13 @@ def test_search_filters_and_order_still_work(page, hostile):
 
 
 def test_hostile_addresses_open_nothing(page, hostile):
-    for address in ("#problem/<img src=x onerror=alert(1)>/x", "#problem/%3Cscript%3E/%", "#javascript:alert(1)", "#problem//", "#problem/__proto__/x"):
+    for address in (
+        "#problem/<img src=x onerror=alert(1)>/x",
+        "#problem/%3Cscript%3E/%",
+        "#javascript:alert(1)",
+        "#problem//",
+        "#problem/__proto__/x",
+    ):
         page.page.evaluate("address => { location.hash = address }", address)
         page.page.wait_for_timeout(50)
     unharmed(page, hostile[0])
@@ -217,15 +301,30 @@ def test_the_server_of_a_hostile_session_gives_the_same(tab, hostile):
         page.page.wait_for_selector("#problems tbody tr")
         assert page.page.url == f"http://127.0.0.1:{viewer.port}/"
         assert page.listed() == [shown(problem.id) for some in made.values() for problem, _ in some]
-        for number in (*range(0, len(HOSTILE), 7), HOSTILE.index("\ud800"), HOSTILE.index("a\udfff\ud800b")):
-            page.page.evaluate("number => document.querySelectorAll('#problems tbody a')[number].click()", number)
-            page.page.wait_for_function("name => document.querySelector('.problem h3')?.textContent === name", arg=shown(made["programs"][number][0].id))
-        assert page.search("' or 1=1 --") == [f"{HOSTILE.index(one)} {one}" for one in ["' OR 1=1 --"]]
+        for number in (
+            *range(0, len(HOSTILE), 7),
+            HOSTILE.index("\ud800"),
+            HOSTILE.index("a\udfff\ud800b"),
+        ):
+            page.page.evaluate(
+                "number => document.querySelectorAll('#problems tbody a')[number].click()", number
+            )
+            page.page.wait_for_function(
+                "name => document.querySelector('.problem h3')?.textContent === name",
+                arg=shown(made["programs"][number][0].id),
+            )
+        assert page.search("' or 1=1 --") == [
+            f"{HOSTILE.index(one)} {one}" for one in ["' OR 1=1 --"]
+        ]
         assert page.page.evaluate("() => window.hit ?? null") is None
         assert (page.dialogs, page.said) == ([], [])
-        assert {url.split("?")[0].rsplit("/", 1)[1] for url in page.requests} <= {"", "problem", "search", "overview"}
+        assert {url.split("?")[0].rsplit("/", 1)[1] for url in page.requests} <= {
+            "",
+            "problem",
+            "search",
+            "overview",
+        }
         assert all(url.startswith(f"http://127.0.0.1:{viewer.port}/") for url in page.requests)
     finally:
         viewer.close()
         thread.join(10)
-

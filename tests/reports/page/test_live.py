@@ -109,7 +109,8 @@ def test_the_page_follows_and_keeps_what_a_reader_has_open(tmp_path, request):
         assert page.count(".hypotheses > li") == 3
         assert page.said == []
         assert {url.split("?")[0] for url in page.requests} <= {
-            f"http://127.0.0.1:{viewer.port}/{name}" for name in ("", "overview", "problem", "search")
+            f"http://127.0.0.1:{viewer.port}/{name}"
+            for name in ("", "overview", "problem", "search")
         }
         viewer.close()
         page.page.wait_for_selector("text=The server does not answer", timeout=40_000)
@@ -129,4 +130,3 @@ def test_the_command_line_prints_an_address_and_ends_at_ctrl_c(tmp_path):
             assert (told.returncode, out, err) == (0, "", "")
         finally:
             told.kill()
-

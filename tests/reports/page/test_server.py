@@ -77,7 +77,9 @@ def client(store):
 
 
 def test_the_token_is_exchanged_for_a_cookie_and_leaves_the_address(client):
-    status, headers, text = client.ask(client.viewer.url.split(str(client.viewer.port))[1], cookie=False)
+    status, headers, text = client.ask(
+        client.viewer.url.split(str(client.viewer.port))[1], cookie=False
+    )
     assert (status, headers["Location"], text) == (303, "/", "")
     (cookie,) = SimpleCookie(headers["Set-Cookie"]).values()
     assert (cookie.key, cookie.value) == (f"peirce-{client.viewer.port}", client.token)
@@ -132,9 +134,13 @@ def test_localhost_is_a_name_of_its_own(client):
     assert client.ask("/", host=f"localhost:{client.viewer.port}")[0] == 200
 
 
-@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "NONSENSE"])
+@pytest.mark.parametrize(
+    "method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "NONSENSE"]
+)
 def test_nothing_but_get_is_answered(client, method):
-    status, headers, text = client.ask("/overview", method, headers={"Origin": "http://evil.example"})
+    status, headers, text = client.ask(
+        "/overview", method, headers={"Origin": "http://evil.example"}
+    )
     assert status == 501 and "list_functions" not in text
     assert not [name for name in headers if name.lower().startswith("access-control")]
 
@@ -235,7 +241,7 @@ def test_a_port_that_is_taken_is_one_sentence(client, store):
 
 
 def test_two_viewers_keep_their_cookies_apart(client, store):
-    path, session, hidden = store
+    path, _session, hidden = store
     other = peirce.view(hidden, store=path)
     thread = serving(other)
     try:
@@ -243,7 +249,11 @@ def test_two_viewers_keep_their_cookies_apart(client, store):
         assert second.token != client.token and other.cookie != client.viewer.cookie
         both = f"{client.cookie}; {second.cookie}"
         assert client.ask("/", cookie=both)[0] == second.ask("/", cookie=both)[0] == 200
-        assert client.ask("/", cookie=second.cookie)[0] == second.ask("/", cookie=client.cookie)[0] == 403
+        assert (
+            client.ask("/", cookie=second.cookie)[0]
+            == second.ask("/", cookie=client.cookie)[0]
+            == 403
+        )
         assert [one["session"] for one in second.json("/overview")["sessions"]] == [hidden]
     finally:
         other.close()
@@ -262,7 +272,9 @@ def test_a_client_that_sends_nothing_holds_up_nobody(client):
 def test_a_client_that_goes_away_says_nothing(client, capfd):
     for _ in range(3):
         with socket.create_connection(("127.0.0.1", client.viewer.port)) as one:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # reset at once
+            one.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
+            )  # reset at once
             told = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{client.viewer.port}\r\nCookie: {client.cookie}\r\n\r\n"
             one.sendall(told.encode())
     assert client.ask("/")[0] == 200

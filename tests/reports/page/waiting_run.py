@@ -1,6 +1,6 @@
 """A session whose model waits to be let on: answer number n comes once the file `n` is in a folder.
 
-    python waiting_run.py DATA STORE FOLDER
+python waiting_run.py DATA STORE FOLDER
 """
 
 from __future__ import annotations
