@@ -1,19 +1,23 @@
 // Two sessions, problem by problem.
 
-const compared = { pair: 0, metric: 0 }; // what is chosen, also after the page was drawn anew
+const compared = { pair: 0, metric: "" }; // what is chosen, also after the page was drawn anew
 
 function drawComparison(page) {
   const pairs = page.differences;
   if (!pairs.length) return null;
   const find = (id) => page.sessions.find((one) => one.session === id);
   const said = (pair) => `${titleOf(find(pair.second), page.sessions)} (${pair.second}) − ${titleOf(find(pair.first), page.sessions)} (${pair.first})`;
-  const place = h("div");
-  const fill = () => place.replaceChildren(...comparisonOf(page, pairs[compared.pair] || pairs[0], compared.metric, find));
-  const metrics = pairs[0].metrics.map((one, at) => [String(at), words(one.name)]);
+  const [metrics, place] = [h("span"), h("div")];
+  const fill = () => {
+    const pair = pairs[compared.pair] || pairs[0];
+    const names = pair.metrics.map((one) => one.name);
+    const at = Math.max(0, names.indexOf(compared.metric)); // sessions of another task have others
+    metrics.replaceChildren(choice("Metric", names.map((name) => [name, words(name)]), names[at], (value) => { compared.metric = value; fill(); metrics.querySelector("select").focus(); }));
+    place.replaceChildren(...comparisonOf(page, pair, at, find));
+  };
   fill();
   return [h("form", { class: "filters", onsubmit: (event) => event.preventDefault() },
-    choice("Sessions", pairs.map((pair, at) => [String(at), said(pair)]), String(compared.pair), (value) => { compared.pair = Number(value); fill(); }),
-    choice("Metric", metrics, String(compared.metric), (value) => { compared.metric = Number(value); fill(); })), place];
+    choice("Sessions", pairs.map((pair, at) => [String(at), said(pair)]), String(compared.pair), (value) => { compared.pair = Number(value); fill(); }), metrics), place];
 }
 
 function comparisonOf(page, pair, at, find) {
@@ -25,20 +29,21 @@ function comparisonOf(page, pair, at, find) {
   const name = words(pair.metrics[at].name);
   const better = known.filter((one) => one.b > one.a).length;
   const worse = known.filter((one) => one.b < one.a).length;
-  const rows = pair.metrics.filter((one) => one.mean !== null).map((one) => [h("span", null, words(one.name), " ", ARROWS[one.better] || ""),
+  const rows = pair.metrics.filter((one) => one.mean !== null).map((one) => [[words(one.name), arrowOf(one)],
     `${signed(one.mean)} [${signed(one.low)}, ${signed(one.high)}]`, one.n]);
   const link = (session, value, id) => h("a", { href: addressOf(session, id) }, number(value));
-  return [
+  return [h("div", { class: "beside" },
     table(`Differences over ${plural(pair.problems, "shared problem")}: the second session less the first, with 95% intervals that draw problems`, ["metric", "difference", "problems"], rows),
-    known.length ? h("div", { class: "figures" }, scatterOf(known, name, first, second, page.sessions)) : h("p", { class: "note" }, `No problem has a value of ${name} in both sessions.`),
-    known.length ? h("p", null, `${name}: higher in the second in ${plural(better, "problem")}, lower in ${worse}, equal in ${known.length - better - worse}.`) : null,
+    known.length ? h("div", null, scatterOf(known, name, first, second, page.sessions),
+      h("p", null, `${name}: higher in the second in ${plural(better, "problem")}, lower in ${worse}, equal in ${known.length - better - worse}.`))
+      : h("p", { class: "note" }, `No problem has a value of ${name} in both sessions.`)),
     known.length ? table(`${name} by problem, the largest difference first`, ["problem", "first", "second", "difference"],
       known.slice(0, 300).map((one) => [one.id, link(first.session, one.a, one.id), link(second.session, one.b, one.id), signed(one.b - one.a)])) : null,
     known.length > 300 ? h("p", { class: "note" }, `${known.length - 300} problems of smaller differences are not listed.`) : null,
   ].filter(Boolean);
 }
 
-const signed = (value) => (value > 0 ? "+" : "") + number(value);
+const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(3)}`);
 
 function scatterOf(known, name, first, second, sessions) {
   const all = known.flatMap((one) => [one.a, one.b]);

@@ -42,6 +42,12 @@ function sessionCard(one, several) {
     several ? folded("Settings", settings) : settings);
 }
 
+// Which direction is the good one; nothing where neither is.
+function arrowOf({ better }) {
+  const [arrow, meaning] = ARROWS[better] || [];
+  return arrow ? [" ", h("span", { role: "img", "aria-label": meaning, title: meaning }, arrow)] : null;
+}
+
 function metricsTable(some, sessions, named) {
   const means = some[0].metrics.map((metric) => [metric, some.map((one) => one.metrics.find((other) => other.name === metric.name))]);
   const known = means.filter(([, found]) => found.some((one) => one && one.mean !== null));
@@ -49,8 +55,7 @@ function metricsTable(some, sessions, named) {
   const rows = known.map(([metric, found]) => {
     const given = found.filter((one) => one && one.mean !== null);
     const [least, greatest] = [Math.min(0, ...given.map((one) => one.low)), Math.max(1, ...given.map((one) => one.high))];
-    const [arrow, meaning] = ARROWS[metric.better] || [];
-    return [[words(metric.name), arrow ? [" ", h("span", { role: "img", "aria-label": meaning, title: meaning }, arrow)] : null],
+    return [[words(metric.name), arrowOf(metric)],
       ...found.map((one) => (!one || one.mean === null ? "–" : h("span", { class: "interval" },
         h("span", null, one.mean.toFixed(3)), h("small", null, ` [${one.low.toFixed(3)}, ${one.high.toFixed(3)}]`),
         h("small", { class: "n" }, ` n ${one.n}`), whisker(one, least, greatest))))];

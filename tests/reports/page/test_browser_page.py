@@ -242,6 +242,10 @@ def test_two_sessions_are_compared_problem_by_problem(page, told, made):
         for name in ("lists", "scripted")
     )
     assert made.names["lists"] in page.page.text_content("#compare select option")
+    heads = page.all("#compare .beside tbody th")
+    assert heads[:2] == ["consistency ↑", "beta ↑"] and {"malformed ↓", "without hidden"} <= set(
+        heads
+    )
     (pair,) = [
         one
         for one in told["differences"]
@@ -250,7 +254,7 @@ def test_two_sessions_are_compared_problem_by_problem(page, told, made):
     names = [metric["name"] for metric in first["metrics"]]
     for name in ("consistency", "hypotheses", "malformed"):
         at = names.index(name)
-        page.choose("Metric", str(at))
+        page.choose("Metric", name)
         before = {one["id"]: one["values"][at] for one in first["problems"]}
         apart = {one["id"]: one["values"][at] - before[one["id"]] for one in second["problems"]}
         rows = page.all(
@@ -262,7 +266,7 @@ def test_two_sessions_are_compared_problem_by_problem(page, told, made):
         sizes = [abs(apart[row[0]]) for row in rows]
         assert sizes == sorted(sizes, reverse=True)
         for row in rows:
-            assert float(row[3]) == pytest.approx(apart[row[0]], abs=6e-4)
+            assert float(row[3].replace("−", "-")) == pytest.approx(apart[row[0]], abs=6e-4)
             assert float(row[1]) == pytest.approx(before[row[0]], abs=6e-4)
         (told_one,) = [one for one in pair["metrics"] if one["name"] == name]
         assert told_one["mean"] == pytest.approx(fmean(apart.values()), abs=1e-5)
