@@ -81,19 +81,21 @@ function referenceOf(problem) {
 }
 
 function hypothesisOf(one, told) {
-  const title = one.description || one.text || one.reason;
+  const title = titleFor(one);
   const answer = told.steps.find((step) => step.step === one.step);
   return h("li", { id: `h${one.number}`, class: one.verdict },
     h("details", { ontoggle: (event) => fillHypothesis(event.target, one, told, answer && answer.answers[one.answer]) },
-      h("summary", null, h("span", { class: `verdict ${one.verdict}` }, one.verdict), " ", h("b", null, `h${one.number}`), " ", h("span", { class: "title" }, title),
+      h("summary", null, h("span", { class: `verdict ${one.verdict}` }, one.verdict), " ", h("b", null, `h${one.number}`), " ", h("span", { class: title.length > LONG ? "title long" : "title" }, title),
         one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null)));
 }
+
+const titleFor = (one) => one.description || one.text || one.reason;
 
 // Drawn when it is opened: a page of many problems stays light.
 function fillHypothesis(details, one, told, raw) {
   if (!details.open || details.dataset.filled) return;
   details.dataset.filled = "yes";
-  const code = one.text && one.text !== one.description;
+  const code = one.text && one.text !== titleFor(one);
   details.append(
     ...(one.reason ? [h("p", { class: "reason" }, one.reason)] : []),
     ...(code ? [h("pre", null, one.text)] : []),
