@@ -18,7 +18,7 @@ DRAWN = """() => [...document.querySelectorAll(".problem > details.pairs")].map(
 @pytest.fixture(scope="module")
 def whole(browser, made):
     """One tab for all: each test opens its problems in it."""
-    from conftest import Tab
+    from page_tab import Tab
 
     context = browser.new_context(viewport={"width": 1300, "height": 900})
     yield Tab(context.new_page()).goto(made.file)
