@@ -101,11 +101,6 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     return Recorded(read_record(path, given.get("of_model")))
 
 
-def recorded_problems(path: str | Path) -> list[str]:
-    """The ids of the problems that a file has answers to, in its order. Raises as `read_record`."""
-    return list(read_record(path).answers)
-
-
 def read_record(path: str | Path, of_model: str | None = None) -> Record:
     """of_model: whose answers, of a file that tells. Raises UsageError where there is no such file,
     or no such model in it, DataError naming file, line and field."""

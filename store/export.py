@@ -83,7 +83,6 @@ COLUMNS: dict[str, str] = {
         "versions VARCHAR"
     ),
 }
-ROWS_A_STATEMENT = 100
 
 
 def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]:

@@ -269,7 +269,6 @@ _FENCE = re.compile(r"^[ \t]*+(?:`{3,}|~{3,})[ \t]*+([^`]*)$")
 
 @dataclass(frozen=True)
 class _Block:
-    language: str
     body: str
     closed: bool
 
@@ -278,21 +277,20 @@ def _blocks(text: str) -> tuple[list[_Block], str]:
     """The fenced blocks of a text, and the prose around them."""
     blocks: list[_Block] = []
     prose: list[str] = []
-    language: str | None = None
-    body: list[str] = []
+    body: list[str] | None = None
     for line in text.split("\n"):
         fence = _FENCE.match(line.rstrip("\r"))
-        if fence and language is None:
-            language, body = fence[1].lower(), []
-        elif fence and language is not None:
-            blocks.append(_Block(language, "\n".join(body), True))
-            language = None
-        elif language is None:
+        if fence and body is None:
+            body = []
+        elif fence and body is not None:
+            blocks.append(_Block("\n".join(body), True))
+            body = None
+        elif body is None:
             prose.append(line)
         else:
             body.append(line)
-    if language is not None:
-        blocks.append(_Block(language, "\n".join(body), False))
+    if body is not None:
+        blocks.append(_Block("\n".join(body), False))
     return blocks, "\n".join(prose)
 
 

@@ -33,7 +33,7 @@ from ..records import (
     View,
 )
 from .label_answers import hypotheses_in
-from .label_words import TextWords
+from .label_words import ANSWER_FORMATS, TextWords
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -53,7 +53,7 @@ class Text:
     words: FamilyWords = TextWords()  # noqa: RUF009 - frozen
 
     name = "text"
-    answer_formats = ("list", "json")
+    answer_formats = ANSWER_FORMATS
     oracle = "judge"
     opens_hidden = False
 

@@ -42,7 +42,6 @@ class Source:
     recipe: Recipe
     size: int | None
     drawn: int = 0
-    waiting: list[Candidate] = field(default_factory=list)
     batches: Iterator[int] = field(default_factory=count)
 
     def more(self) -> list[Candidate]:

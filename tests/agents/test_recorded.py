@@ -7,7 +7,7 @@ import json
 
 import pytest
 from peirce.agents import open_model
-from peirce.agents.recorded import read_record, recorded_problems
+from peirce.agents.recorded import read_record
 from peirce.records import DataError, Earlier, InputSet, UsageError, Verdict, View
 
 PUBLISHED = {
@@ -85,7 +85,7 @@ def test_indented_and_packed_files_read_the_same(tmp_path):
 def test_a_problem_that_is_not_on_record_is_exhausted_at_once(tmp_path):
     path = write(tmp_path / "gpt.json", PUBLISHED)
     assert answers(path, "99", 1)[0].finish == "exhausted"
-    assert recorded_problems(path) == ["4", "six"]
+    assert list(read_record(path).answers) == ["4", "six"]
 
 
 def test_settings_name_the_content_and_not_where_it_lies(tmp_path):
@@ -154,7 +154,7 @@ def test_one_line_of_jsonl_is_jsonl(tmp_path):
 def test_a_broken_file_is_named_with_line_and_field(tmp_path, text, said):
     path = write(tmp_path / "broken.json", text)
     with pytest.raises(DataError, match=said) as caught:
-        recorded_problems(path)
+        read_record(path)
     assert "broken.json" in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -175,7 +175,7 @@ def test_the_published_gpt4_file_reads_whole(shared_data):
     path = shared_data / "recorded" / "gpt4_list_function_python.json"
     published = json.loads(path.read_text())["problems"]
     assert read_record(path).about["dataset"] == "list_function"
-    assert recorded_problems(path) == [str(problem["idx"]) for problem in published]
+    assert list(read_record(path).answers) == [str(problem["idx"]) for problem in published]
     longest = max(published, key=lambda problem: len(problem["turns"]))
     said = answers(path, str(longest["idx"]), 16)
     told = [reply.text for reply in said if reply.finish == "stop"]

@@ -68,12 +68,6 @@ def naive_gamma(sets, size, space):
     return size(set().union(*sets)) / space if sets and space else None
 
 
-def naive_cov(f, earlier, n, weights=None):
-    covered = {j for (j, code) in f if any((j, code) in g for g in earlier)}
-    space = space_of(n, weights)
-    return sizes_of(n, weights)({(j, 0) for j in covered}) / space if space else Fraction(0)
-
-
 def close(got, expected):
     if expected is None:
         return got is None

@@ -31,7 +31,6 @@ from .parts import compile_truth, parts
 from .space import Space
 
 Matrix = NDArray[np.float64]
-QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SAME = 1.0
 _DIGITS = 9  # of two ways of counting that give the same HDR
 

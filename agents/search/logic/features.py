@@ -22,11 +22,9 @@ from .lanes import EQUALITY, Floats, Guard, Lanes, Literal
 
 Kind = OneOf[
     "all", "atom", "not", "and", "or", "iff", "implies",
-    "some", "every", "two", "one", "just_two", "pair",
+    "some", "every", "two", "one", "just_two", "pair",  # of neighbours; pair: two, one of each property
 ]  # fmt: skip
 CONNECTED: tuple[Kind, ...] = ("and", "or", "iff", "implies")
-# pair: two different neighbours, one of each property; just_two: exactly two
-NEIGHBOURS: tuple[Kind, ...] = ("some", "every", "two", "one", "just_two", "pair")
 JUST_TWO: Kind = "just_two"
 TWO_PARTS: tuple[Kind, ...] = (*CONNECTED, "pair")
 _AT_ONCE = 1 << 22  # counts of a product

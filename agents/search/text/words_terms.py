@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from ....tools.judge.prepared import TextIndex
 from ....tools.judge.terms import KINDS, TOKEN, Term
 
-Marks = NDArray[np.bool_]
-
 LETTERS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 PLAIN_MARKS = frozenset('!?()$/"-:;,%&...') | {"..."}
 STEM_LETTERS = 4  # of a stem at least

@@ -88,11 +88,6 @@ def fell(g: Grid) -> Grid:
     return [list(row) for row in zip(*full, strict=True)]
 
 
-def enclosed(g: Grid) -> Grid:
-    framed = [[1] * 5, *([1, *row[1:4], 1] for row in g[1:4]), [1] * 5]
-    return framed
-
-
 FOUND = {
     "turned": (lambda g: [list(r) for r in zip(*g[::-1], strict=True)], (5, 5)),
     "recoloured": (lambda g: [[{1: 7, 2: 8}.get(v, v) for v in row] for row in g], (5, 5)),

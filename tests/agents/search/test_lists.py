@@ -19,8 +19,6 @@ from peirce.agents.search.lists.search import Search
 from peirce.agents.search.lists.sentence import sentence
 from peirce.agents.search.lists.source import TooLong, source
 
-FAILS = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
-
 
 def some_lists(seed: int, count: int = 7) -> tuple[tuple[int, ...], ...]:
     pick = random.Random(seed)
