@@ -57,9 +57,8 @@ class Reply:
     finish: str = "stop"
     usage: Usage = Usage()
     retries: int = 0
-    meta: Mapping[str, Json] = field(
-        default_factory=dict
-    )  # recorded: last_of_turn, fields of the turn
+    # Of recorded answers: last_of_turn, fields of the turn.
+    meta: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,12 @@ class SandboxUnavailable(Unavailable):
 
 
 class BudgetSpent(PeirceError):
+    """A budget of tokens or dollars, or the failures allowed, is used up; the session can go on."""
+
     exit_code = 3
 
 
 class Interrupted(PeirceError):
+    """The user left at once: what was in flight is lost, what was stored stays."""
+
     exit_code = 130

@@ -51,6 +51,8 @@ class Judged:
 
 @dataclass(frozen=True)
 class Answered:
+    """One answer of a model and what was judged of it."""
+
     path: str  # of the call that gave it
     text: str
     judged: tuple[Judged, ...]
@@ -58,6 +60,8 @@ class Answered:
 
 @dataclass(frozen=True)
 class StepRecord:
+    """A finished step of a problem, as the store keeps it."""
+
     problem: str
     step: int
     answers: tuple[Answered, ...]

@@ -138,7 +138,7 @@ class Logic:
         hidden: Agreement | None,
         evaluator: str,
     ) -> dict[str, Json]:
-        """What `check` says of a rule beside its verdict (CLI.md). text: of the formula as it was
+        """What `check` says of a rule beside its verdict. text: of the formula as it was
         given, which says what can be said of one that is no rule."""
         found = read_rule(text, theory_from(problem.public["theory"]), objects=self.objects)
         formula = found.formula

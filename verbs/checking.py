@@ -74,7 +74,9 @@ def check(
     repeats: int | None = None,
     roles: Mapping[str, Any] | None = None,
 ) -> Iterator[dict[str, Json]]:
-    """One object for each line of `answers`, in its order, with the keys of CLI.md.
+    """One object for each line of `answers`, in its order: {"problem", "line", "verdict" (consistent,
+    inconsistent, malformed, error), "reason", "observations" and "hidden" (a mark each: true, false,
+    null), "undefined" (inputs of S by reason), "breaches", "seconds"} and what the family measures.
 
     A line that cannot be judged gets the verdict "error" and a reason; the others still run. Of
     labelled text: "hidden" are the rows of `split` (ind, else ood, else val), on which "accuracy",

@@ -2,5 +2,5 @@
 
 making.py puts the parts together: recipes.py (sizes and limits), templates.py (the library),
 drawing.py (random worlds), masking.py, filters.py, competitors.py, hardening.py, refining.py,
-holdouts.py. publishing.py writes the published form.
+holdouts.py. published_form.py and set_files.py write it.
 """

@@ -39,7 +39,7 @@ values = st.recursive(
 
 
 def naive(value: Any) -> Any:
-    """The rule of DESIGN.md, written down with Python's own equality."""
+    """The rule of equality, written down with Python's own equality."""
     if isinstance(value, (bool, int)):
         return ("number", Fraction(value))
     if isinstance(value, float):

@@ -4,7 +4,7 @@ In each world Ab is a predicate with an unknown atom for each element, and the a
 once. A rule adds that Ab holds where it covers an element, in a scope of the solver that is left
 again. Validity is one question; least and largest covers tighten a bound on the number of abnormal
 elements until Z3 says that there is no better one. Each question has a limit in Z3's own resource
-count, which no clock decides; a wall clock from outside is `process.py`'s.
+count, which no clock decides; a wall clock from outside is `line_process.py`'s.
 """
 
 from __future__ import annotations

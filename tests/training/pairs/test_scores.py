@@ -1,4 +1,4 @@
-"""Exact order of scores, sizes as integers. The scores themselves are in test_pairs.py."""
+"""Exact order of scores, sizes as integers. The scores themselves are in test_preferences.py."""
 
 from __future__ import annotations
 
