@@ -124,11 +124,7 @@ class Logic:
         """`solve`, on the prompt worlds; nothing where the session has no solver."""
         if oracles.solve is None:
             return ()
-
-        async def attempt(formula: str) -> str:
-            return await self.attempt(formula, view, oracles)
-
-        return (solve_tool(attempt),)
+        return (solve_tool(lambda formula: self.attempt(formula, view, oracles)),)
 
     def measures(
         self,

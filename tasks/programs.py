@@ -249,11 +249,7 @@ class Programs:
         """`execute`, on the shown observations; nothing where the session has no sandbox."""
         if oracles.execute is None:
             return ()
-
-        async def attempt(code: str) -> str:
-            return await self.attempt(code, view, oracles)
-
-        return (execute_tool(attempt),)
+        return (execute_tool(lambda code: self.attempt(code, view, oracles)),)
 
     async def attempt(self, code: str, view: View, oracles: Oracles) -> str:
         """What the tool `execute` answers, as JSON text: a function of (code, view) alone."""

@@ -108,11 +108,7 @@ class Text:
         """`judge`, on the shown texts, for sentences that are exact rules."""
         if oracles.judge is None:
             return ()
-
-        async def attempt(sentence: str) -> str:
-            return await self.attempt(sentence, view, oracles)
-
-        return (_judge_tool(attempt),)
+        return (_judge_tool(lambda sentence: self.attempt(sentence, view, oracles)),)
 
     async def attempt(self, sentence: str, view: View, oracles: Oracles) -> str:
         """What the tool `judge` answers, as JSON text."""

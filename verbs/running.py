@@ -88,25 +88,30 @@ def run(
 ) -> Session:
     """Runs a session on the problems of `task` and returns what it came to.
 
-    `model` is a model string or a Proposer of your own (`resume` then needs it again). `on_event`
-    is told what happens (see reports/screen.py); `callbacks` are LangChain's, for tracing.
-    `subset`: train, validation, held-out: only problems that preference pairs put there, by
-    `split_seed`, `fractions` and `fixed` (as `pairs` takes them). `model_arg`: further settings of the model, or fields of an endpoint's request. `roles`:
-    {"judge": {"model": …, "temperature": …}}: who labels texts, and who reads literature, where it
-    is not the proposer (`scorer` is recorded, no method asks it yet). `max_answers`: of
-    a problem; None: the method's own (abduce 25, refine 8, io 1, t3 three a round). `rounds`: of t3, its
-    conversations (5); of hypogenic and its kin, passes through the rows. `tool_calls`: of the model, at
-    most so many an answer; None: 4, of refine, io and t3, and of the template compact, 0. `template`:
-    of prompts, full (None) or compact, few tokens for small models. `feedback`: whether the next prompt says
-    where an answer failed; None: to a model that takes no tools. `target_gap`: of refine on rules
-    about worlds, the cost above the lower bound a prompt world at which it stops (1.0). `repair`:
-    of refine, "search" or a Repairer of your own (`resume` then needs it again), which mends each
-    answer that falls short of the target. `solver`: of rules about worlds, "fast" (Z3 only
-    where the fast path ends) or "z3". Of labelled text (docs/hypogenic.md): `label`, the column of
-    the labels; `ood`, which OOD rows; `literature`, papers; `bank`, sessions or files; `judge`, auto,
-    exact or model; `inference`, a strategy, or "choose"; the others as in
-    `graphs.text_settings.TextSettings`, of which `method_arg` sets any. `cache`: whether what another session of the
-    store has asked of the same model is answered from there.
+    model: a model string or a Proposer of your own (`resume` then needs it again).
+    on_event: is told what happens (reports/screen.py). callbacks: LangChain's, for tracing.
+    subset: train, validation, held-out: only problems that preference pairs put there, by
+    `split_seed`, `fractions` and `fixed` (as `pairs` takes them).
+    model_arg: further settings of the model, or fields of an endpoint's request.
+    roles: {"judge": {"model": …, "temperature": …}}: who labels texts, and who reads literature,
+    where it is not the proposer (`scorer` is recorded, no method asks it yet).
+    max_answers: of a problem; None: the method's own (abduce 25, refine 8, io 1, t3 three a round).
+    rounds: of t3, its conversations (5); of hypogenic and its kin, passes through the rows.
+    tool_calls: of the model, at most so many an answer; None: 4, of refine, io and t3, and of the
+    template compact, 0.
+    template: of prompts, full (None) or compact, few tokens for small models.
+    feedback: whether the next prompt says where an answer failed; None: to a model that takes no
+    tools.
+    target_gap: of refine on rules about worlds, the cost above the lower bound a prompt world at
+    which it stops (1.0). repair: of refine there, "search" or a Repairer of your own (`resume` then
+    needs it again), which mends each answer that falls short of the target.
+    solver: of rules about worlds, "fast" (Z3 only where the fast path ends) or "z3".
+    cache: whether what another session of the store has asked of the same model is answered from
+    there.
+
+    Of labelled text (docs/hypogenic.md): label, the column of the labels; ood, which OOD rows;
+    literature, papers; bank, sessions or files; judge, auto, exact or model; inference, a strategy,
+    or "choose"; the others as in `graphs.text_settings.TextSettings`, of which `method_arg` sets any.
     """
     options = dict(locals())
     what = intended(options.pop("task"), options)
