@@ -21,12 +21,12 @@ import transformers
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers.generation import LogitsProcessorList, StoppingCriteriaList
-from transformers.utils import logging as transformers_logging
 
 from ..records import DataError, Json, PeirceError, UsageError
 from .local_decoding import Answer, Decoder, Prompt, decoder_of, parameters
 from .local_files import Found, read_object
 from .local_sampling import Broken, Sampling, sampling_of
+from .transformers_notes import without_notes
 
 # Fields of a generation_config that `Sampling` takes over, or that a choice of one token at a time
 # has no use for.
@@ -316,20 +316,7 @@ def _said(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """No progress bars and warnings of the libraries while they load, the global generator as it
-    was; afterwards all is as the user had set it."""
-    bars = transformers_logging.is_progress_bar_enabled()
-    loggers = [logging.getLogger(name) for name in ("transformers", "bitsandbytes", "peft")]
-    levels = [one.level for one in loggers]
-    transformers_logging.disable_progress_bar()
-    for one in loggers:
-        one.setLevel(logging.CRITICAL)
-    try:
-        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for one, level in zip(loggers, levels, strict=True):
-            one.setLevel(level)
-        if bars:
-            transformers_logging.enable_progress_bar()
+    """Nothing on the screen from the libraries while they load, and the global generator as it was."""
+    silent = without_notes(("transformers", "bitsandbytes", "peft"), logging.CRITICAL)
+    with silent, torch.random.fork_rng(devices=[]):
+        yield

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 from safetensors import SafetensorError
-from transformers.utils import logging as transformers_logging
 
+from ..agents.transformers_notes import without_notes
 from ..records import PeirceError
 
 # What torch says of a file that it cannot write; it is no OSError.
@@ -24,21 +23,8 @@ _TORCH_FILE = ("inline_container", "PytorchStreamWriter", "iostream", "basic_ios
 def quiet() -> Iterator[None]:
     """Neither warnings nor notes of the libraries on the screen; afterwards as the user had it."""
     names = ("transformers", "trl", "peft", "accelerate", "bitsandbytes", "datasets")
-    loggers = [logging.getLogger(name) for name in names]
-    levels = [one.level for one in loggers]
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()
-    for one in loggers:
-        one.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for one, level in zip(loggers, levels, strict=True):
-            one.setLevel(level)
-        if bars:
-            transformers_logging.enable_progress_bar()
+    with without_notes(names, logging.ERROR):
+        yield
 
 
 @contextlib.contextmanager
