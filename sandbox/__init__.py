@@ -15,8 +15,8 @@ from .inside.canonical import EQUALITY_VERSION
 
 __all__ = ["EQUALITY_VERSION", "backends", "open_sandbox"]
 
-_NOT_BACKENDS = frozenset({"__init__", "cgroups", "cleaning", "engine", "image", "pool",
-                           "together"})  # fmt: skip
+_NOT_BACKENDS = frozenset({"__init__", "cgroups", "cleaning", "engine", "image", "link", "pool",
+                           "received", "together"})  # fmt: skip
 
 
 def backends() -> tuple[str, ...]:

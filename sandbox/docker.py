@@ -21,7 +21,8 @@ from ..records import Limits, SandboxUnavailable
 from . import image
 from .engine import MARK, OWNER, connect, owner, telling
 from .inside.jail import ALLOWED_CALLS
-from .pool import ROOM_MB, Link, PooledSandbox
+from .link import Link
+from .pool import ROOM_MB, PooledSandbox
 
 PIDS = 32
 GONE_S = 30.0  # for a container to be gone after it was killed

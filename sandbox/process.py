@@ -16,7 +16,8 @@ from pathlib import Path
 
 from ..records import Limits, SandboxUnavailable
 from .cgroups import Group
-from .pool import ROOM_MB, Link, PooledSandbox
+from .link import Link
+from .pool import ROOM_MB, PooledSandbox
 
 HARNESS = Path(__file__).parent / "inside" / "harness.py"
 # -I would ignore the hash seed; -s -S -P with an environment of ours isolates as much.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..records import Batch
 
 if TYPE_CHECKING:
-    from .pool import Job
+    from .link import Job
 
 TURNS = 2  # of the loop, in which those that are asked for at one moment have all come
 FURTHER = 3  # sets beside the first: many would wait for each other on one worker

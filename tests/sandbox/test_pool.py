@@ -18,8 +18,9 @@ from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageErr
 from peirce.sandbox import open_sandbox, pool
 from peirce.sandbox.inside import frames
 from peirce.sandbox.inside.canonical import code_of
-from peirce.sandbox.pool import checked_batch
+from peirce.sandbox.link import Lost
 from peirce.sandbox.process import ProcessSandbox, start_zygote
+from peirce.sandbox.received import checked_batch
 
 TEN = InputSet("ten", tuple([n] for n in range(10)))
 SPIN = "def f(x):\n    for _ in range(10**12): pass"
@@ -289,7 +290,7 @@ def test_a_zygote_that_talks_nonsense_is_lost_and_not_believed(noise: bytes) -> 
         reader.feed_data(noise)
         reader.feed_eof()
         link = pool.Link(reader, None, None)  # type: ignore[arg-type]
-        with pytest.raises(pool.Lost):
+        with pytest.raises(Lost):
             await link.receive(1000)
 
     asyncio.run(session())

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
 from peirce.sandbox import open_sandbox, process
-from peirce.sandbox.pool import Link, PooledSandbox
+from peirce.sandbox.link import Link
+from peirce.sandbox.pool import PooledSandbox
 from peirce.sandbox.process import start_zygote
 
 
