@@ -19,7 +19,7 @@ from ..tasks.sentences import nearest
 from ..training.classifier.card import card
 from .arguments import checked
 from .outcome import store_path
-from .training import (
+from .training_folder import (
     CARD,
     check_unused,
     keep_asked,

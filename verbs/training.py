@@ -4,35 +4,38 @@ curves as tables and figures."""
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import secrets
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..records import DataError, Json, UsageError
+from ..records import Json, UsageError
 from ..reports import training_tables, writing
 from ..reports.training_runs import STAGES, runs
 from ..store import Store
-from ..store.sessions import LETTERS
 from ..tasks.files import expanded
 from ..tasks.sentences import warn
 from .arguments import checked
 from .outcome import reading, store_path
 from .settings import versions
+from .training_folder import (
+    CARD,
+    check_unused,
+    is_first,
+    keep_asked,
+    read_asked,
+    read_config,
+    say_new,
+    whole_path,
+)
 
 if TYPE_CHECKING:
     from ..training.dpo.progress import Sampled
     from ..training.dpo.run import Trained
     from ..training.dpo.settings import TrainSettings
 
-ASKED = "asked.json"  # what the training in a folder was asked to do: `--resume` reads it
-RECORD = "training.json"
-CARD, PLOTS = "README.md", "plots"
-KINDS = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
+PLOTS = "plots"
 OF_VERSIONS = ("trl", "transformers", "peft", "torch", "bitsandbytes")
 SAMPLED = 128  # answers, at each sample
 OPENED = ("settings", "digest", "pairs", "base", "stages", "pools")  # of training.json, in the log
@@ -82,7 +85,7 @@ def train(
         say_new(folder)
     base, path = whole_path(base), store_path(store or before.get("store")).resolve()
     pairs = before.get("pairs", pairs) if pairs == "last" else pairs
-    told = settings_over(before.get("settings") or {}, config, settings)
+    told = _settings_over(before.get("settings") or {}, config, settings)
     if sample_answers is None:
         sample_answers = int(before.get("sample_answers", SAMPLED))
     with reading(path) as opened:
@@ -190,88 +193,6 @@ def merge(
     }
 
 
-# --- a folder of a training --------------------------------------------------------------
-
-
-def read_asked(folder: Path, kind: str) -> dict[str, Any]:
-    """What the training in a folder was asked, {} where there is none. Raises UsageError for one of
-    another kind, DataError."""
-    told = _asked_in(folder)
-    if told and told["kind"] != kind:
-        raise UsageError(f"{folder} holds {KINDS[told['kind']]}, not {KINDS[kind]}")
-    return told
-
-
-def kind_in(folder: Path) -> str:
-    """Of `KINDS`; "" of a folder without a training. Raises DataError."""
-    return str(_asked_in(folder).get("kind", ""))
-
-
-def _asked_in(folder: Path) -> dict[str, Any]:
-    try:
-        told = json.loads((folder / ASKED).read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise DataError(f"{folder / ASKED} cannot be read: {error}") from None
-    if (
-        not isinstance(told, dict)
-        or told.get("kind") not in KINDS
-        or not isinstance(told.get("settings", {}), dict)
-    ):
-        raise DataError(f"{folder / ASKED} says nothing of a training")
-    return told
-
-
-def settings_over(
-    before: Mapping[str, Json], config: str | Path | None, given: Mapping[str, Json]
-) -> TrainSettings:
-    """Flags over the lines of a file over what a training was begun with."""
-    from ..training.dpo.settings import TrainSettings
-
-    return TrainSettings.of({**before, **read_config(config), **given})
-
-
-def read_config(config: str | Path | None) -> dict[str, Json]:
-    """The settings of a YAML file, by name. Raises DataError."""
-    from ..training.dpo.settings import TrainSettings
-
-    return {} if config is None else TrainSettings.names_in(expanded(config))
-
-
-def whole_path(base: str | Path) -> str:
-    """A folder from the root on, so that it is found from elsewhere too; an id of the hub as it is."""
-    place = expanded(base)
-    return str(place.resolve()) if place.is_dir() else str(base)
-
-
-def keep_asked(folder: Path, asked: Mapping[str, Json]) -> None:
-    writing.write({folder / ASKED: json.dumps(asked, indent=1)})
-
-
-def check_unused(folder: Path) -> None:
-    """Raises UsageError for a folder with a training."""
-    if (folder / ASKED).exists() or (folder / RECORD).exists():
-        raise UsageError(
-            f"{folder} holds a training: go on with it (--resume), or name another folder"
-        )
-
-
-def say_new(folder: Path) -> None:
-    """Of a resume that has nothing to go on with."""
-    if is_first():
-        warn(f"--resume: {folder} holds no training yet, so one begins")
-
-
-def is_first() -> bool:
-    """Of the processes that a launcher started, the one that writes; alone a process is it."""
-    return os.environ.get("RANK", "0") == "0"
-
-
-def new_training() -> str:
-    return "".join(secrets.choice(LETTERS) for _ in range(8))
-
-
 @contextlib.contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
     """Yields what says whether Ctrl-C (or SIGTERM) came; a second one raises KeyboardInterrupt. Outside
@@ -295,6 +216,15 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
 
 # --- inside ------------------------------------------------------------------------------
+
+
+def _settings_over(
+    before: Mapping[str, Json], config: str | Path | None, given: Mapping[str, Json]
+) -> TrainSettings:
+    """Flags over the lines of a file over what a training was begun with."""
+    from ..training.dpo.settings import TrainSettings
+
+    return TrainSettings.of({**before, **read_config(config), **given})
 
 
 def _sampler(

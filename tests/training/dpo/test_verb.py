@@ -124,7 +124,7 @@ def test_a_resume_takes_what_a_file_says_and_what_is_not_said_as_it_was(
 
 def test_what_was_asked_is_damaged_in_one_sentence(tmp_path: Path) -> None:
     from peirce.records import DataError
-    from peirce.verbs.training import read_asked
+    from peirce.verbs.training_folder import read_asked
 
     for text in ("[]", "{", '{"kind": "dpo", "settings": [1]}', '{"kind": "none"}'):
         (tmp_path / "asked.json").write_text(text)
