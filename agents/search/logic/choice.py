@@ -17,7 +17,7 @@ import numpy as np
 from ....tools.logic.formula import Formula
 from ....tools.logic.judging import Beyond, Prepared
 from ....tools.logic.sampling import Stream
-from .features import grown
+from .growing import grown
 from .lanes import broken_alike, completed
 from .plausible import likely
 from .rules import Evidence, candidates, narrowed

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ....tools.logic.sampling import Whole
 from ....tools.logic.tables import Bools
-from .lanes import EQUALITY, Floats, Guard, Lanes, Literal
+from .lanes import Floats, Guard, Lanes
 
 Kind = OneOf[
     "all", "atom", "not", "and", "or", "iff", "implies",
@@ -29,8 +29,6 @@ JUST_TWO: Kind = "just_two"
 TWO_PARTS: tuple[Kind, ...] = (*CONNECTED, "pair")
 _AT_ONCE = 1 << 22  # counts of a product
 MOST_VALUES = 1 << 28  # bits that are kept, a byte each
-# Of neighbours, and of two literals: more than six predicates, and three of two arguments, make.
-MOST_PROPERTIES, MOST_GUARDS = 240, 60
 NOWHERE = -1
 
 
@@ -190,7 +188,7 @@ class Features:
                 Recipe(kind, one=int(a), other=int(b)) for a, b in zip(here, there, strict=True)
             ]
             found.append(self.add(recipes, rows))
-        return _together(found)
+        return places_of(found)
 
     def of_neighbours(self, kinds: Collection[Kind], guards: Iterable[Guard], some: Whole) -> Whole:
         """What holds of the elements related by each guard, of each kind but `pair`."""
@@ -207,7 +205,7 @@ class Features:
                     rows = graded(kind, counts, related) & self.lanes.inside[:, :, None]
                     recipes = [Recipe(kind, guard, int(place)) for place in part]
                     found.append(self.add(recipes, self._rows(rows)))
-        return _together(found)
+        return places_of(found)
 
     def pairs(self, guards: Iterable[Guard], ones: Whole, others: Whole) -> Whole:
         """Two different neighbours, one with each property."""
@@ -226,7 +224,7 @@ class Features:
                     Recipe("pair", guard, int(a), int(b)) for a, b in zip(here, there, strict=True)
                 ]
                 found.append(self.add(recipes, self._rows(rows & self.lanes.inside[:, :, None])))
-        return _together(found)
+        return places_of(found)
 
     def _step(self) -> int:
         return max(1, _AT_ONCE // max(1, len(self.inside)))
@@ -328,75 +326,6 @@ def _parts_of(recipe: Recipe) -> list[int]:
     return [part for part in (recipe.one, recipe.other) if part != NOWHERE]
 
 
-def _together(found: Sequence[Whole]) -> Whole:
+def places_of(found: Sequence[Whole]) -> Whole:
+    """Places in one row."""
     return np.concatenate(found) if found else np.zeros(0, np.int64)
-
-
-# --- which, and in which order -------------------------------------------------
-
-
-def guards_of(predicates: Collection[str]) -> tuple[list[Guard], list[Guard]]:
-    """Of predicates with two arguments: each way alone; and two literals together, of which the
-    second may be denied or say that the elements differ."""
-    ways = [Literal(name, swapped) for name in sorted(predicates) for swapped in (False, True)]
-    alone = [Guard((way,)) for way in ways]
-    differ = Literal(EQUALITY, positive=False)
-    together = []
-    for place, way in enumerate(ways):
-        together += [Guard((way, other)) for other in ways[place + 1 :]]
-        together.append(Guard((way, differ)))
-        together += [Guard((way, other._replace(positive=False))) for other in ways if other != way]
-    return alone, together
-
-
-def grown(lanes: Lanes, allowed: Collection[str], most: int) -> Features:
-    """Features of up to three nested neighbourhoods over the allowed predicates of one and two
-    arguments; smaller properties first at every depth. most: how many may be evaluated, about; the
-    first neighbourhoods are, however small it is. Widths are those of `most` 30,000, and of theories
-    like the published ones: where there are more predicates, each has fewer."""
-    found = Features(lanes)
-    related = [name for name in allowed if lanes.true[name].ndim == 3]
-    alone, together = guards_of(related)
-    together = together[:: -(-len(together) // MOST_GUARDS) or 1]
-    everything = found.everything()
-    atoms = found.atoms(allowed)
-    literals = np.concatenate([atoms, found.negations(atoms)])
-    width = most / 30_000 / max(1.0, len(alone) / 4, len(literals) / 8)
-
-    def few(some: Whole, count: int) -> Whole:
-        return found.smallest(some, max(4, round(count * width)))
-
-    plain = np.concatenate([everything, literals])
-    grades: tuple[Kind, ...] = ("some", "every", "two")
-    properties = _together(
-        [plain, *(found.connected(kind, literals, literals) for kind in CONNECTED)]
-    )
-    properties = np.sort(found.smallest(properties, MOST_PROPERTIES))
-    first = _together(
-        [
-            found.of_neighbours((*grades, "one"), [*alone, Guard()], properties),
-            found.of_neighbours((JUST_TWO,), alone, plain),
-            found.of_neighbours(grades, together, plain),
-            found.pairs(alone, plain, few(properties, 12)),
-        ]
-    )
-    simple = few(first, 40)
-    bodies = _together(
-        [
-            first,
-            found.negations(few(first, 300)),
-            found.connected("and", literals, few(first, 400)),
-            *(found.connected(k, literals, few(first, 200)) for k in ("or", "iff", "implies")),
-            *(found.connected(k, simple, simple) for k in ("and", "iff")),
-        ]
-    )
-    second = _together(
-        [
-            found.of_neighbours(grades[:2], alone, few(bodies, 1500)),
-            found.of_neighbours(grades[:2], together, few(first, 60)),
-            found.pairs(alone, plain, few(first, 40)),
-        ]
-    )
-    deeper = _together([second, found.connected("and", literals, few(second, 500))])
-    found.of_neighbours(grades[:2], alone, few(deeper, 750))
-    return found

@@ -156,7 +156,7 @@ def test_times_states_and_shares_are_printed_for_each_budget_and_the_search_is_l
 ) -> None:
     import abd_search
     from peirce.agents.search.logic import choice
-    from peirce.agents.search.logic.features import grown
+    from peirce.agents.search.logic.growing import grown
 
     said = run("abd_search", "--data", data, "--sample", "3", "--budgets", "2000", "4000",
                "--out", str(tmp_path))  # fmt: skip

@@ -9,8 +9,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from peirce.agents.search.logic.features import Features, Guard, Recipe, grown, guards_of
-from peirce.agents.search.logic.lanes import EQUALITY, Lanes, Literal
+from peirce.agents.search.logic.features import Features, Recipe
+from peirce.agents.search.logic.growing import grown, guards_of
+from peirce.agents.search.logic.lanes import EQUALITY, Guard, Lanes, Literal
 from peirce.agents.search.logic.writing import formula_of
 from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.sampling import Stream, drawn, inside_of

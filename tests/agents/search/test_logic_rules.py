@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from peirce.agents.search.logic.choice import TRADE_OFFS, Found, Ranking, exact_cost
-from peirce.agents.search.logic.features import grown
+from peirce.agents.search.logic.growing import grown
 from peirce.agents.search.logic.lanes import any_of, broken_alike, completed
 from peirce.agents.search.logic.plausible import likely
 from peirce.agents.search.logic.rules import (
