@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from peirce.records import Batch, InputSet, Json, Keep, Limits, Sandbox, SandboxUnavailable
 from peirce.sandbox import backends, open_sandbox
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
 
 Opening = Callable[..., contextlib.AbstractAsyncContextManager[Sandbox]]
 
