@@ -16,6 +16,8 @@ and what the tuned ones are worth on problems whose rules no pair is of.
 Steps 3 to 6 are done once for each seed, each seed in a process of its own. Started again after it
 was stopped, it goes on where it was: finished steps stand in OUT/seed-N.json, an unfinished session
 or training is resumed, a base that is there is used.
+
+One file, though long: the whole experiment, read from top to bottom.
 """
 
 from __future__ import annotations

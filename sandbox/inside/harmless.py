@@ -6,7 +6,7 @@ new. Left out on purpose, though public: what keeps state outside of a hypothesi
 (`operator.attrgetter`, `string.Formatter`), what tells identity (`operator.is_`), what draws from
 `random` where the source does not say so (`statistics.NormalDist`), classes with mutable attributes
 of their own (`textwrap.TextWrapper`), members of a shared enumeration (`calendar.weekday`), and
-submodules. tests/sandbox/test_state.py holds the list against the real modules.
+submodules. tests/sandbox/test_harmless.py holds the list against the real modules.
 
 Standard library only, and nothing imported: the harness loads this file inside the sandbox.
 """

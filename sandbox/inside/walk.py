@@ -2,6 +2,8 @@
 
 What needs no names is judged on the spot, by raising `Beyond`. The rest is facts, in the attributes
 of `Walk`, which state.py judges when all is read. An explicit stack, so that depth costs nothing.
+
+One module, though long: a short method a kind of node, all of which write the same facts.
 """
 
 from __future__ import annotations
