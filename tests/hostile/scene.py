@@ -7,14 +7,10 @@ come of it (`Attack.read`); nothing imports these files. Words in @ are filled i
 from __future__ import annotations
 
 import asyncio
-import builtins
 import contextlib
 import json
-import math
 import os
-import random
 import re
-import resource
 import secrets
 import signal
 import socket
@@ -23,16 +19,15 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
 from peirce.records import Batch, InputSet, Limits
-from peirce.sandbox.process import HARNESS
+from peirce.tests.hostile.snapshot import SIGNALS, Snapshot, marked_files, roots_of
 
 HERE = Path(__file__).parent
-MARK = "peirce-hostile"  # in the name of everything that an attack may leave
 INPUTS: tuple[list[int], ...] = ([3, 1, 2], [1], [], [5, 5])
 LIMITS = Limits(
     loop_steps=2_000, input_cpu_s=0.1, cpu_s=1, wall_s=5, memory_mb=64, output_bytes=200_000
@@ -234,9 +229,6 @@ class Room:
 
 # --- the scene ---------------------------------------------------------------
 
-SIGNALS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT, signal.SIGHUP, signal.SIGTERM, signal.SIGIO, signal.SIGURG)  # fmt: skip
-FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", "/dev", "/etc", "/root")
-
 
 class Scene:
     """Secrets, a victim, listeners, a decoy and handlers, for the time of a `with`."""
@@ -382,192 +374,6 @@ class Scene:
             path.rmdir()
         else:
             path.unlink(missing_ok=True)
-
-
-# --- what there is, before and after -----------------------------------------
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Everything that must be as it was: `processes` of the sandbox, `strays` elsewhere, open
-    `descriptors` by process, marked `files` and `sockets`, room in `scratch`, the `parent`."""
-
-    processes: frozenset[tuple[int, str]]
-    strays: frozenset[tuple[int, str]]
-    descriptors: Mapping[int, int]
-    files: frozenset[str]
-    sockets: frozenset[str]
-    scratch: Mapping[int, int]
-    parent: Mapping[str, Any]
-
-    @classmethod
-    def take(cls, roots: list[int], scene: Path) -> Snapshot:
-        everyone = machine()
-        mine = tree(everyone, [os.getpid(), *roots])
-        family = tree(everyone, roots)
-        beside = others(everyone)
-        strays = {
-            (pid, one.started)
-            for pid, one in everyone.items()
-            if pid not in mine | beside and (str(HARNESS) in one.command or MARK in one.command)
-        }
-        return cls(
-            frozenset((pid, everyone[pid].started) for pid in family | mine if pid in everyone),
-            frozenset(strays),
-            {
-                pid: n
-                for pid in family | {os.getpid()}
-                if (n := count_of(f"/proc/{pid}/fd")) is not None
-            },
-            frozenset(marked_files(sorted(family), scene)),
-            frozenset(marked_sockets(sorted(family))),
-            dict(rooms(sorted(family))),
-            parent(),
-        )
-
-    def changes(self, after: Snapshot) -> list[str]:
-        told = []
-        if gone := self.processes - after.processes:
-            told.append(f"processes ended: {sorted(gone)}")
-        if more := after.processes - self.processes:
-            told.append(
-                f"processes left behind: {[(*one, command_of(one[0])) for one in sorted(more)]}"
-            )
-        if more := after.strays - self.strays:
-            told.append(
-                f"processes escaped: {[(*one, command_of(one[0])) for one in sorted(more)]}"
-            )
-        for pid, number in after.descriptors.items():
-            if number != self.descriptors.get(pid, number):
-                whose = "the parent" if pid == os.getpid() else f"{pid}"
-                told.append(f"descriptors of {whose}: {self.descriptors[pid]}, now {number}")
-        if more_names := after.files - self.files:
-            told.append(f"files left behind: {sorted(more_names)[:5]}")
-        if more_names := after.sockets - self.sockets:
-            told.append(f"sockets left behind: {sorted(more_names)}")
-        for pid, free in after.scratch.items():
-            if free < self.scratch.get(pid, free):
-                told.append(f"scratch of {pid} has {free} blocks free, before {self.scratch[pid]}")
-        for name, value in after.parent.items():
-            if value != self.parent[name]:
-                told.append(f"the parent's {name} changed")
-        return told
-
-
-@dataclass(frozen=True)
-class Running:
-    parent: int
-    started: str
-    command: str
-
-
-def machine() -> dict[int, Running]:
-    """Every process there is, zombies too. Empty without a /proc."""
-    found = {}
-    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
-        if name.isdigit():
-            with contextlib.suppress(OSError, IndexError):
-                parts = (
-                    Path("/proc", name, "stat")
-                    .read_text(errors="replace")
-                    .rpartition(")")[2]
-                    .split()
-                )
-                found[int(name)] = Running(int(parts[1]), parts[19], command_of(int(name)))
-    return found
-
-
-def command_of(pid: int) -> str:
-    with contextlib.suppress(OSError):
-        raw = Path(f"/proc/{pid}/cmdline").read_bytes()
-        return raw.replace(b"\0", b" ").decode(errors="replace").strip()
-    return ""
-
-
-def tree(everyone: Mapping[int, Running], roots: list[int]) -> set[int]:
-    """The roots and all below them."""
-    below: dict[int, list[int]] = {}
-    for pid, one in everyone.items():
-        below.setdefault(one.parent, []).append(pid)
-    found, pending = set(), list(roots)
-    while pending:
-        pid = pending.pop()
-        if pid not in found:
-            found.add(pid)
-            pending += below.get(pid, [])
-    return found
-
-
-def others(everyone: Mapping[int, Running]) -> set[int]:
-    """What the tests in other processes of pytest-xdist run: all below the process that started this
-    one. What escapes from a sandbox is below none of them, as its parent has ended."""
-    return tree(everyone, [os.getppid()]) if "PYTEST_XDIST_WORKER" in os.environ else set()
-
-
-def count_of(folder: str) -> int | None:
-    with contextlib.suppress(OSError):
-        return len(os.listdir(folder))
-    return None
-
-
-def marked_files(pids: list[int], scene: Path) -> Iterator[str]:
-    """Names with the mark, here and where those processes see other file systems."""
-    places = [*FOLDERS, os.getcwd(), str(Path.home()), tempfile.gettempdir(), str(scene)]
-    for pid in pids:
-        places += [f"/proc/{pid}/root{folder}" for folder in FOLDERS] + [f"/proc/{pid}/cwd"]
-    for place in places:
-        with contextlib.suppress(OSError):
-            yield from (f"{place}/{name}" for name in os.listdir(place) if MARK in name)
-
-
-def marked_sockets(pids: list[int]) -> Iterator[str]:
-    for place in ("/proc/net/unix", *(f"/proc/{pid}/net/unix" for pid in pids)):
-        with contextlib.suppress(OSError):
-            lines = Path(place).read_text(errors="replace").splitlines()
-            yield from (line.split()[-1] for line in lines if MARK in line)
-
-
-def rooms(pids: list[int]) -> Iterator[tuple[int, int]]:
-    """Free blocks of their scratch, which is a small file system of their own."""
-    for pid in pids:
-        for folder in ("/dev/shm", "/tmp"):
-            with contextlib.suppress(OSError):
-                about = os.statvfs(f"/proc/{pid}/root{folder}")
-                if 0 < about.f_blocks * about.f_frsize <= 2**22:
-                    yield pid, about.f_bfree
-
-
-def parent() -> dict[str, Any]:
-    """Of this process, whatever an attack might aim at."""
-    return {
-        "builtins": {name: id(value) for name, value in vars(builtins).items() if name != "_"},
-        "json": {name: id(value) for name, value in vars(json).items()},
-        "math": sorted(vars(math)),
-        "random": id(random.random),
-        "modules": sorted(name for name in sys.modules if "peirce_hostile" in name),
-        "finders": [id(finder) for finder in sys.meta_path],
-        "path": list(sys.path),
-        "environment": dict(os.environ).keys(),
-        "folder": os.getcwd(),
-        "limits": [resource.getrlimit(n) for n in range(10)],
-        "priority": os.getpriority(os.PRIO_PROCESS, 0),
-        "cores": sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (),
-        "handlers": [signal.getsignal(number) for number in SIGNALS],
-        "recursion": sys.getrecursionlimit(),
-        "hooks": [sys.excepthook, sys.displayhook, sys.gettrace(), sys.getprofile()],
-    }
-
-
-def roots_of(sandbox: Any) -> list[int]:
-    """The zygotes' process ids, as this process sees them; none where they cannot be seen."""
-    found = []
-    for slot in getattr(sandbox, "_slots", ()):
-        zygote = slot.link.zygote if slot.link else None
-        if process := getattr(zygote, "process", None):
-            found.append(process.pid)
-        elif engine := getattr(zygote, "engine", None):
-            found.append(engine.inspect_container(zygote.name)["State"]["Pid"])
-    return [pid for pid in found if pid and os.path.exists(f"/proc/{pid}")]
 
 
 # --- one attack --------------------------------------------------------------

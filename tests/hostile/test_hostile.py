@@ -26,7 +26,8 @@ import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, SandboxUnavailable
 from peirce.sandbox import backends, open_sandbox
-from peirce.tests.hostile.scene import HERE, MARK, Attack, Room, Scene, attacks, examine, machine
+from peirce.tests.hostile.scene import HERE, Attack, Room, Scene, attacks, examine
+from peirce.tests.hostile.snapshot import MARK, machine
 
 ATTACKS = {attack.name: attack for attack in attacks()}
 CATEGORIES = {
