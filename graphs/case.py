@@ -105,6 +105,9 @@ class Settings:
 
 @dataclass
 class Case:
+    """All that a node is given: what the session has set and opened, and what the steps so far, and
+    the step under way, amount to. `graphs.memory.case_of` makes one without a store."""
+
     session: str
     problem: Problem
     space: InputSet

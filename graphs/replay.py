@@ -40,6 +40,8 @@ class JournalEnds(PeirceError):
 
 @dataclass
 class Differences:
+    """Where a replay of a problem departs from its record, by step and field."""
+
     problem: str
     found: list[dict[str, Json]] = field(default_factory=list)
 

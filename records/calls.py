@@ -84,6 +84,8 @@ class Outcome:
 
 
 class Journal(Protocol):
+    """What keeps calls, so that none is made twice."""
+
     async def once(
         self,
         key: CallKey,

@@ -93,6 +93,9 @@ class Agreement:
 
 
 class Verdict(StrEnum):
+    """What became of a hypothesis. accepted: consistent and novel; redundant: consistent, but earlier
+    answers gave most of its predictions over S (tools/novelty.py)."""
+
     MALFORMED = "malformed"
     INCONSISTENT = "inconsistent"
     REDUNDANT = "redundant"

@@ -77,6 +77,8 @@ def _none(kind: str) -> NDArray[Any]:
 
 
 class Execute(Protocol):
+    """The oracle of programs."""
+
     async def __call__(
         self, source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
     ) -> Batch:
@@ -89,6 +91,8 @@ Wanted: TypeAlias = Literal["worth", "explained", "extension"]
 
 
 class Solve(Protocol):
+    """The oracle of rules about worlds."""
+
     async def __call__(self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
         """theory: its JSON form with the regime; rule: a formula in scope, as it is written.
         inputs: worlds, or for an extension pairs [world, element]. Raises Unavailable; a limit is a
@@ -97,6 +101,8 @@ class Solve(Protocol):
 
 
 class Judge(Protocol):
+    """The oracle of sentences about labelled text."""
+
     async def __call__(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
     ) -> Predictions:

@@ -40,6 +40,8 @@ class Metric:
 
 
 class ProblemMetrics(Protocol):
+    """How an evaluation scores a problem."""
+
     def __call__(
         self, problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
     ) -> dict[str, float | None]:
@@ -302,6 +304,7 @@ class Tally:
 
 
 def tally(steps: Iterable[StepRecord]) -> Tally:
+    """Steps, and what their hypotheses came to, the most frequent breaches and faults first."""
     number = 0
     verdicts: Counter[Verdict] = Counter()
     breaches: Counter[str] = Counter()

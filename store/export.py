@@ -86,6 +86,7 @@ COLUMNS: dict[str, str] = {
 
 
 def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]:
+    """As `Store.export`. Raises UsageError for an unknown format, or a place that is taken."""
     if format not in FORMATS:
         raise UsageError(f"format {format!r} is unknown; one of {', '.join(FORMATS)}")
     out = out.expanduser().absolute()

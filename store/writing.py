@@ -52,6 +52,8 @@ class _Waiting:
 
 
 class Writer:
+    """The thread, which begins here and ends with `close`."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()

@@ -50,6 +50,8 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Rule:
+    """Steps one after the other, and the function and the sentence that they make."""
+
     steps: tuple[Step, ...]
 
     @property

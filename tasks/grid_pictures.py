@@ -13,6 +13,8 @@ Cell = tuple[int, int]
 
 
 class Canvas:
+    """A grid that is drawn on. rng: decides all that is drawn."""
+
     def __init__(self, rng: random.Random, height: int, width: int, palette: Sequence[int]) -> None:
         self.rng = rng
         self.height = height

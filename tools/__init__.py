@@ -1,0 +1,1 @@
+"""What applies hypotheses and what scores them: functions first, LangChain tools as thin wrappers."""

@@ -13,6 +13,8 @@ from ..training.splits import Fractions, Split, Splits
 
 @dataclass(frozen=True)
 class Subset:
+    """The splits that are kept, and the rule that says which problem stands in which."""
+
     names: tuple[Split, ...]  # in the order of `Split`
     splits: Splits
 

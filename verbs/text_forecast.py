@@ -43,6 +43,8 @@ def calls_of(problem: Problem, space: int, settings: Mapping[str, Json]) -> dict
 
 
 class Counting:
+    """The calls of one problem under the settings of its session."""
+
     def __init__(self, problem: Problem, space: int, settings: Mapping[str, Json]) -> None:
         self.problem, self.space, self.settings = problem, space, settings
         self.method = str(settings["method"])

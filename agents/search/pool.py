@@ -17,6 +17,8 @@ _MODULE = "peirce.agents.search.worker"
 
 
 class Worker:
+    """A search process, which answers one request after the other; started anew where it dies."""
+
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
         self.process = LineProcess(_MODULE)

@@ -18,6 +18,8 @@ def most_uses(instances: int) -> int:
 
 
 class Used:
+    """How often each template stands in the instances so far."""
+
     def __init__(self) -> None:
         self.templates: Counter[tuple[str, ...]] = Counter()
         self.instances: Counter[tuple[str, ...]] = Counter()

@@ -66,6 +66,9 @@ def label_words(text: str) -> list[str]:
 
 
 class Outcomes:
+    """Reads which label an outcome names. told: what the data set says of itself, whose
+    words may stand beside a label. pair: rows are two texts, of which one wins."""
+
     def __init__(self, labels: tuple[str, ...], pair: bool, told: str = "") -> None:
         self.labels = labels
         self.named = sorted(

@@ -24,12 +24,15 @@ SEPARATES = (";", ".", ",", "!", "and", "but", "while", "whereas")
 
 
 def read_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
+    """The rule that a sentence is, or why it is none. public: `View.public` of the data set."""
     if len(sentence) > MOST_CHARACTERS:
         return NotExact(f"a sentence of more than {MOST_CHARACTERS} characters")
     return Sentence(sentence, public).read()
 
 
 class Sentence:
+    """One sentence while it is read. public: `View.public` of the data set."""
+
     def __init__(self, sentence: str, public: Mapping[str, Json]) -> None:
         texts = text_columns(public)
         self.pair = public.get("shape") == "pair" and len(texts) == 2

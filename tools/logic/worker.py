@@ -20,6 +20,8 @@ _GATES = 200_000
 
 
 class Worker:
+    """Answers one request after the other; keeps the grounded worlds of the last ones."""
+
     def __init__(self) -> None:
         self.solved: OrderedDict[str, Solved] = OrderedDict()
 

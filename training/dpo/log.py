@@ -32,6 +32,8 @@ NAMES = (*PROBES, *CURRICULUM, *COURSE, *SAMPLED)
 
 
 class TrainingLog(Protocol):
+    """What a training tells its points to."""
+
     def open(self, training: str, settings: Mapping[str, Json]) -> None:
         """Begins a training, or goes on with one of that name (a resume).
 

@@ -18,6 +18,9 @@ from .grammar import EVERY, Kind, Literal, Rule, Scene
 
 
 class Evidence:
+    """What the shown scenes say: which objects do nothing (duds), and what is left of each scene
+    that is on."""
+
     def __init__(self, shown: Sequence[Scene], on: Sequence[bool]) -> None:
         duds = {entity for scene, lit in zip(shown, on, strict=True) if not lit for entity in scene}
         lit = [frozenset(scene) - duds for scene, lit in zip(shown, on, strict=True) if lit]

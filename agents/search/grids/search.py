@@ -77,6 +77,8 @@ ALTERNATE = 4.0  # dearer than the cheapest one, at most
 
 
 class Search:
+    """The search of one problem: states reached so far, and the programs that explain all pairs."""
+
     def __init__(self, inputs: Grids, outputs: Grids, expansions: float) -> None:
         self.goal = Goal(inputs, outputs)
         self.budget = Budget(expansions)

@@ -54,6 +54,8 @@ class Met(NamedTuple):
 
 
 class Covering:
+    """The search for one cover. wanted: (rows,), those to be covered."""
+
     def __init__(self, atoms: Atoms, wanted: Marks, budget: Budget) -> None:
         self.atoms, self.wanted, self.budget = atoms, wanted, budget
         self.evidence = Evidence(atoms, wanted)
