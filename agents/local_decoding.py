@@ -391,4 +391,5 @@ def _inner(model: Any) -> Any:
 
 
 def parameters(model: Any) -> int:
+    """How many numbers its weights are."""
     return sum(weight.numel() for weight in model.parameters())

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records import Digest, Message, digest_of
+from ..tasks.compact_values import one_line
 
 RATING_PROMPT_VERSION = 1
 
@@ -88,34 +89,34 @@ _SCALES = {
         ),
     ),
 }
-QUALITIES = tuple(_SCALES)
 
 
 def about_same(one: str, other: str) -> list[Message]:
     """Whether two hypotheses share an input variable: yes or no."""
-    return _user(_FEATURE.format_map({"one": _line(one), "other": _line(other)}))
+    return _user(_FEATURE.format_map({"one": one_line(one), "other": one_line(other)}))
 
 
 def looks_at(variable: str, hypothesis: str) -> list[Message]:
     """Whether a hypothesis is about a variable: yes or no."""
-    return _user(_VARIABLE.format_map({"one": _line(variable), "other": _line(hypothesis)}))
+    return _user(_VARIABLE.format_map({"one": one_line(variable), "other": one_line(hypothesis)}))
 
 
 def relationship(true: str, found: str) -> list[Message]:
     """How much of a true hypothesis a found one says: 0, .25, .5, .75 or 1."""
-    return _user(_RELATIONSHIP.format_map({"one": _line(true), "other": _line(found)}))
+    return _user(_RELATIONSHIP.format_map({"one": one_line(true), "other": one_line(found)}))
 
 
 def quality(which: str, hypothesis: str, known: Sequence[str], about: str = "") -> list[Message]:
-    """One of `QUALITIES`, 1 to 5 with a reason. known: findings, shown as a list. about: of the data."""
+    """which: one of `QUALITIES` (tasks/rating_answers.py); 1 to 5 with a reason. known: findings, shown
+    as a list. about: of the data."""
     question, points = _SCALES[which]
     parts = [question]
     if about:
-        parts.append(f"The data: {_line(about)}")
+        parts.append(f"The data: {one_line(about)}")
     parts.append("\n".join(f"{n}: {point}" for n, point in enumerate(points, 1)))
     if known:
-        parts.append("What is known:\n" + "\n".join(f"- {_line(one)}" for one in known))
-    parts.append(f"Hypothesis: {_line(hypothesis)}")
+        parts.append("What is known:\n" + "\n".join(f"- {one_line(one)}" for one in known))
+    parts.append(f"Hypothesis: {one_line(hypothesis)}")
     parts.append("Answer in two lines:\nScore: a whole number from 1 to 5\nReasoning: why")
     return _user("\n\n".join(parts))
 
@@ -123,11 +124,6 @@ def quality(which: str, hypothesis: str, known: Sequence[str], about: str = "") 
 def rating_prompt_hash() -> Digest:
     """Of the wording; ratings by other words are others."""
     return digest_of([RATING_PROMPT_VERSION, _FEATURE, _VARIABLE, _RELATIONSHIP, _SCALES])
-
-
-def _line(text: str) -> str:
-    """A hypothesis on one line, so that nothing in it looks like another part of the prompt."""
-    return " ".join(text.split())
 
 
 def _user(text: str) -> list[Message]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records import Digest, Message, digest_of
+from ..tasks.compact_values import one_line
 
 TOPIC_PROMPT_VERSION = 1
 
@@ -102,13 +103,13 @@ _AGAIN = """\
 def labels(about: str, count: int, words: int, taken: Sequence[str] = ()) -> list[Message]:
     """`count` labels of a subject, beside those that are taken."""
     told = _taken("Labels that are there already", taken)
-    return _user(_LABELS.format(about=_line(about), count=count, words=words, taken=told))
+    return _user(_LABELS.format(about=one_line(about), count=count, words=words, taken=told))
 
 
 def types(about: str, named: Sequence[str], count: int, words: int) -> list[Message]:
     """`count` types of phrase. named: the labels, with what they stand for."""
     told = _bullets(named)
-    return _user(_TYPES.format(about=_line(about), labels=told, count=count, words=words))
+    return _user(_TYPES.format(about=one_line(about), labels=told, count=count, words=words))
 
 
 def phrases(
@@ -124,7 +125,7 @@ def phrases(
     of a phrase, of those in brackets, and outside of them."""
     return _user(
         _PHRASES.format(
-            about=_line(about), labels=_bullets(named), kind=_line(kind), count=count,
+            about=one_line(about), labels=_bullets(named), kind=one_line(kind), count=count,
             taken=_taken("Phrases of other types, whose words are taken", others),
             names=", ".join(names), phrase_words=most[0], core_words=most[1], loose_words=most[2],
         )
@@ -135,10 +136,10 @@ def templates(
     about: str, named: Sequence[str], slots: Sequence[tuple[str, Sequence[str]]], count: int
 ) -> list[Message]:
     """`count` texts with slots. slots: each type with its phrases."""
-    told = [f"[{kind}]: {'; '.join(map(_line, some))}" for kind, some in slots]
+    told = [f"[{kind}]: {'; '.join(map(one_line, some))}" for kind, some in slots]
     return _user(
         _TEMPLATES.format(
-            about=_line(about), labels=_bullets(named), slots=_bullets(told), count=count,
+            about=one_line(about), labels=_bullets(named), slots=_bullets(told), count=count,
             marks=", ".join(f"[{kind}]" for kind, _ in slots),
         )
     )  # fmt: skip
@@ -152,7 +153,7 @@ def forms(
     numbered = "\n".join(f"{n}. {one}" for n, one in enumerate(filled, 1))
     return _user(
         _FORMS.format(
-            about=_line(about), template=template, kind=kind, filled=numbered,
+            about=one_line(about), template=template, kind=kind, filled=numbered,
             kept=", ".join(f'"{one}"' for one in kept), added=added,
         )
     )  # fmt: skip
@@ -188,12 +189,7 @@ def _taken(what: str, some: Sequence[str]) -> str:
 
 
 def _bullets(some: Sequence[str]) -> str:
-    return "\n".join(f"- {_line(one)}" for one in some)
-
-
-def _line(text: str) -> str:
-    """On one line, so that nothing in it looks like another part of the prompt."""
-    return " ".join(text.split())
+    return "\n".join(f"- {one_line(one)}" for one in some)
 
 
 def _user(text: str) -> list[Message]:

@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import InputSet, Json, Problem, StepRecord
+from ..tasks.rating_answers import QUALITIES
 from ..tools.label_scores import accuracy, macro_f1
 from . import discovered
 from .evaluation import Evaluation, Metric
-from .rated import QUALITIES
 from .statistics import Interval, over_rows, wilson
 
 SPLITS = {

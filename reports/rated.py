@@ -12,9 +12,8 @@ from math import fsum, nan
 import numpy as np
 
 from ..records import Json
+from ..tasks.rating_answers import QUALITIES
 from ..tools.discovery.scores import Discovery, paper, released
-
-QUALITIES = ("novelty", "plausibility", "clarity")
 
 
 def summed(

@@ -25,6 +25,7 @@ from ..tasks import judgeable
 from ..tools.gear import matrix
 from ..tools.gear_bounds import scatter_point
 from ..tools.memorising import Inputs, is_memorising
+from .passing import all_judged
 
 if TYPE_CHECKING:
     from ..store import ProblemRow, Store
@@ -123,7 +124,7 @@ def _read(row: ProblemRow, steps: list[StepRecord], options: Options, spaces: Sp
     if not all(keep):
         problem = replace(problem, hidden=tuple(_kept(problem.hidden, keep)))
         steps = [_on_pairs(record, keep) for record in steps]
-    detail = _detail(row, _judged(steps), len(memorising))
+    detail = _detail(row, all_judged(steps), len(memorising))
     return Read(problem, tuple(steps), spaces.space(row.space), detail, keep.count(False))
 
 
@@ -133,14 +134,10 @@ def _memorising(row: ProblemRow, steps: Sequence[StepRecord], spaces: Spaces) ->
     other = spaces.inputs(row.space).other_than(shown)
     return {
         id(one)
-        for one in _judged(steps)
+        for one in all_judged(steps)
         if one.verdict.consistent and one.hypothesis is not None and one.space is not None
         and is_memorising(one.hypothesis.text, shown, one.space, other)
     }  # fmt: skip
-
-
-def _judged(steps: Sequence[StepRecord]) -> list[Judged]:
-    return [judged for record in steps for answer in record.answers for judged in answer.judged]
 
 
 def _detail(row: ProblemRow, judged: Sequence[Judged], memorising: int) -> Detail:

@@ -14,7 +14,8 @@ from ..records import Json, canonical_json
 MARK = "\ufdd0"  # a noncharacter: no honest text begins with it, and one that does is escaped too
 
 
-def _is_utf8(text: str) -> bool:
+def is_utf8(text: str) -> bool:
+    """Whether it has no lone surrogates."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -23,7 +24,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def text_cell(text: str) -> str:
-    if _is_utf8(text) and not text.startswith(MARK):
+    if is_utf8(text) and not text.startswith(MARK):
         return text
     return MARK + json.dumps(text)
 
@@ -40,7 +41,7 @@ def json_cell(value: Json) -> str:
 
 def canonical_cell(text: str) -> str:
     """As `json_cell`, of what is canonical JSON already."""
-    if _is_utf8(text):
+    if is_utf8(text):
         return text
     return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
 

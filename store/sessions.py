@@ -30,6 +30,7 @@ class ProblemRow:
 
 
 def new_id() -> str:
+    """Of a session or a training, at random."""
     return "".join(secrets.choice(LETTERS) for _ in range(8))
 
 

@@ -51,5 +51,6 @@ def _is_grid(value: list[Json]) -> bool:
 
 
 def one_line(text: str) -> str:
-    """Blanks and line breaks of any number as one blank."""
+    """Blanks and line breaks of any number as one blank: in a prompt nothing of such a text looks like
+    another part of it."""
     return " ".join(text.split())

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from .label_answers import ANSWER_CHARACTERS, without_thoughts
 
+QUALITIES = ("novelty", "plausibility", "clarity")
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MARKS = (1.0, 2.0, 3.0, 4.0, 5.0)
 

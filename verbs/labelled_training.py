@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..records import DataError, Json, UsageError
 from ..reports import writing
 from ..reports.statistics import wilson
+from ..store.sessions import new_id
 from ..tasks.files import expanded
 from ..tasks.label_problems import SPLIT_NAMES, Rows
 from ..tasks.labels import TASK, Labels
@@ -23,7 +24,6 @@ from .training_folder import (
     CARD,
     check_unused,
     keep_asked,
-    new_training,
     read_asked,
     read_config,
     say_new,
@@ -90,7 +90,7 @@ def train_labels(
     asked: dict[str, Json] = {
         "kind": "labels", "base": base, "data": data, "problem": wanted, "label": label, "ood": ood,
         "settings": told.record(), "store": str(path),
-        "training": before.get("training") or new_training(), "digests": [s.digests() for s in sets],
+        "training": before.get("training") or new_id(), "digests": [s.digests() for s in sets],
     }  # fmt: skip
     if before:
         _same(folder, before, asked)

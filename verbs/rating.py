@@ -26,6 +26,7 @@ from ..records import (
     canonical_json,
     digest_of,
 )
+from ..tasks.rating_answers import QUALITIES
 from .arguments import checked
 from .checking import as_they_come
 from .intended import CONCURRENCY
@@ -34,7 +35,7 @@ from .outcome import problem_in, reading, store_path
 from .ratings_file import RatingsFile, beside, key_of, read_ratings
 
 DISCOVERY = "discovery"
-SCORES = (DISCOVERY, "novelty", "plausibility", "clarity")
+SCORES = (DISCOVERY, *QUALITIES)
 NEED_KNOWN = ("novelty", "plausibility")
 Give = Callable[[dict[str, Json]], Awaitable[None]]
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..records import DataError, Json, UsageError
 from ..reports import writing
-from ..store.sessions import LETTERS
 from ..tasks.files import expanded
 from ..tasks.sentences import warn
 
@@ -86,7 +84,3 @@ def say_new(folder: Path) -> None:
 def is_first() -> bool:
     """Of the processes that a launcher started, the one that writes; alone a process is it."""
     return os.environ.get("RANK", "0") == "0"
-
-
-def new_training() -> str:
-    return "".join(secrets.choice(LETTERS) for _ in range(8))

@@ -40,6 +40,7 @@ from ...records import (
     canonical_json,
     digest_of,
 )
+from ...store.cells import is_utf8
 from .preferences import Pool
 
 if TYPE_CHECKING:
@@ -228,21 +229,13 @@ def _left_out(one: Given, taken: Mapping[str, Answered], costed: bool) -> str:
     if one.hypothesis is None and one.reason.startswith(UNANSWERED):
         return "unanswered"
     said = () if one.hypothesis is None else (one.hypothesis.description, one.hypothesis.text)
-    if not all(map(_is_text, (one.text, *said))):
+    if not all(map(is_utf8, (one.text, *said))):
         return "not_text"
     if one.verdict.consistent and (one.codes is None or one.reasons is None):
         return "not_judged"
     if one.verdict.consistent and costed and _cost(one) is None:
         return "not_judged"
     return "repeated" if one.text in taken else ""
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _cost(one: Given) -> int | None:

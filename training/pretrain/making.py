@@ -166,8 +166,9 @@ def _learned(
     """The trained model, its tokenizer, and what the record says of the course."""
     import torch
 
+    from ...agents.local_decoding import parameters
     from . import course, packing, tokenizer
-    from .model import fresh, parameters
+    from .model import fresh
 
     vocabulary, rows = SIZES[settings.size][4:]
     tell({"part": "tokenizer", "done": 0.0})

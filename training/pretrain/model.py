@@ -94,7 +94,3 @@ def _features(value: int) -> list[float]:
     waves = [f(2 * math.pi * value / period) for period in (2, 3, 4, 5, 10, 20, 40, 100, 200)
              for f in (math.sin, math.cos)]  # fmt: skip
     return [*waves, 2 * value / 99 - 1, 2 * min(value, 9) / 9 - 1]
-
-
-def parameters(model: Any) -> int:
-    return sum(weight.numel() for weight in model.parameters())
