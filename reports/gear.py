@@ -22,6 +22,7 @@ from ..records import UNASKED, InputSet, Problem, StepRecord, Verdict
 from ..tools import gear as scores
 from . import passing
 from .evaluation import Evaluation, Metric
+from .results import all_judged
 from .statistics import Interval
 from .statistics import summary as summarise
 
@@ -54,7 +55,7 @@ def problem_metrics(
     consistent hypothesis has no predictions over S. Raises ValueError where hypotheses of one
     problem were scored over sample spaces of different sizes.
     """
-    judged = passing.all_judged(steps)
+    judged = all_judged(steps)
     verdicts = [j.verdict for j in judged]
     counts = Counter(verdicts)
     consistent = [j for j in judged if j.verdict.consistent]

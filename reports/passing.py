@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records import Agreement, Judged, Problem, StepRecord
+from ..records import Agreement, Judged, Problem
 from .evaluation import Metric
 
 METRICS = (
@@ -24,11 +24,6 @@ METRICS = (
     Metric("top3", "higher", "one of the first three answers is right on all hidden pairs"),
 )
 WITHOUT_HIDDEN = Metric("without_hidden", None, "share of problems without hidden pairs")
-
-
-def all_judged(steps: Sequence[StepRecord]) -> list[Judged]:
-    """Every hypothesis or malformed answer of one problem, in the order of its steps."""
-    return [judged for record in steps for answer in record.answers for judged in answer.judged]
 
 
 def pass_rates(problem: Problem, judged: Sequence[Judged]) -> dict[str, float | None]:

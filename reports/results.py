@@ -25,7 +25,6 @@ from ..tasks import judgeable
 from ..tools.gear import matrix
 from ..tools.gear_bounds import scatter_point
 from ..tools.memorising import Inputs, is_memorising
-from .passing import all_judged
 
 if TYPE_CHECKING:
     from ..store import ProblemRow, Store
@@ -138,6 +137,11 @@ def _memorising(row: ProblemRow, steps: Sequence[StepRecord], spaces: Spaces) ->
         if one.verdict.consistent and one.hypothesis is not None and one.space is not None
         and is_memorising(one.hypothesis.text, shown, one.space, other)
     }  # fmt: skip
+
+
+def all_judged(steps: Sequence[StepRecord]) -> list[Judged]:
+    """Every hypothesis or malformed answer of one problem, in the order of its steps."""
+    return [judged for record in steps for answer in record.answers for judged in answer.judged]
 
 
 def _detail(row: ProblemRow, judged: Sequence[Judged], memorising: int) -> Detail:

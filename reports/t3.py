@@ -26,6 +26,7 @@ from ..records import UNASKED, InputSet, Judged, Predictions, Problem, StepRecor
 from ..tools.gear import prediction_share
 from . import gear, passing
 from .evaluation import Evaluation, Metric
+from .results import all_judged
 from .statistics import Interval
 from .statistics import summary as summarise
 
@@ -86,7 +87,7 @@ def _of_round(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None
 ) -> dict[str, float | None]:
     scored = gear.problem_metrics(problem, steps, space)
-    return scored | _saying_little(passing.all_judged(steps), space)
+    return scored | _saying_little(all_judged(steps), space)
 
 
 def _saying_little(judged: Sequence[Judged], space: InputSet | None) -> dict[str, float | None]:
