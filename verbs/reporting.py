@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from pathlib import Path
 
 from ..records import Json, UsageError
 from ..reports import writing
 from ..reports.page import Contents, document
-from ..tasks.files import expanded
+from ..tasks.files import expanded, write_whole
 from .arguments import checked
 from .outcome import reading
 
@@ -34,23 +32,13 @@ def report(
         found = list(dict.fromkeys(opened.find(session) for session in sessions or ("last",)))
         contents = Contents(opened, found, name)
         overview = contents.overview()
-        size = _written(target, document(overview, contents.problems()))
+        # Part by part: a page of thousands of problems is never in memory whole.
+        parts = document(overview, contents.problems())
+        write_whole({target: (part.encode("utf-8", "replace") for part in parts)})
     problems = sum(len(one["problems"]) for one in overview["sessions"])
-    return {"sessions": found, "problems": problems, "file": str(target), "bytes": size}
-
-
-def _written(target: Path, parts: Iterable[str]) -> int:
-    """Part by part under a temporary name, then renamed: a page of thousands of problems is never in
-    memory whole."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with open(draft, "w", encoding="utf-8", errors="replace") as file:
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-    return target.stat().st_size
+    return {
+        "sessions": found,
+        "problems": problems,
+        "file": str(target),
+        "bytes": target.stat().st_size,
+    }

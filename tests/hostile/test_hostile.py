@@ -85,7 +85,11 @@ def test_there_are_hostile_hypotheses_of_every_category_and_pytest_collects_none
         assert not attack.name.split("/")[1].startswith("test_"), attack.name
         for values in attack.values.values():
             assert len(values) in (0, 4), attack.name
-    assert sorted(p.name for p in HERE.glob("*.py")) == ["scene.py", "snapshot.py", "test_hostile.py"]
+    assert sorted(p.name for p in HERE.glob("*.py")) == [
+        "scene.py",
+        "snapshot.py",
+        "test_hostile.py",
+    ]
 
 
 # --- the checks can fail -----------------------------------------------------
