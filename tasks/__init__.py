@@ -70,7 +70,8 @@ def task(name: str) -> Task:
     if base not in found and not name.lower().endswith(own.ENDINGS) and Path(name).exists():
         raise UsageError(
             f"{name} is data, where a task is needed: peirce run labels --data {name} for labelled"
-            f" rows, peirce run examples --data {name} for pairs of input and output"
+            f" rows, peirce run examples --data {name} for pairs of input and output (a task file's"
+            f" name ends in {', '.join(own.ENDINGS)})"
         )
     if own.is_path(name):
         return own.task_of(name, set(found))
