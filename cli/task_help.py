@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
 
 def told_of(name: str) -> dict[str, Any] | None:
-    """What `api.tasks_help` says of a task; None where there is no task of this name."""
+    """What `api.tasks_help` says of a task; None where there is none of this name. A file that is there
+    and is no task is an error that says why (PeirceError)."""
     from .. import api
     from ..records import PeirceError
 
     try:
         return api.tasks_help(name)
     except PeirceError:
+        if Path(name).exists():
+            raise
         return None
 
 

@@ -7,7 +7,7 @@ before anything is counted. `Detail` is what tables need beside the metrics.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
@@ -104,6 +104,14 @@ def read(
     known = spaces or Spaces(store)
     ids = [row.problem.id for row in rows]
     records = store.steps(session, ids, spaces=True if every else "consistent")
+    for row, steps in with_steps(rows, records):
+        yield _read(row, steps, options, known)
+
+
+def with_steps(
+    rows: Iterable[ProblemRow], records: Iterable[StepRecord]
+) -> Iterator[tuple[ProblemRow, list[StepRecord]]]:
+    """Each row with its steps, which come in the order of the rows; also those that have none."""
     groups = groupby(records, key=lambda record: record.problem)
     ahead = next(groups, None)
     for row in rows:
@@ -111,7 +119,7 @@ def read(
         if ahead is not None and ahead[0] == row.problem.id:
             steps = list(ahead[1])
             ahead = next(groups, None)
-        yield _read(row, steps, options, known)
+        yield row, steps
 
 
 def _read(row: ProblemRow, steps: list[StepRecord], options: Options, spaces: Spaces) -> Read:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import combinations, groupby
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json, StepRecord
 from ..evaluation import Evaluation, evaluate_session, find_evaluation, tally
-from ..results import Spaces
+from ..results import Spaces, with_steps
 from ..statistics import bootstrap
 from .curves import Course, regions
 from .opened import opened_problem
@@ -28,8 +28,8 @@ MOST_COMPARED = 6  # sessions of which every pair is compared
 
 
 class Contents:
-    """The page of some sessions of a store. evaluations: by session, the name of the evaluation; without
-    one that which fits the task. Raises StoreError, and UsageError for an evaluation that does not fit."""
+    """The page of some sessions of a store. evaluation: by name, whose metrics it has; without
+    one that which fits each task. Raises StoreError, and UsageError for an evaluation that does not fit."""
 
     def __init__(
         self, store: Store, sessions: Sequence[str], evaluation: str | None = None
@@ -75,7 +75,7 @@ class Contents:
         calls = _by_problem(self._store.listed_calls(session, problem))
         banks = _by_problem(self._store.bank(session, problem))
         records = self._store.steps(session, [row.problem.id for row in rows], spaces="consistent")
-        for row, steps in _with_steps(rows, records):
+        for row, steps in with_steps(rows, records):
             name = row.problem.id
             space = self._spaces.space(row.space)
             yield row, opened_problem(row, steps, space, calls.get(name, ()), banks.get(name, ()))
@@ -88,7 +88,7 @@ class Contents:
         values = {one["problem"]: one for one in scored["by_problem"]}
         course = Course()
         listed = []
-        for row, steps in _with_steps(rows, self._store.steps(session, spaces=False)):
+        for row, steps in with_steps(rows, self._store.steps(session, spaces=False)):
             course.add(steps)
             listed.append(_row(row, steps, values.get(row.problem.id, {}), chosen))
         course.banks(self._store.bank_growth(session))
@@ -113,20 +113,6 @@ def _by_problem(rows: Iterable[dict[str, Json]]) -> dict[str, list[dict[str, Jso
     for row in rows:
         found.setdefault(row.pop("problem"), []).append(row)
     return found
-
-
-def _with_steps(
-    rows: Iterable[ProblemRow], records: Iterable[StepRecord]
-) -> Iterator[tuple[ProblemRow, list[StepRecord]]]:
-    """Each row with its steps, which come in the order of the rows; also those that have none."""
-    groups = groupby(records, key=lambda record: record.problem)
-    ahead = next(groups, None)
-    for row in rows:
-        steps: list[StepRecord] = []
-        if ahead is not None and ahead[0] == row.problem.id:
-            steps = list(ahead[1])
-            ahead = next(groups, None)
-        yield row, steps
 
 
 def _row(

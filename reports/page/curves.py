@@ -21,13 +21,11 @@ class Course:
     """Gathers the steps of a session, problem by problem."""
 
     def __init__(self) -> None:
-        self._problems = 0
         self._by_step: dict[int, Counter[Verdict]] = {}
         self._found: list[list[int]] = []  # of each problem, accepted after each answer
         self._banks: list[dict[str, Json]] = []
 
     def add(self, steps: Sequence[StepRecord]) -> None:
-        self._problems += 1
         found, accepted = [], 0
         for step in steps:
             counted = self._by_step.setdefault(step.step, Counter())

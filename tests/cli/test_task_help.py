@@ -52,3 +52,14 @@ def test_what_is_neither_verb_nor_task_is_refused() -> None:
     assert done.returncode == 2 and "No such command 'lables'" in done.stderr
     with pytest.raises(UsageError, match="did you mean labels"):
         api.tasks_help("lables")
+
+
+def test_a_file_that_is_no_task_says_why(tmp_path) -> None:
+    broken = tmp_path / "mine.yaml"
+    broken.write_text("name: [")
+    done = peirce(str(broken))
+    assert done.returncode != 0 and "mine.yaml" in done.stderr
+    assert "No such command" not in done.stderr and "Traceback" not in done.stderr
+    data = tmp_path / "pairs.csv"
+    data.write_text("input,output\n1,2\n")
+    assert "is data, where a task is needed" in peirce(str(data)).stderr
