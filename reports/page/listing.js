@@ -19,6 +19,8 @@ class Listing {
     this.drawn = MOST_ROWS;
     this.open = null; // the row that is open
     this.found = null; // numbers of the problems that were searched for; null: all
+    this.asked = 0; // searches so far
+    this.openings = 0;
     this.timer = 0;
     this.count = h("p", { role: "status", class: "count" });
     this.body = h("tbody");
@@ -47,7 +49,7 @@ class Listing {
     this.box = h("input", { type: "search", id: "search", placeholder: "words of problems, hypotheses, answers", oninput: () => {
       this.region.setAttribute("aria-busy", "true");
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.find(this.box.value), PAUSE_MS);
+      this.timer = setTimeout(() => this.find(this.box.value).catch(() => this.region.removeAttribute("aria-busy")), PAUSE_MS);
     } });
     const ends = [...new Set(this.rows.map(({ problem }) => endOf(problem)))].sort();
     const found = h("div", { class: "listing" },
@@ -67,21 +69,22 @@ class Listing {
     return h("div", { class: "columns" }, found, this.place);
   }
 
-  // After the data have changed: the list, and the open problem where something happened to it.
-  renew() {
+  // After the data have changed: the list, and the open problem where something happened to it. Ends when both are drawn.
+  async renew() {
     const before = this.open;
     this.take();
     if (before) this.open = this.rows[before.at] || null;
-    if (this.found) this.find(this.state.query);
-    else this.fill();
-    if (before && this.open && JSON.stringify(before.problem) !== JSON.stringify(this.open.problem)) this.show(this.open);
+    const changed = before && this.open && JSON.stringify(before.problem) !== JSON.stringify(this.open.problem);
+    const found = this.found ? this.find(this.state.query) : this.fill();
+    await Promise.all([found, changed ? this.show(this.open) : null]);
   }
 
   async find(query) {
     this.state.query = query;
+    const asked = ++this.asked;
     const sought = query.toLowerCase().split(/\s+/).filter(Boolean);
     const found = sought.length ? await this.source.search(sought, this.rows) : null;
-    if (this.state.query !== query) return;
+    if (this.asked !== asked) return; // a later search has been begun
     this.found = found;
     this.drawn = MOST_ROWS;
     this.fill();
@@ -142,8 +145,9 @@ class Listing {
     if (this.open) this.mark(this.open.at, false);
     this.open = row;
     this.mark(row.at, true);
+    const opening = ++this.openings;
     const told = await this.source.problem(row);
-    if (this.open !== row) return;
+    if (this.openings !== opening) return; // another one has been opened, or this one anew
     const again = this.place.dataset.at === String(row.at);
     const [held, unfolded] = [this.place.contains(document.activeElement), again ? unfoldedIn(this.place) : []];
     this.place.dataset.at = row.at;
@@ -155,8 +159,9 @@ class Listing {
     if (this.place.getBoundingClientRect().top < 0 || this.place.getBoundingClientRect().top > innerHeight * 0.7) this.place.scrollIntoView({ block: "start" });
   }
 
-  missing(address) {
-    this.place.replaceChildren(h("p", null, `There is no problem ${address} on this page.`));
+  // A sentence in place of the open problem.
+  say(text) {
+    this.place.replaceChildren(h("p", null, text));
   }
 
   // Links to the problems before and after, as the list stands.

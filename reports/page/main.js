@@ -97,8 +97,8 @@ class Page {
   follow() {
     if (!location.hash.startsWith("#problem/")) return;
     const row = this.listing.rows.find(({ session, problem }) => [location.hash, encodeURI(location.hash)].includes(addressOf(session.session, problem.id)));
-    if (row) this.listing.show(row);
-    else this.listing.missing(location.hash);
+    if (row) this.listing.show(row).catch(() => this.listing.say("The server does not answer."));
+    else this.listing.say(`There is no problem ${location.hash} on this page.`);
   }
 
   key(event) {
@@ -127,19 +127,20 @@ class Page {
         const asked = performance.now();
         const answer = await fetch(`overview?have=${encodeURIComponent(this.page.mark)}`);
         if (!answer.ok) throw new Error(`${answer.status}`);
-        if (answer.status === 200) this.renew(await answer.json());
+        if (answer.status === 200) await this.renew(await answer.json());
         took = performance.now() - asked;
       } catch (error) {
+        this.page.mark = ""; // what was drawn may be half of an answer: the next one is whole
         tell("The server does not answer; what stands here is the last that it gave.");
         await new Promise((done) => setTimeout(done, 5 * EVERY_MS));
       }
     }
   }
 
-  renew(page) {
+  async renew(page) {
     Object.assign(this.page, page);
     this.redraw();
-    this.listing.renew();
+    await this.listing.renew();
   }
 }
 

@@ -113,7 +113,40 @@ def test_the_page_follows_and_keeps_what_a_reader_has_open(tmp_path, request):
             for name in ("", "overview", "problem", "search")
         }
         viewer.close()
-        page.page.wait_for_selector("text=The server does not answer", timeout=40_000)
+        page.page.wait_for_selector(
+            "text=The server does not answer; what stands here", timeout=40_000
+        )
+        page.page.fill("#search", "one")
+        page.page.wait_for_selector(".scroll.list:not([aria-busy])")
+        page.page.click("#problems tbody a >> nth=1")
+        page.page.wait_for_selector(".opened >> text=The server does not answer.")
+        assert len(page.listed()) == 2  # the last list stays
+        assert all("Failed to load resource" in said for said in page.said), page.said
+
+
+def test_an_answer_that_comes_late_does_not_stop_the_page(tmp_path, request):
+    """Searches and openings that are overtaken by others, or by news of the session."""
+    with running(tmp_path) as (viewer, runner, let):
+        page = request.getfixturevalue("tab")()
+
+        def late(route):
+            time.sleep(0.7)
+            route.continue_()
+
+        page.page.route("**/search?*", late)
+        page.page.route("**/problem?*", late)
+        page.page.goto(viewer.url)
+        page.page.wait_for_selector("text=Running: 0 of 2 problems")
+        page.page.fill("#search", "answer")
+        page.page.click("#problems tbody a >> nth=0")
+        for number in range(1, 7):
+            let(number)
+        page.page.click("#problems tbody a >> nth=1")
+        page.page.wait_for_selector("text=Ended; this page is up to date.")
+        assert page.all(".list tbody tr td:nth-of-type(2)") == ["3", "3"]
+        page.page.wait_for_selector(".hypotheses > li >> nth=2")
+        assert page.page.text_content(".problem h3") == "two"
+        assert page.said == []
 
 
 def test_the_command_line_prints_an_address_and_ends_at_ctrl_c(tmp_path):
