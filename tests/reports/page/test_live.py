@@ -126,7 +126,7 @@ def test_the_page_follows_and_keeps_what_a_reader_has_open(tmp_path, request):
 
 def test_an_answer_that_comes_late_does_not_stop_the_page(tmp_path, request):
     """Searches and openings that are overtaken by others, or by news of the session."""
-    with running(tmp_path) as (viewer, runner, let):
+    with running(tmp_path) as (viewer, _runner, let):
         page = request.getfixturevalue("tab")()
 
         def late(route):
