@@ -24,8 +24,8 @@ from . import (
     tasks,
     training,
 )
+from .groups import Verbs
 from .options import examples
-from .task_help import Verbs
 
 app = typer.Typer(
     name="peirce",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 
 def told_of(name: str) -> dict[str, Any] | None:
@@ -28,19 +28,7 @@ def print_of(told: dict[str, Any]) -> None:
     readable.print_task(text.console(), told)
 
 
-class Verbs(TyperGroup):
-    """The verbs; the name of a task, or the path of a user's own, in the place of one shows how to run on
-    it. Anything else is an unknown verb as always."""
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        found = super().get_command(ctx, cmd_name)
-        if found is not None or cmd_name.startswith("-"):
-            return found
-        told = told_of(cmd_name)
-        return None if told is None else _Task(cmd_name, callback=lambda: print_of(told))
-
-
-class _Task(TyperCommand):
+class TaskHelp(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         assert self.callback is not None
         self.callback()

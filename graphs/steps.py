@@ -35,7 +35,6 @@ from ..records import (
     StepRecord,
     ToolCall,
     ToolSpec,
-    Verdict,
     View,
 )
 from .asking import PROPOSER, asked
@@ -211,23 +210,19 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
     """A hypothesis enters the bank once, with one event for each shown observation: an accepted one,
     a redundant one where that is no fault, and where `banks_all` says so any."""
     everything = case.settings.text is not None and case.settings.text.banks_all
-    in_rounds = "round" in case.step_fields  # where each round may accept what another has
     events = []
     for answer in case.answered:
         for one in answer.judged:
             if one.hypothesis is None or one.shown is None:
                 continue
-            seen = one.hypothesis.digest in case.banked
             good = one.verdict.consistent and not one.bad
-            newly = good and (not seen or (one.verdict is Verdict.ACCEPTED and not in_rounds))
-            if not (not seen if everything else newly):
+            if one.hypothesis.digest in case.banked or not (good or everything):
                 continue
             case.banked.add(one.hypothesis.digest)
             about = (one.hypothesis.digest, one.hypothesis.text, one.hypothesis.description)
             for observation, mark in enumerate(one.shown.marks):
                 case.bank_clock += 1
-                right = mark if everything else mark is True
-                events.append(BankEvent(*about, observation, right, case.bank_clock))
+                events.append(BankEvent(*about, observation, mark, case.bank_clock))
     for event in events:
         case.bank.apply(event)
     return tuple(events)

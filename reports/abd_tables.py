@@ -36,7 +36,7 @@ def headed(metric: str) -> str:
 
 
 def cell(value: Interval) -> Mean | None:
-    if value["mean"] is None or value["low"] is None or value["high"] is None:
+    if value["mean"] is None:
         return None
     return Mean(value["mean"], value["low"], value["high"])
 

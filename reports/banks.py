@@ -14,18 +14,18 @@ EMPTY = "The bank of this session is empty: no hypothesis was accepted."
 
 
 def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """The hypotheses of each problem, best first. coverage: the share of its visits on which a
+    """The hypotheses of each problem, best first. applies: the share of its visits on which a
     hypothesis applied."""
     if not rows:
         out.print(EMPTY)
         return
-    shown = table("problem", "rank", "reward", "accuracy", "visits", "coverage", "hypothesis",
+    shown = table("problem", "rank", "reward", "accuracy", "visits", "applies", "hypothesis",
                   numbers=[1, 2, 3, 4, 5])  # fmt: skip
     for row in rows:
         what = row.get("description") or row.get("text", "")
         visits = row.get("visits")
-        told = {**row, "coverage": row.get("covered", 0) / visits if visits else None}
-        names = ("rank", "reward", "accuracy", "visits", "coverage")
+        told = {**row, "applies": row.get("covered", 0) / visits if visits else None}
+        names = ("rank", "reward", "accuracy", "visits", "applies")
         cells = (_number(told.get(name)) for name in names)
         shown.add_row(one_line(str(row.get("problem", "")), 24), *cells, one_line(what, 400))
     out.print(shown)

@@ -132,9 +132,10 @@ def _line(
     places, values = [], []
     for place, n in enumerate(study.ns):
         found = study.average(metric, model, data_sets, n).interval
-        if found["mean"] is not None and found["low"] is not None and found["high"] is not None:
+        mean, low, high = found["mean"], found["low"], found["high"]
+        if mean is not None:
             places.append(place)
-            values.append((found["low"], found["mean"], found["high"]))
+            values.append((mean if low is None else low, mean, mean if high is None else high))
     return places, values
 
 

@@ -246,6 +246,6 @@ def _cell(value: Mapping[str, Json], named: Sequence[str], intervals: bool) -> C
 
 
 def _mean(value: Interval) -> Cell:
-    if value["mean"] is None or value["low"] is None or value["high"] is None:
+    if value["mean"] is None:
         return None
     return Mean(value["mean"], value["low"], value["high"])

@@ -10,7 +10,19 @@ from rich.text import Text
 
 from ..records import Json
 from .labels import scores
-from .text import counts, one_line
+from .text import number_of, one_line
+
+HOW = {
+    "hypothesis": "by one sentence",
+    "vote": "by vote",
+    "weights": "by all sentences, weighted",
+    "model": "by the model",
+    "best": "by the best sentence, for no other applies",
+    "no_pattern": "by the best sentence, for the model named none",
+    "majority": "the majority label, for no sentence applies",
+    "unreadable": "the judge's answer names no label",
+    "needs_model": "needs a model (--judge-model)",
+}  # what `graphs.inference.Decision` calls it
 
 
 def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
@@ -24,7 +36,8 @@ def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
         if "expected" in row:
             gold.append(row["expected"])
             said.append(row["label"])
-    out.print(f"{sum(how.values()):,} rows: {counts(how)}", soft_wrap=True)
+    ways = "; ".join(f"{count:,} {HOW[name]}" for name, count in how.items())
+    out.print(f"{number_of(sum(how.values()), 'row')}: {ways}", soft_wrap=True)
     if gold:
         accuracy, f1 = scores(gold, said)
         out.print(f"{len(gold):,} rows have a label: accuracy {accuracy:.3f}, F1 {f1:.3f}")
@@ -38,7 +51,7 @@ def _line(row: Mapping[str, Json]) -> Text:
             ("right", "green") if row["right"] else (f"not {one_line(row['expected'], 40)}", "red")
         )
         line.append(f"  {mark[0]:<8}", style=mark[1])
-    line.append(f"  {row['how']}", style="dim")
+    line.append(f"  {HOW[row['how']]}", style="dim")
     if row["hypothesis"]:
         line.append(f": {one_line(row['hypothesis'], 100)}", style="dim")
     return line

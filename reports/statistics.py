@@ -28,7 +28,8 @@ _KEPT = 400_000  # draws kept for the next metric
 
 
 class Interval(TypedDict):
-    """mean and bounds are None where no problem has a value; n counts the problems that have."""
+    """mean and bounds are None where no problem has a value, bounds alone where every draw is of one
+    problem again and again: nothing is then known of others. n counts the problems that have."""
 
     mean: float | None
     low: float | None
@@ -53,6 +54,8 @@ def bootstrap(
     if not n:
         return {"mean": None, "low": None, "high": None, "n": 0}
     mean = math.fsum(kept.tolist()) / n
+    if n == 1:
+        return {"mean": mean, "low": None, "high": None, "n": 1}
     means = np.sort(resampled_means(kept, seed, resamples))
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     # Rounding may put the bounds of equal values an ulp to one side of their mean.
@@ -131,6 +134,9 @@ def stratified_mean(
     kept = [value for value in values if value is not None]
     if not kept:
         return {"mean": None, "low": None, "high": None, "n": 0}
+    mean = math.fsum(kept) / len(kept)
+    if len(set(strata)) == len(strata):
+        return {"mean": mean, "low": None, "high": None, "n": len(kept)}
     sums, counts = np.zeros(resamples), np.zeros(resamples)
     for place, stratum in enumerate(sorted(set(strata))):
         some = [value for value, of in zip(values, strata, strict=True) if of == stratum]
@@ -140,7 +146,6 @@ def stratified_mean(
         sums += np.concatenate([w @ filled for w in drawn])
         counts += np.concatenate([w @ there for w in drawn])
     means = sums[counts > 0] / counts[counts > 0]
-    mean = math.fsum(kept) / len(kept)
     low, high = (
         np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(means) else (mean,) * 2
     )
@@ -159,6 +164,9 @@ def mean_of_means(
     if not kept:
         return {"mean": None, "low": None, "high": None, "n": 0}
     mean = math.fsum(math.fsum(v.tolist()) / len(v) for v, _ in kept) / len(kept)
+    n = sum(len(values) for values, _ in kept)
+    if not any(problems.any() for _, problems in kept):  # one problem in each
+        return {"mean": mean, "low": None, "high": None, "n": n}
     means = np.zeros(resamples)
     for place, (values, problems) in enumerate(kept):
         sums = np.bincount(problems, values)
@@ -166,7 +174,6 @@ def mean_of_means(
         drawn = _counts(len(sums), _seed_of(seed, place), resamples)
         means += np.concatenate([w @ sums / (w @ counts) for w in drawn])
     low, high = np.quantile(means / len(kept), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    n = sum(len(values) for values, _ in kept)
     return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
 
 
@@ -208,6 +215,8 @@ def over_rows(
         return np.bincount(flat, minlength=len(drawn) * width).reshape(-1, width).astype(np.float64)
 
     mean = float(score(counted(np.arange(n)[None, :]))[0])
+    if n == 1:
+        return {"mean": mean, "low": None, "high": None, "n": 1}
     scores = np.concatenate([score(counted(drawn)) for drawn in _draws(n, seed, resamples)])
     low, high = np.quantile(scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
@@ -230,6 +239,8 @@ def rank_correlation(
     rho = float(_rho(np.ones((n, 1)), values, others)[0]) if n else math.nan
     if math.isnan(rho):
         return {"mean": None, "low": None, "high": None, "n": n}
+    if not numbers.any():
+        return {"mean": rho, "low": None, "high": None, "n": n}
     drawn = _counts(int(numbers.max()) + 1, seed, resamples)
     rhos = np.concatenate([_rho(w.T[numbers], values, others) for w in drawn])
     rhos = rhos[~np.isnan(rhos)]

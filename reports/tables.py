@@ -21,15 +21,18 @@ NO_VALUE = "–"
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its interval, one cell; note: what it is of, where its row does not say."""
+    """A mean with its interval where it has one, in one cell; note: what it is of, where its row does
+    not say."""
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     note: str = ""
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""
+        if self.low is None or self.high is None:
+            return f"{self.mean:.3f}{note}"
         return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]{note}"
 
 

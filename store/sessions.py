@@ -208,18 +208,19 @@ def progress(reading: Reading, is_owned: Callable[[], bool], session: str) -> li
 
 
 def problems_with(reading: Reading, session: str, words: Sequence[str]) -> list[str]:
-    """Ids, in the session's order, where each word stands in the problem, an answer or a hypothesis,
-    whatever its case."""
+    """Ids, in the session's order, where each word stands in the problem (names of its fields left out), an
+    answer or a hypothesis, whatever its case."""
     here = " AND ".join(["contains(lower(said), lower(?))"] * len(words)) or "true"
     rows = reading.query(
         "WITH said AS ("
-        "SELECT problem, problem || ' ' || data AS said FROM problem WHERE session = ? UNION ALL "
+        "SELECT problem, problem || ' ' || regexp_replace(data, ?, ' ', 'g') AS said FROM problem "
+        "WHERE session = ? UNION ALL "
         "SELECT problem, string_agg(text, ' ') FROM answer WHERE session = ? GROUP BY problem UNION ALL "
         "SELECT problem, string_agg(description || ' ' || text, ' ') FROM hypothesis WHERE session = ? "
         "GROUP BY problem), "
         "whole AS (SELECT problem, string_agg(said, ' ') AS said FROM said GROUP BY problem) "
         f"SELECT problem FROM whole JOIN (SELECT problem, ordinal FROM problem WHERE session = ?) "
         f"USING (problem) WHERE {here} ORDER BY ordinal",
-        (*(session,) * 4, *map(text_cell, words)),
+        (r'"[^"\\]*":', *(session,) * 4, *map(text_cell, words)),
     )
     return [text_of(name) for (name,) in rows]

@@ -30,7 +30,7 @@ function comparisonOf(page, pair, at, find) {
   const better = known.filter((one) => one.b > one.a).length;
   const worse = known.filter((one) => one.b < one.a).length;
   const rows = pair.metrics.filter((one) => one.mean !== null).map((one) => [[words(one.name), arrowOf(one)],
-    `${signed(one.mean)} [${signed(one.low)}, ${signed(one.high)}]`, one.n]);
+    `${signed(one.mean)}${one.low === null ? "" : ` [${signed(one.low)}, ${signed(one.high)}]`}`, one.n]);
   const link = (session, value, id) => h("a", { href: addressOf(session, id) }, number(value));
   return [h("div", { class: "beside" },
     table(`Differences over ${plural(pair.problems, "shared problem")}: the second session less the first, with 95% intervals that draw problems`, ["metric", "difference", "problems"], rows),

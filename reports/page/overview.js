@@ -54,11 +54,11 @@ function metricsTable(some, sessions, named) {
   const absent = means.filter((row) => !known.includes(row)).map(([metric]) => words(metric.name));
   const rows = known.map(([metric, found]) => {
     const given = found.filter((one) => one && one.mean !== null);
-    const [least, greatest] = [Math.min(0, ...given.map((one) => one.low)), Math.max(1, ...given.map((one) => one.high))];
+    const [least, greatest] = [Math.min(0, ...given.map((one) => one.low ?? one.mean)), Math.max(1, ...given.map((one) => one.high ?? one.mean))];
     return [[words(metric.name), arrowOf(metric)],
       ...found.map((one) => (!one || one.mean === null ? "–" : h("span", { class: "interval" },
-        h("span", null, one.mean.toFixed(3)), h("small", null, ` [${one.low.toFixed(3)}, ${one.high.toFixed(3)}]`),
-        h("small", { class: "n" }, ` n ${one.n}`), whisker(one, least, greatest))))];
+        h("span", null, one.mean.toFixed(3)), one.low === null ? null : h("small", null, ` [${one.low.toFixed(3)}, ${one.high.toFixed(3)}]`),
+        h("small", { class: "n" }, ` n ${one.n}`), one.low === null ? null : whisker(one, least, greatest))))];
   });
   const notes = [...new Set(some.map((one) => one.note).filter(Boolean))];
   return [h("h3", null, named ? `Metrics: ${words(some[0].evaluation)}` : "Metrics"),

@@ -1,9 +1,12 @@
 // Trainings: a figure for each curve that the log has of each stage.
 
+// The store does not know whether a training that has not ended still goes on.
+const statusOf = ({ status }) => (status === "running" ? "not ended" : status);
+
 function drawTraining(trainings) {
   if (!trainings || !trainings.length) return null;
   return trainings.map((one) => h("article", { class: "session" },
-    h("h3", null, one.label, " ", h("span", { class: `status ${one.status}` }, one.status)),
+    h("h3", null, one.label, " ", h("span", { class: `status ${one.status}` }, statusOf(one))),
     facts([["training", h("code", null, one.training)], ["base", one.base], ["seed", one.seed], ...one.settings]),
     h("div", { class: "figures" }, one.figures.map(trainingFigure))));
 }

@@ -254,12 +254,22 @@ def test_examples_of_the_help_stand_on_lines_of_their_own_and_are_commands(peirc
                 assert {part for part in parts if part.startswith("--")} <= known, line
 
 
-def test_the_list_of_verbs_has_a_line_or_two_each(peirce, monkeypatch):
+def test_verbs_stand_in_groups_with_a_line_or_two_each(peirce, monkeypatch):
+    from peirce.cli import app
+    from peirce.cli.groups import GROUPS
+    from typer.main import get_command
+
     monkeypatch.setenv("COLUMNS", "100")
     _, out, _ = peirce("--help")
-    verbs = out.split("Commands")[1].split("╰")[0].splitlines()[1:]
-    continued = [line for line in verbs if line[2:3] == " "]
-    assert len(continued) <= 6, continued
+    lines = []
+    for group, names in GROUPS.items():
+        told = out.split(f"─ {group} ─")[1].split("╰")[0].splitlines()[1:]
+        assert [line.split()[1] for line in told if line[2:3] != " "] == list(names)
+        lines += told
+    assert sorted(get_command(app).commands) == sorted(
+        n for names in GROUPS.values() for n in names
+    )
+    assert len([line for line in lines if line[2:3] == " "]) <= 6, lines
 
 
 def test_the_first_word_of_eval_is_a_session_or_an_evaluation(peirce):

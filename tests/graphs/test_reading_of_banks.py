@@ -94,6 +94,21 @@ def test_a_sentence_of_the_session_votes_by_the_rows_that_it_covered(tmp_path):
     assert found == ["no", "no", "yes"]
 
 
+@pytest.mark.parametrize("method", ["abduce", "io", "refine", "hypogenic"])
+def test_rows_that_a_sentence_leaves_open_are_no_mistakes_in_the_bank_of_any_method(
+    tmp_path, method
+):
+    narrow = 'If the text mentions "0", "1", the label is no.'  # 2 of 2, and 8 that it leaves open
+    one = problem(rows(("no",) * 3 + ("yes",) * 7), {"ind": rows(("yes",) * 3)})
+    own = {"examples": 10, "hypotheses": 1, "rounds": 1} if method == "hypogenic" else {}
+    model = Answering(lambda messages: f"1. {narrow}", "m")
+    played = play(tmp_path / "s.duckdb", one, model, method, judge="exact", inference="best", **own)
+    (entry,) = played.bank
+    assert (entry["visits"], entry["covered"], entry["right"]) == (10, 2, [0, 1])
+    assert entry["accuracy"] == (2 + 8 / 2) / 10
+    assert played.steps[-1].fields["inference"]["gear"]["consistency"] == 1.0
+
+
 def test_of_repeated_answers_the_majority_counts_and_agreement_is_its_mean_share(tmp_path):
     answers = {
         0: ["yes", "no", "no"],

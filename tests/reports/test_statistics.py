@@ -15,10 +15,12 @@ from peirce.reports.statistics import (
     Stratum,
     bootstrap,
     mean_of_means,
+    over_rows,
     rank_correlation,
     stratified_mean,
     summary,
 )
+from peirce.reports.tables import Mean
 
 
 def test_the_mean_counts_only_problems_with_a_value():
@@ -34,7 +36,7 @@ def test_a_metric_without_any_problem_has_no_mean():
 
 
 @pytest.mark.parametrize("value", [0.1, 0.7, 1 / 3])
-@pytest.mark.parametrize("n", [1, 3, 49])
+@pytest.mark.parametrize("n", [2, 3, 49])
 def test_equal_values_have_an_interval_of_no_width(value, n):
     interval = bootstrap([value] * n)
     assert interval["low"] <= interval["mean"] <= interval["high"]
@@ -188,3 +190,25 @@ def test_the_interval_of_a_stratified_mean_covers_the_truth_as_often_as_it_says(
         found = stratified_mean(drawn.tolist(), ["a"] * 40 + ["b"] * 60, seed=trial, resamples=200)
         held += found["low"] <= 6.0 <= found["high"]
     assert 87 <= held <= 100
+
+
+@pytest.mark.parametrize(
+    "interval",
+    [
+        bootstrap([0.4]),
+        bootstrap([None, 0.4, None]),
+        stratified_mean([0.4, 0.6], ["a", "b"]),
+        mean_of_means([Stratum([0.4, 0.2], ["x", "x"]), Stratum([0.6], ["x"])]),
+        over_rows(np.array([1]), lambda counted: counted[:, 1]),
+        rank_correlation([0.1, 0.2, 0.3], [1, 3, 2], ["x", "x", "x"]),
+    ],
+)  # fmt: skip
+def test_one_problem_alone_has_a_mean_and_no_interval(interval):
+    assert interval["mean"] is not None and interval["n"] >= 1
+    assert interval["low"] is None and interval["high"] is None
+    assert "[" not in str(Mean(interval["mean"], interval["low"], interval["high"]))
+
+
+def test_two_problems_of_one_stratum_have_an_interval():
+    assert stratified_mean([0.4, 0.6, 0.5], ["a", "b", "b"])["low"] is not None
+    assert mean_of_means([Stratum([0.4, 0.2], ["x", "y"])])["low"] is not None

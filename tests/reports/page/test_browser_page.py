@@ -104,7 +104,9 @@ def test_the_overview_says_what_was_run_and_what_came_of_it(page, told):
     ):
         for metric in one["metrics"]:
             if metric["mean"] is not None:
-                values = [metric[key] for key in ("mean", "low", "high", "n")]
+                values = [
+                    metric[key] for key in ("mean", "low", "high", "n") if metric[key] is not None
+                ]
                 known.setdefault(metric["name"].replace("_", " "), []).append(values)
     assert list(drawn) == list(known)
     for name, values in known.items():

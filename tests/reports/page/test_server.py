@@ -187,6 +187,7 @@ def test_search_finds_problems_with_every_word(client, store):
     assert found("%C3%A4LL") == found("def+f")[1:]
     assert len(found("")) == len(found("def+f")) == 2
     assert found("'+OR+1=1+--") == []
+    assert found("hidden") == found("reference") == []  # names of fields
 
 
 def test_an_overview_is_given_once_until_something_happens(client):
