@@ -1,11 +1,11 @@
 """A session of scripted answers that is killed (SIGKILL) at every journal boundary in turn; run as
 a program by test_kills.py, in a process without threads of its own so that it can fork.
 
-    python killed_session.py FOLDER [METHOD]
+    python killed_session.py FOLDER [METHOD [EVERY]]
 
-For each n it forks a child that runs the session and dies right before, or right after, the n-th
+For each n (from 1, in steps of EVERY) it forks a child that runs the session and dies right before, or right after, the n-th
 durable write; another child resumes the same store and replays it. Two lanes, children too, take
-every other n each until no write is left to die at. Prints one JSON object:
+every other one of these until no write is left to die at. Prints one JSON object:
 {"reference": digest, "runs": [{"boundary", "side", "killed", "digest", "differences"}]}. METHOD:
 abduce, t3 in two rounds, or refine, where a script repairs what the first answer gets wrong.
 """
@@ -168,10 +168,10 @@ def run_and_look(path: Path) -> Any:
     return look(path)
 
 
-def lane(folder: Path, new: Path, first: int) -> list[Any]:
-    """Boundaries first, first + LANES, …, to the first one that is not there."""
+def lane(folder: Path, new: Path, first: int, every: int) -> list[Any]:
+    """Boundaries first, first + LANES * every, …, to the first one that is not there."""
     runs = []
-    for boundary in itertools.count(first, LANES):
+    for boundary in itertools.count(first, LANES * every):
         for side in ("before", "after"):
             path = folder / f"{boundary}{side}.duckdb"
             shutil.copyfile(new, path)
@@ -195,16 +195,16 @@ def import_all(name: str) -> None:
         assert len(os.listdir("/proc/self/task")) == 1
 
 
-def main(folder: Path, method: str = "abduce") -> None:
+def main(folder: Path, method: str = "abduce", every: int = 1) -> None:
     import_all(method)
     new, reference = folder / "new.duckdb", folder / "reference.duckdb"
     in_child(new_session, new, method)
     shutil.copyfile(new, reference)
     _, whole = in_child(run_and_look, reference)
-    lanes = [start(lane, folder, new, first + 1) for first in range(LANES)]
+    lanes = [start(lane, folder, new, 1 + n * every, every) for n in range(LANES)]
     runs = [one for started in lanes for one in end(*started)[1]]
     print(json.dumps({"reference": whole, "runs": runs}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    main(Path(sys.argv[1]), *sys.argv[2:3], *map(int, sys.argv[3:]))

@@ -1,6 +1,6 @@
 """Sessions that are killed (kill -9) and resumed come to the same digest as one that ran through,
-and replay without a difference: at every journal boundary of a short run, and at random moments
-of a run from the command line."""
+and replay without a difference: at journal boundaries of a short run, and at random moments
+of a run from the command line; at every boundary and at more moments in `make soak`."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ from peirce.store import Store
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 PEIRCE = [sys.executable, "-m", "peirce"]
-KILLS = 20  # that met a running process whose store held a session under way
-MOST_TRIES = 60
 
 
 # Two problems with three steps each. abduce: 12 calls of tools and sandbox, 8 of the model, 6 steps, 2
 # ends; refine: 18 of the sandbox, 6 of the model, 4 of who repairs, 6 steps, 2 ends. t3 in two rounds:
 # as abduce in each, but for one pair of ends.
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     ("method", "steps", "writes"), [("abduce", 6, 28), ("refine", 6, 30), ("t3", 12, 54)]
 )
-def test_a_kill_at_every_journal_boundary_changes_nothing(
-    tmp_path: Path, method: str, steps: int, writes: int
+def test_a_kill_at_a_journal_boundary_changes_nothing(
+    tmp_path: Path, method: str, steps: int, writes: int, every: int
 ) -> None:
     program = Path(__file__).with_name("killed_session.py")
     told = subprocess.run(
-        [sys.executable, str(program), str(tmp_path), method],
+        [sys.executable, str(program), str(tmp_path), method, str(every)],
         capture_output=True, text=True, env=ENVIRONMENT, timeout=900,
     )  # fmt: skip
     assert told.returncode == 0, told.stderr[-2000:]
@@ -45,8 +44,8 @@ def test_a_kill_at_every_journal_boundary_changes_nothing(
     assert reference["differences"] == []
     killed = {(run["boundary"], run["side"]) for run in runs if run["killed"]}
     last = max(boundary for boundary, _ in killed)
-    assert last >= writes
-    assert killed == {(n + 1, side) for n in range(last) for side in ("before", "after")}
+    assert last > writes - every
+    assert killed == {(n, side) for n in range(1, last + 1, every) for side in ("before", "after")}
     for run in runs:
         assert run["digest"] == reference["digest"], run
         assert run["differences"] == [], run
@@ -74,7 +73,9 @@ def holds_open_session(store: str) -> bool:
     return any(session["status"] != "done" for session in sessions)
 
 
-def test_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.soak)])
+def test_kills_at_random_moments_change_nothing(tmp_path: Path, kills: int) -> None:
+    """kills: that met a running process whose store held a session under way."""
     command = ["run", "list_functions", "--problems", "2", "--observations", "3", "--seed", "7",
                "--model", "search", "--budget-expansions", "20000", "--max-answers", "4",
                "--json", "--quiet"]  # fmt: skip
@@ -86,7 +87,7 @@ def test_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
     whole_s = time.monotonic() - start
     moments = random.Random(20261121)
     met = 0
-    for number in range(MOST_TRIES):
+    for number in range(3 * kills):
         store = str(tmp_path / f"{number}.duckdb")
         with begin(command, store) as process:
             start = time.monotonic()
@@ -103,6 +104,6 @@ def test_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
         assert peirce.resume(store=store).digest == digest
         assert peirce.replay("last", store=store)["differences"] == []
         met += 1
-        if met == KILLS:
+        if met == kills:
             break
-    assert met == KILLS, f"{met} of {MOST_TRIES} kills met a session under way"
+    assert met == kills, f"{met} of {3 * kills} kills met a session under way"

@@ -295,7 +295,10 @@ def no_more(after: dict[str, Any], before: dict[str, Any]) -> bool:
 
 
 @linux
-def test_ten_thousand_batches_leave_no_zombie_no_descriptor_and_no_process(opening: Any) -> None:
+@pytest.mark.parametrize("batches", [2000, pytest.param(10_000, marks=pytest.mark.soak)])
+def test_thousands_of_batches_leave_no_zombie_no_descriptor_and_no_process(
+    opening: Any, batches: int
+) -> None:
     kinds = [
         (IDENTITY, "ok"), ("def f(x):\n    return [v for v in x if v]", "ok"), ("def f(", "syntax"),
         ("def f(x):\n    return x[0] // x[1]", "ok"), ("import os\ndef f(x):\n    os._exit(1)", "crashed"),
@@ -322,7 +325,7 @@ def test_ten_thousand_batches_leave_no_zombie_no_descriptor_and_no_process(openi
             await some(60)
             await asyncio.sleep(0.5)
             before = counts(sandbox)
-            for _ in range(50):
+            for _ in range(batches // 200):
                 await some(200)
             for _ in range(100):  # a child is reaped a moment after its result
                 if no_more(after := counts(sandbox), before):

@@ -374,5 +374,5 @@ def test_no_text_stops_the_reading(name):
     judgement_in(text, AB)
     yes_no_in(text)
     pattern_in(text, 3)
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 60  # in a square of the length it would be days
     assert isinstance(without_thoughts(text), str)

@@ -99,10 +99,11 @@ def test_a_term_is_computed_as_its_text_says_on_random_grids() -> None:
             code.append(
                 f"out = [{term.text} for i, row in enumerate(g) for j, v in enumerate(row)]"
             )
+            whole = compile("\n".join(code), "term", "exec")
             own: list[int] = []
             for grid in cases:
                 names: dict[str, Any] = {"g": grid}
-                exec("\n".join(code), names)
+                exec(whole, names)
                 own += [bool(x) if term.kind == "truth" else x for x in names["out"]]
             assert own == row.tolist(), term.text
 
