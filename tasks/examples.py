@@ -212,7 +212,9 @@ def _csv_pairs(path: Path, delimiter: str) -> Iterator[tuple[str, Pair]]:
 
 
 def _cell(text: str, where: str) -> Json:
-    for read in (parse_json, literal):
+    """JSON, else a Python literal, else text. 1,5 without brackets is text: a number or two of them."""
+    bare = "," in text and text.strip()[0] not in "[({\"'"
+    for read in () if bare else (parse_json, literal):
         try:
             return read(text, where)
         except Unusable:  # no text that happens to look like a value

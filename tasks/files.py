@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import io
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,12 +21,14 @@ from typing import IO, BinaryIO, cast
 
 from ..records import DataError, Json, UsageError
 from .json_text import parse_json
-from .sentences import nearest, shorten
+from .sentences import nearest, warn
 
 LINE_CHARACTERS = 16_000_000  # one record; the largest published ARC task has 60,000
 FILE_BYTES = 2_000_000_000  # unpacked
 JSON_CHARACTERS = 64_000_000  # a file that is one JSON value; all of ARC-AGI-2 has 7,000,000
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
+_DELIMITERS = ",;\t|"
+_TOLD_DELIMITER = re.compile(r"sep=(.)")  # Excel's first line
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -124,7 +127,8 @@ def _not_utf8(path: Path) -> DataError:
             line += part.count(b"\n")
     sheet = path.suffix.lower() in SPREADSHEETS
     return DataError(
-        f"{path}, line {line}: not UTF-8 text" + ("; save the sheet as CSV" if sheet else "")
+        f"{path}, line {line}: not UTF-8 text; save "
+        + ("the sheet as CSV" if sheet else "it as UTF-8 (in Excel: CSV UTF-8)")
     )
 
 
@@ -176,19 +180,26 @@ def parsed(text: str, path: Path) -> Json:
 
 
 def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
-    """(line number, cells by column) of each row under a header line."""
+    """(line number, cells by column) of each row under a header line. delimiter: what the name of the
+    file promises; where the header has none of it and another, as spreadsheets of some countries save
+    semicolons, that one parts the cells, which is said."""
     csv.field_size_limit(LINE_CHARACTERS)  # 131,072 by default: less than some texts
     with open_text(path) as text:
         rows = csv.reader(text, strict=True, delimiter=delimiter)
         try:
-            header = [name.strip() for name in next(rows, [])]
+            first = next(rows, [])
+            told = _TOLD_DELIMITER.fullmatch(delimiter.join(first))
+            if told:
+                rows = csv.reader(text, strict=True, delimiter=told[1])
+                first = next(rows, [])
+            header = [name.strip() for name in first]
             if not any(header):
                 raise DataError(f"{path}: the file is empty")
-            if delimiter == "," and len(header) == 1 and (other := set(";\t|") & set(header[0])):
-                raise DataError(
-                    f"{path}, line 1: its cells are parted by {min(other)!r}: {shorten(header[0])}. A"
-                    " CSV has commas there, a .tsv tabs"
-                )
+            other = max(_DELIMITERS, key=header[0].count)
+            if len(header) == 1 and not told and other in header[0]:
+                warn(f"{path}: its cells are parted by {other!r}, and are read so")
+                yield from read_csv(path, other)
+                return
             if len(set(header)) < len(header):
                 raise DataError(f"{path}, line 1: a column name stands twice")
             for row in rows:

@@ -41,7 +41,8 @@ def parse_json(text: str, where: str) -> Json:
         )
     except json.JSONDecodeError as error:
         line = f", line {error.lineno}" if whole else ""
-        raise DataError(f"{where}{line}: not JSON: {error.msg} at column {error.colno}") from error
+        reason = error.msg.removesuffix(" at")  # some end so
+        raise DataError(f"{where}{line}: not JSON: {reason} at column {error.colno}") from error
     except _TooLarge as error:
         line = f", line {_line_of(text, str(error))}" if whole else ""
         field = f", {name}" if (name := _field_of(text)) else ""

@@ -48,7 +48,8 @@ class LabelNames:
             if (before := self._named.setdefault(form, name)) != name:
                 raise DataError(
                     f"{where}: {shorten(repr(before))} and {shorten(repr(name))} cannot be told"
-                    " apart in an answer, which is read without case, quotes and punctuation"
+                    " apart in an answer, which is read without case, quotes and punctuation; write one label"
+                    " one way"
                 )
 
     def __len__(self) -> int:

@@ -113,6 +113,6 @@ def by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mapping[str,
     }
     told = ", ".join(f"{sum(map(len, some)):,} {name}" for name, some in split.items())
     warn(
-        f"{tables[0].path}: {total:,} rows without splits are parted 60/20/20 by seed {seed} ({told})"
+        f"{tables[0].path}: {total:,} row{'s' * (total != 1)} without splits are parted 60/20/20 by seed {seed} ({told})"
     )
     return {name: some for name, some in split.items() if some}

@@ -10,6 +10,7 @@ or OOD rows have and training rows never do is an error, and every label of a fi
 from __future__ import annotations
 
 import random
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -113,7 +114,9 @@ def rows_of_tables(
     """tables: split -> its tables. label: the column that a user names. wanted: the inputs, where
     a user names them. Raises `DataError` naming file and row."""
     train = tables["train"]
-    label_name = label_column(found, [one for some in tables.values() for one in some], label)
+    every = [one for some in tables.values() for one in some]
+    label_name = label_column(found, every, label)
+    _check_labelled(every, label_name)
     gold = {split: _gold(some, label_name) for split, some in tables.items()}
     labels = _labels(found, train, gold["train"], label_name)
     cells = {
@@ -155,10 +158,9 @@ def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> 
         given = LABEL if LABEL in tables[0].columns or len(there) != 1 else there[0]
     for table in tables:
         if given not in table.columns:
-            others = "" if asked or found.config.label_name else "; --label names another"
-            raise DataError(
-                f"{table.path}: no label column {given!r}{nearest(given, table.columns)}{others}"
-            )
+            named = asked or found.config.label_name
+            told = nearest(given, table.columns) if named else _which_label(table)
+            raise DataError(f"{table.path}: no label column {given!r}{told}")
     if told and given not in told:
         warn(
             f"{found.name}: the label column is {given!r}, and {found.metadata.path} calls it"
@@ -167,16 +169,51 @@ def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> 
     return given
 
 
+def _which_label(table: Table) -> str:
+    """What columns there are and how to name one; the example is the one of the fewest values."""
+    names = [name for name in table.columns if name.strip()]
+    values = {name: len(set(map(str, table.columns[name]))) for name in names}
+    likely = min(
+        names,
+        key=lambda name: (name.casefold() != LABEL, values[name] < 2, values[name]),
+        default="NAME",
+    )
+    header = " (line 1 of a CSV names its columns)" if table.untyped else ""
+    return (
+        nearest("", map(shorten, names))
+        + f"{header}; --label names another, as --label {shlex.quote(shorten(likely))}"
+    )
+
+
+def _check_labelled(tables: Sequence[Table], label_name: str) -> None:
+    """Raises `DataError` with the first row of a file that has no label, and how many there are."""
+    without = [
+        (str(table.path), table.numbers[row], table.where(row), cell)
+        for table in tables
+        for row, cell in enumerate(table.columns[label_name])
+        if cell is None or isinstance(cell, dict | list) or not label_text(cell)
+    ]
+    if not without:
+        return
+    *_, where, cell = min(without, key=lambda one: one[:2])
+    held = "" if cell is None else f": {shorten(cell)}"
+    if len(without) == 1:
+        raise DataError(
+            f"{where}: no label in {label_name!r}{held}; give it one, or take the row out"
+        )
+    raise DataError(
+        f"{where}: no label in {label_name!r}{held}, as in {len(without) - 1:,} more; give them"
+        " labels, or take these rows out"
+    )
+
+
 def _gold(tables: Sequence[Table], label_name: str) -> list[tuple[Table, int, str]]:
     """(table, row, label as written) of each row."""
-    found = []
-    for table in tables:
-        for row, cell in enumerate(table.columns[label_name]):
-            if cell is None or isinstance(cell, dict | list) or not label_text(cell):
-                held = "" if cell is None else f": {shorten(cell)}"
-                raise DataError(f"{table.where(row)}: no label in {label_name!r}{held}")
-            found.append((table, row, label_text(cell)))
-    return found
+    return [
+        (table, row, label_text(cell))
+        for table in tables
+        for row, cell in enumerate(table.columns[label_name])
+    ]
 
 
 def _labels(
@@ -245,7 +282,9 @@ def _warn_of_duplicates(name: str, splits: Mapping[str, Sequence[Observation]]) 
         for split, rows in splits.items()
         if split != "train"
     }
-    told = [f"{count} of {len(splits[split])} {split}" for split, count in again.items() if count]
+    told = [
+        f"{count:,} of {len(splits[split]):,} {split}" for split, count in again.items() if count
+    ]
     if told:
         warn(f"{name}: {' and '.join(told)} rows have the inputs of a training row")
 
@@ -254,4 +293,4 @@ def _warn_of_one_label(
     name: str, gold: Sequence[tuple[Table, int, str]], labels: LabelNames
 ) -> None:
     if len(labels) == 1:
-        warn(f"{name}: all {len(gold):,} training rows have the label {labels.names[0]!r}")
+        warn(f"{name}: all training rows ({len(gold):,}) have the label {labels.names[0]!r}")

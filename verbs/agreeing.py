@@ -176,7 +176,7 @@ def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
     found: dict[str, Rated] = {}
     for one in files:
         place = expanded(one)
-        lines = read_jsonl(place) if place.suffix == ".jsonl" else read_csv(place, _between(place))
+        lines = read_jsonl(place) if place.suffix == ".jsonl" else read_csv(place)
         for number, row in lines:
             where = f"{place}, line {number}"
             item = row.get("item") if isinstance(row, dict) else row
@@ -193,14 +193,6 @@ def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
             of_rater["feature"][item] = _yes_no(feature, where)
             of_rater["relationship"][item] = _quarter(score, where)
     return found
-
-
-def _between(sheet: Path) -> str:
-    """What parts the cells: spreadsheets of some countries save semicolons, or tabs."""
-    from ..tasks.files import read_lines
-
-    _, header = next(read_lines(sheet), (0, ""))
-    return max(",;\t", key=header.count)
 
 
 def _yes_no(cell: Json, where: str) -> float | None:

@@ -4,6 +4,7 @@ the sample space that is derived from the inputs."""
 from __future__ import annotations
 
 import gzip
+import warnings
 import zlib
 from pathlib import Path
 
@@ -99,14 +100,11 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
         ("a.json", "[1, 2", "a.json, line 1: not JSON"),
         (
             "a.csv",
-            "input;output\n1;2\n",
-            "line 1: its cells are parted by ';': input;output. A CSV",
-        ),
-        (
-            "a.csv",
             "input,output\n1,2,3\n",
             "(input, output); a cell that holds a comma stands in quotes",
         ),
+        ("a.jsonl", '{"input": 1, "outp\n', "not JSON: Unterminated string starting at column"),
+        ("a.csv", "input,output\n\udcff,1\n", "line 2: not UTF-8 text; save it as UTF-8"),
         ("a.xlsx", "PK\udcff", "not UTF-8 text; save the sheet as CSV"),
         ("a.jsonl", PAIRS + '{"input": 1, "output": 1}', "line 5, problem: missing, while"),
         ("a.jsonl", '{"input": 1, "output": 1}\n' + PAIRS, "line 2, problem: named here, while"),
@@ -216,3 +214,18 @@ def test_problems_of_one_type_share_a_space_and_others_do_not(tmp_path: Path) ->
     assert spaces["rev"] is spaces["up"] and spaces["len"].digest != spaces["rev"].digest
     alone = load_problems("examples", _file(tmp_path, "m.jsonl", text), ids=["rev"])
     assert alone[0][1].digest == spaces["rev"].digest
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+@pytest.mark.parametrize("told", [True, False])
+def test_what_a_spreadsheet_parts_its_cells_by_is_read_and_said(
+    tmp_path: Path, mark: str, told: bool
+) -> None:
+    text = f"input{mark}output\n{'[1, 2]'}{mark}3\n1,5{mark}2\n"
+    path = _file(tmp_path, "a.csv", f"sep={mark}\n{text}" if told else text)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        (problem,) = TASK.load(path, None, 0)
+    assert [(one.input, one.output) for one in problem.shown] == [([1, 2], 3), ("1,5", 2)]
+    sentence = f"{path}: its cells are parted by {mark!r}, and are read so"
+    assert [str(one.message) for one in said] == ([] if told else [sentence])

@@ -275,3 +275,32 @@ def test_a_problem_is_drawn_for_a_person() -> None:
     said = task("labels").drawn(problem)  # type: ignore[attr-defined]
     assert max(map(len, said.splitlines())) <= 98
     assert "labels: admitted 100, rejected 100" in said and "200 validation, 200 test" in said
+
+
+@pytest.mark.parametrize(
+    ("names", "option"),
+    [
+        (("text", "Label"), "Label"),
+        (("text", "mood of it"), "'mood of it'"),
+        (("LABEL", "a"), "LABEL"),
+    ],
+)
+def test_an_unnamed_label_column_is_answered_by_an_option_to_copy(
+    tmp_path: Path, names: tuple[str, str], option: str
+) -> None:
+    some = rows(20)
+    cells = {names[0]: some["text"], names[1]: some["label"]}
+    path = written(tmp_path / "meals.csv", cells)
+    with pytest.raises(DataError, match=rf"; there are {names[0]}, .*--label {option}$"):
+        loaded(path)
+
+
+def test_rows_without_a_label_are_counted_from_the_first_of_the_file(tmp_path: Path) -> None:
+    some = rows(40)
+    labels = ["" if n % 9 == 4 else one for n, one in enumerate(some["label"])]
+    path = written(tmp_path / "meals.csv", {"text": some["text"], "label": labels})
+    with pytest.warns(DataWarning, match="60/20/20"), pytest.raises(DataError) as raised:
+        loaded(path)
+    assert str(raised.value) == (
+        f"{path}, line 6: no label in 'label', as in 3 more; give them labels, or take these rows out"
+    )

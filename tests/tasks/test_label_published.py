@@ -180,7 +180,10 @@ def test_labels_of_all_files_come_back_in_one_writing(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"label": ["good"] * 19}, r"not of one length \(text 20, label 19\)"),
-        ({"label": ["good"] * 19 + [None]}, "row 20: no label in 'label'$"),
+        (
+            {"label": ["good"] * 19 + [None]},
+            "row 20: no label in 'label'; give it one, or take the row out$",
+        ),
         ({"label": ["good"] * 19 + [" "]}, "row 20: no label in 'label'"),
         ({"label": ["good", "Good"] * 10}, "cannot be told apart"),
         ({"label": "good"}, "label: not a list"),
@@ -222,7 +225,7 @@ def test_one_label_alone_is_reported(tmp_path: Path) -> None:
     sets = {
         name: rows(6, ("good",), start=n) for n, name in ((0, "train"), (50, "val"), (90, "test"))
     }
-    with pytest.warns(DataWarning, match="all 6 training rows have the label 'good'"):
+    with pytest.warns(DataWarning, match="all training rows .6. have the label 'good'"):
         loaded(published(tmp_path / "meals", sets))
 
 
