@@ -130,11 +130,12 @@ def compare(problem: Problem, steps: Sequence[StepRecord]) -> list[Compared]:
     if inference is None or not inference.splits:
         return []
     models = trained(problem)
-    return [
-        _compared(one, name, predict([_rows_of(problem, one.split)[row] for row in one.rows]))
-        for one in inference.splits
-        for name, predict in models.items()
-    ]
+    found = []
+    for one in inference.splits:
+        rows = _rows_of(problem, one.split)
+        asked = [rows[row] for row in one.rows]
+        found += [_compared(one, name, predict(asked)) for name, predict in models.items()]
+    return found
 
 
 def told(compared: Sequence[Compared]) -> list[str]:
