@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
                              for name in (upper, upper.lower())))  # fmt: skip
+MALFORMED = "the body of the answer is malformed"
+WHICH_URL = "is the URL right? Mostly it ends in /v1"
 LONGEST_ERROR = 1_000_000  # bytes of one that are read
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -89,15 +91,16 @@ async def _read_error(response: httpx2.Response) -> None:
 
 
 @contextmanager
-def _malformed() -> Iterator[None]:
+def _malformed(form: str = "") -> Iterator[None]:
     """The errors of reading a body, no JSON, no UTF-8, too long a number, as a Fault: those of a
-    listener that LangChain calls are its own and pass."""
+    listener that LangChain calls are its own and pass. form: the content type."""
     try:
         yield
     except UnicodeEncodeError:
         raise Fault("nothing: the request cannot be written as UTF-8", again=False) from None
     except (ValueError, RecursionError):
-        raise Fault("the body of the answer is malformed", again=True) from None
+        said = f"the answer is a web page; {WHICH_URL}" if "html" in form else MALFORMED
+        raise Fault(said, again=True) from None
 
 
 async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -167,8 +170,9 @@ def _client_class() -> type[ChatOpenAI]:
                 opened = self.async_client.with_streaming_response.create(**asked)
                 response = await opened.__aenter__()
             try:
-                if not self.streaming or "json" in response.headers.get("content-type", ""):
-                    with _malformed():
+                form = response.headers.get("content-type", "")
+                if not self.streaming or "json" in form:
+                    with _malformed(form):
                         return json.loads(await bounded(response.iter_bytes()))
                 pieces = Pieces()
                 told = _events(response.iter_bytes())
@@ -201,7 +205,7 @@ def _client_class() -> type[ChatOpenAI]:
                 tidy = {**body, "usage": usage, "choices": [with_readable_arguments(choice)]}
                 result = super()._create_chat_result(tidy, generation_info)
             except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-                raise Fault("the body of the answer is malformed", again=True) from None
+                raise Fault(MALFORMED, again=True) from None
             result.generations[0].message.additional_kwargs["choice"] = choice
             return result
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..records import (
+    ASKED_AGAIN,
     Json,
     Message,
     Proposer,
@@ -199,6 +200,7 @@ class OpenAIChat:
             lost = fault.unreachable and self._outage.answers == answers  # for all calls alike
             if self._is_final(fault, lost, attempt):
                 raise self._unavailable(fault, requests, problem)
+            ASKED_AGAIN.get()(str(fault))
             if lost:  # no retry is spent on it
                 await asyncio.sleep(self._patience.probe_s(requests, seed))
                 continue

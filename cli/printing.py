@@ -31,9 +31,13 @@ def end(session: Any, as_json: bool) -> None:
         typer.echo(f"peirce: {text.one_line(session.cause, 300)}", err=True)
     elif session.status == "failed":
         cause = next(iter(session.failed.values()), "no problem could be run")
-        sentence = f"peirce: all {session.problems} problems failed: {text.one_line(cause, 300)}"
+        sentence = f"peirce: {_whole(session.problems)} failed: {text.one_line(cause, 300)}"
         typer.echo(sentence, err=True)
     raise typer.Exit(EXIT_CODES[session.status])
+
+
+def _whole(problems: int) -> str:
+    return "the problem" if problems == 1 else f"all {problems:,} problems"
 
 
 def _beside(out: Any, session: Any) -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..agents.config_prompts import ConfigPrompts
 from ..agents.prompts import words_of
 from ..agents.text_prompts import OWN, TextPrompts
 from ..records import (
+    ASKED_AGAIN,
     Answered,
     BankEvent,
     Batch,
@@ -244,7 +245,11 @@ class Case:
                 source = "made"
                 start = time.perf_counter()
                 self.emit({"type": "call_started", "problem": self.problem.id, "path": path})
-                outcome = await make()
+                heard = ASKED_AGAIN.set(partial(self._asked_again, path))
+                try:
+                    outcome = await make()
+                finally:
+                    ASKED_AGAIN.reset(heard)
                 seconds = time.perf_counter() - start
             if kind == "model":
                 self.budget.count(outcome.usage)
@@ -267,6 +272,9 @@ class Case:
             }
         )
         return outcome
+
+    def _asked_again(self, path: str, why: str) -> None:
+        self.emit({"type": "asked_again", "problem": self.problem.id, "path": path, "cause": why})
 
     def oracles(self, path: str | None = None) -> Oracles:
         """The oracles; with a path, each call of theirs is journalled under it."""

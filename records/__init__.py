@@ -7,7 +7,7 @@ and serialisable; nothing here imports another room. Import a name from `records
 whichever of these modules holds it.
 """
 
-from .calls import CallKey, Journal, Message, Outcome, Reply, ToolCall, ToolSpec, Usage
+from .calls import ASKED_AGAIN, CallKey, Journal, Message, Outcome, Reply, ToolCall, ToolSpec, Usage
 from .errors import (
     BudgetSpent,
     DataError,
@@ -27,6 +27,7 @@ from .steps import Answered, BankEvent, EventKind, Judged, Ledger, StepRecord
 from .values import Digest, Json, canonical_json, digest_of, digest_of_text
 
 __all__ = [
+    "ASKED_AGAIN",
     "UNASKED", "Agreement", "Answered", "BankEvent", "Batch", "BudgetSpent", "CallKey",
     "DataError", "Digest", "Earlier", "EventKind", "Execute", "Family", "FamilyWords",
     "Hypothesis", "InputSet", "Interrupted", "Journal", "Json", "Judge", "Judged", "Keep",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:  # the command line shows its help without numpy
     from numpy.typing import NDArray
 
 Message: TypeAlias = Mapping[str, Json]  # OpenAI chat form: role, content, tool_calls, tool_call_id
+
+# Whoever makes a call hears here, while it lasts, why a request of it gave no answer and is made again.
+ASKED_AGAIN: ContextVar[Callable[[str], None]] = ContextVar("asked_again", default=lambda why: None)
 
 
 @dataclass(frozen=True)

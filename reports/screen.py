@@ -54,6 +54,7 @@ class Running:
     step: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
     calls: set[str] = field(default_factory=set)  # asked and not answered yet
+    again: dict[str, str] = field(default_factory=dict)  # of these, why one is asked again
 
 
 class Screen:
@@ -140,11 +141,17 @@ class Screen:
         running = self._running.get(event["problem"])
         if running is not None:
             running.calls.discard(event["path"])
+            running.again.pop(event["path"], None)
         self._sums[f"{event['kind']} calls"] += 1
         self._sums[event["source"]] += 1
         self._sums["retries"] += event.get("retries", 0)
         for name in ("tokens_in", "tokens_out"):
             self._sums[name] += (event.get("usage") or {}).get(name, 0)
+
+    def _on_asked_again(self, event: Mapping[str, Json]) -> None:
+        if event["problem"] in self._running:
+            self._running[event["problem"]].again[event["path"]] = event["cause"]
+            self._plain(self._progress)
 
     def _on_step(self, event: Mapping[str, Json]) -> None:
         self._verdicts.update(event["verdicts"])
@@ -237,7 +244,13 @@ class Screen:
             "tokens in": self._sums["tokens_in"],
             "tokens out": self._sums["tokens_out"],
         }
-        return ", ".join(f"{n:,} {name}" for name, n in told.items() if n or name == "in flight")
+        said = [f"{n:,} {name}" for name, n in told.items() if n or name == "in flight"]
+        again = [
+            why for running in list(self._running.values()) for why in list(running.again.values())
+        ]
+        if again:
+            said.insert(1, f"{len(again):,} asked again ({one_line(again[-1], 80)})")
+        return ", ".join(said)
 
     # --- the live picture ----------------------------------------------------------
 

@@ -17,7 +17,7 @@ from peirce.agents.chat_faults import retry_after_s
 from peirce.agents.chat_replies import split_reasoning
 from peirce.agents.limits import Estimated, Patience
 from peirce.agents.prompts import tool_messages
-from peirce.records import ToolSpec, Unavailable, Usage, UsageError
+from peirce.records import ASKED_AGAIN, ToolSpec, Unavailable, Usage, UsageError
 
 
 def nested(depth):
@@ -329,6 +329,23 @@ def test_a_fault_that_stays_is_unavailable_after_the_retries(fault):
     error, server = fails(fault, retries=2)
     assert len(server.requests) == 3 and "3 requests" in str(error)
     assert not isinstance(error, Refused)
+
+
+def test_a_web_page_for_an_answer_asks_about_the_url():
+    error, _ = fails(raw(b"<html>log in</html>", "text/html"), retries=1)
+    assert str(error).endswith("the answer is a web page; is the URL right? Mostly it ends in /v1")
+    reply, _ = ask(raw(completion({"content": "fine"}).body, "text/html"), retries=0)
+    assert reply.text == "fine"
+
+
+def test_whoever_calls_hears_why_a_request_is_made_again():
+    heard: list[str] = []
+    token = ASKED_AGAIN.set(heard.append)
+    try:
+        reply, _ = ask(status(500), status(429), says("x"))
+    finally:
+        ASKED_AGAIN.reset(token)
+    assert reply.retries == len(heard) == 2 and "500" in heard[0] and "429" in heard[1]
 
 
 def test_five_retries_are_the_default():

@@ -298,7 +298,7 @@ def test_a_session_without_any_answer_is_one_sentence_and_exit_1(peirce, monkeyp
     code, out, err = peirce(*RUN, "--json")
     assert code == 1 and json.loads(out)["status"] == "failed"
     sentence = err.splitlines()[-1]
-    assert sentence == "peirce: all 1 problems failed: the endpoint\\x1b[2J is gone"
+    assert sentence == "peirce: the problem failed: the endpoint\\x1b[2J is gone"
 
 
 def test_a_missing_store_is_one_sentence_and_exit_1(peirce):

@@ -169,6 +169,17 @@ def test_the_footer_counts_requests_in_flight_retries_cache_hits_and_tokens():
     assert stage.screen._footer().startswith("0 in flight")
 
 
+def test_a_request_that_is_made_again_says_why_until_its_answer_comes():
+    stage = Stage()
+    stage.tell(started(1), {"type": "problem_started", "problem": "p"})
+    stage.tell({"type": "call_started", "problem": "p", "path": "a"})
+    why = "the connection failed"
+    stage.tell({"type": "asked_again", "problem": "p", "path": "a", "cause": why}, after=5)
+    assert stage.lines[-1] == f"[0/1] no verdict yet; 1 in flight, 1 asked again ({why}); 5.0 s"
+    stage.tell(call("p", "a", retries=1))
+    assert "asked again" not in stage.screen._footer()
+
+
 def test_a_model_that_takes_no_tools_is_told_of_once():
     stage = Stage()
     stage.tell(started(3), *({"type": "no_tools", "problem": name} for name in "abc"))
