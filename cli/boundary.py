@@ -80,7 +80,10 @@ def _say(error: Exception, code: int) -> int:
     text = error.format_message() if isinstance(error, TyperException) else str(error)
     context = getattr(error, "ctx", None)
     if text and context is not None:  # of the command line's grammar
-        text = f"{text.rstrip('.')}; see {context.command_path} --help"
+        more = " See" if text.endswith("?") else "; see"
+        text = f"{text.rstrip('.')}{more} {context.command_path} --help"
+        if "argument 'task'" in text:
+            text += ", and `peirce tasks list` for the tasks"
     if text:  # an error without words has shown the help
         with contextlib.suppress(OSError):  # the terminal has gone
             said = visible(scrubbed(" ".join(text.split())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 from typer.core import TyperGroup
@@ -26,6 +27,15 @@ class Verbs(TyperGroup):
         grouped = [name for names in GROUPS.values() for name in names]
         return sorted(super().list_commands(ctx), key=grouped.index)
 
+    def _say_nearest_task(self, ctx: Any, name: str) -> None:
+        """Raises the error of a name that is nearer to a task's than to any verb's."""
+        from .. import api
+
+        tasks = [row["task"] for row in api.tasks_list()]
+        if get_close_matches(name, self.commands) or not (near := get_close_matches(name, tasks)):
+            return
+        ctx.fail(f"No such command {name!r}. Did you mean the task {' or '.join(map(repr, near))}?")
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         found = super().get_command(ctx, cmd_name)
         if found is not None:
@@ -34,4 +44,6 @@ class Verbs(TyperGroup):
         if found is not None or cmd_name.startswith("-"):
             return found
         told = told_of(cmd_name)
+        if told is None:
+            self._say_nearest_task(ctx, cmd_name)
         return None if told is None else TaskHelp(cmd_name, callback=lambda: print_of(told))

@@ -26,6 +26,7 @@ from .sentences import nearest, warn
 LINE_CHARACTERS = 16_000_000  # one record; the largest published ARC task has 60,000
 FILE_BYTES = 2_000_000_000  # unpacked
 JSON_CHARACTERS = 64_000_000  # a file that is one JSON value; all of ARC-AGI-2 has 7,000,000
+TABLES = (".csv", ".tsv")
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _DELIMITERS = ",;\t|"
 _TOLD_DELIMITER = re.compile(r"sep=(.)")  # Excel's first line
@@ -140,6 +141,11 @@ def _cut_off(path: Path, line: int, error: Exception) -> DataError:
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
     """(line number, value) of each line; raises `DataError` at the first that is not JSON."""
+    if Path(path.name.removesuffix(".gz")).suffix.lower() in TABLES:
+        raise DataError(
+            f"{path}: a table, where this task reads JSONL; peirce run labels is for labelled rows, "
+            "peirce run examples for pairs of input and output"
+        )
     for number, line in read_lines(path):
         yield number, parse_json(line, f"{path}, line {number}")
 

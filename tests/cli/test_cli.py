@@ -142,7 +142,7 @@ def test_replay_ends_with_1_where_a_session_differs(peirce):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["run"], "Missing argument 'task'; see peirce run --help"),
+        (["run"], "Missing argument 'task'; see peirce run --help, and `peirce tasks list` for"),
         (
             ["run", "pairs.jsonl"],
             "is data, where a task is needed: peirce run labels --data pairs.jsonl",

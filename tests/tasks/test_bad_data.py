@@ -205,3 +205,13 @@ def test_a_line_of_200_mb_is_refused_before_it_is_read(tmp_path: Path, name: str
     assert f"{path.name}, line {1 if name in GRIDS else 2}: " in said
     assert f"longer than {limit} characters" in said
     assert peak < 150_000_000
+
+
+@pytest.mark.parametrize("name", ["list_functions", "acre"])
+def test_a_table_given_to_a_task_of_jsonl_names_the_tasks_that_read_tables(tmp_path, name) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text("text,label\ngood,yes\n")
+    with pytest.raises(
+        DataError, match=r"a table, where .* peirce run labels .* peirce run examples"
+    ):
+        task(name).load(str(path), None, 0)
