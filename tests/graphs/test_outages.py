@@ -8,7 +8,7 @@ import pytest
 from peirce.agents import Refused
 from peirce.agents.scripted import Scripted
 from peirce.graphs.runner import run_session
-from peirce.records import Reply, ToolCall, Unavailable
+from peirce.records import ASKED_AGAIN, Reply, ToolCall, Unavailable
 from peirce.sandbox import open_sandbox
 
 SHOWN = [([3], [3]), ([5], [5])]
@@ -87,3 +87,23 @@ def test_calls_in_flight_when_a_session_is_refused_are_let_finish_and_kept(
     assert store.session(session)["status"] == "failed" and events[-1]["status"] == "failed"
     assert "done" not in {row.status for row in store.problems(session)}
     assert again(store, session, Scripted({"*": answers}), retry_failed=True)["done"] == 4
+
+
+class AskedAgain(Scripted):
+    """One request gave no answer before the one that did."""
+
+    async def propose(self, *given, **more) -> Reply:
+        ASKED_AGAIN.get()("it was busy")
+        return await super().propose(*given, **more)
+
+
+def test_why_a_request_is_made_again_is_an_event_of_its_call(play, make_problem, make_answer):
+    events: list[dict] = []
+    down = Scripted([[Unavailable("It is down.")]])
+    store, session, _ = play(down, [make_problem("one", SHOWN)])
+    busy = AskedAgain([[make_answer(IDENTITY)]])
+    again(store, session, busy, retry_failed=True, on_event=events.append)
+    heard = [one for one in events if one["type"] == "asked_again"]
+    assert heard[0] == {
+        "type": "asked_again", "problem": "one", "path": "step/1/propose/0", "cause": "it was busy",
+    }  # fmt: skip
