@@ -159,8 +159,8 @@ def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> 
     for table in tables:
         if given not in table.columns:
             named = asked or found.config.label_name
-            told = nearest(given, table.columns) if named else _which_label(table)
-            raise DataError(f"{table.path}: no label column {given!r}{told}")
+            choices = nearest(given, table.columns) if named else _which_label(table)
+            raise DataError(f"{table.path}: no label column {given!r}{choices}")
     if told and given not in told:
         warn(
             f"{found.name}: the label column is {given!r}, and {found.metadata.path} calls it"
