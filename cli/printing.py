@@ -44,13 +44,13 @@ def _beside(out: Any, session: Any) -> None:
     """Of labelled text: the baselines beside what was predicted. They are trained only here, where
     somebody reads them."""
     from .. import api
-    from ..reports import beside
+    from ..reports import beside, text
 
     if session.evaluation == "hypobench" and session.status != "failed":
         out.print()
-        beside.print_beside(
-            out, session.metrics, api.baselines(session.session, store=session.store)
-        )
+        with text.console(talk=True).status("Training baselines on the same rows"):
+            told = api.baselines(session.session, store=session.store)
+        beside.print_beside(out, session.metrics, told)
 
 
 def written(result: dict[str, Any], as_json: bool) -> None:

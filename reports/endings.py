@@ -23,6 +23,7 @@ from .text import (
 BESIDE = ("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap")  # of abd
 SIDE_BY_SIDE = 3  # sessions, a column each
 LISTED = 8  # files, a line each
+NAMED = 6  # metrics without a value
 TOLD = (
     *("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "retries"),
     "repeated",
@@ -42,7 +43,7 @@ def print_outcome(out: Console, session: Any) -> None:
     out.print(tables.as_text(scored, out.width))
     out.print()
     facts = [
-        *([("no value", ", ".join(map(visible, empty)))] if empty else []),
+        *([("no value", _named(empty))] if empty else []),
         *([("scored", evaluation.note)] if evaluation.note else []),
         ("verdicts", counts(session.verdicts) or "none"),
         *_faults(session.breaches, session.malformed),
@@ -59,6 +60,14 @@ def print_outcome(out: Console, session: Any) -> None:
     ]  # fmt: skip
     for name, said in facts:
         out.print(f"{name:<9} {said}", soft_wrap=True)
+
+
+def _named(metrics: Sequence[str]) -> str:
+    """At most six by name: of a task with many metrics most want what its data do not have."""
+    more = len(metrics) - NAMED
+    if more <= 1:
+        return ", ".join(map(visible, metrics))
+    return f"{', '.join(map(visible, metrics[:NAMED]))} and {more} more"
 
 
 def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
@@ -104,7 +113,7 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
         found, empty = tables.valued(tables.summary_table(scored, metrics))
         out.print(tables.as_text(found, out.width))
         if empty:
-            out.print(f"no value  {', '.join(map(visible, empty))}", soft_wrap=True)
+            out.print(f"no value  {_named(empty)}", soft_wrap=True)
     else:
         shown = gear_tables.shown_table_3(result["table3"], intervals=False)
         out.print(tables.as_text(shown, out.width))

@@ -256,8 +256,9 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
 
 def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     """Files, each in its bytes or their parts: all are written under temporary names and synced
-    before the first of them is renamed, in their order."""
+    before the first of them is renamed, in their order. An OSError names the file that was wanted."""
     drafts: dict[Path, Path] = {}
+    target = Path()
     try:
         for target, content in contents.items():
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -269,6 +270,10 @@ def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
                 os.fsync(out.fileno())
         for target, draft in drafts.items():
             os.replace(draft, target)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
         for draft in drafts.values():
             draft.unlink(missing_ok=True)

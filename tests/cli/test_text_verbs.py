@@ -62,10 +62,10 @@ def test_predict_without_a_bank_or_rows_is_one_sentence(peirce):
     assert code == 2 and "--bank" in err
 
 
-def test_bank_writes_a_file_shows_coverage_and_how_it_grew(peirce):
+def test_bank_writes_a_file_shows_where_it_applied_and_how_it_grew(peirce):
     peirce(*RUN, "--json")
     code, out, _ = peirce("bank", "last", "--out", "bank.json")
-    assert code == 0 and "coverage" in out and "written   bank.json" in out
+    assert code == 0 and "applies" in out and "written   bank.json" in out
     assert json.loads(Path("bank.json").read_text())["problem"] == "meals#0"
     code, out, _ = peirce("bank", "--history")
     assert code == 0 and "entered" in out and "best accuracy" in out

@@ -23,11 +23,12 @@ def test_a_failure_while_writing_leaves_what_was_there(tmp_path, monkeypatch):
     def full(descriptor):
         synced.append(descriptor)
         if len(synced) == 2:
-            raise OSError("No space left on device")
+            raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match="No space") as caught:
         writing.write({tmp_path / "a.csv": "after", tmp_path / "b.png": b"b"})
+    assert caught.value.filename == str(tmp_path / "b.png")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     assert (tmp_path / "a.csv").read_text() == "before\n"
 
