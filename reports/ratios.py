@@ -27,8 +27,9 @@ _CHUNK = 4_000_000  # draws held at once
 
 class Estimate(TypedDict):
     """value: None where it is not defined (nothing to divide by, or an infinite ratio). low, high:
-    None where the value is, and where the bound is infinite. n: problems behind it. undefined:
-    draws of the bootstrap in which it was not finite."""
+    None where the value is, and of one cluster alone, of which every draw is the same; one of them
+    where that bound is infinite. n: problems behind it. undefined: draws of the bootstrap in which it
+    was not finite."""
 
     value: float | None
     low: float | None
@@ -58,6 +59,7 @@ class Clusters:
         sums = np.zeros((len(order), len(columns)))
         for name, entry in zip(names, counts, strict=True):
             sums[order[name]] += [entry[column] for column in columns]
+        self._behind = dict(zip(columns, np.count_nonzero(sums, axis=0).tolist(), strict=True))
         self._whole = dict(zip(columns, (math.fsum(c) for c in sums.T.tolist()), strict=True))
         drawn = _resampled(sums, seed, resamples) if len(order) else np.zeros((0, len(columns)))
         self._drawn = dict(zip(columns, drawn.T, strict=True))
@@ -80,11 +82,12 @@ class Clusters:
                 else (value,) * 2
             )
         told = math.isfinite(value)
+        bounded = told and self._behind[n] > 1
         return {
             "value": value if told else None,
             # Rounding may put the bounds of equal values an ulp to one side of the figure.
-            "low": min(float(low), value) if told and math.isfinite(low) else None,
-            "high": max(float(high), value) if told and math.isfinite(high) else None,
+            "low": min(float(low), value) if bounded and math.isfinite(low) else None,
+            "high": max(float(high), value) if bounded and math.isfinite(high) else None,
             "n": round(self.total(n)),
             "undefined": int(np.count_nonzero(~np.isfinite(drawn))),
         }

@@ -135,7 +135,7 @@ def stratified_mean(
     if not kept:
         return {"mean": None, "low": None, "high": None, "n": 0}
     mean = math.fsum(kept) / len(kept)
-    if len(set(strata)) == len(strata):
+    if len(kept) == 1 or len(set(strata)) == len(strata):
         return {"mean": mean, "low": None, "high": None, "n": len(kept)}
     sums, counts = np.zeros(resamples), np.zeros(resamples)
     for place, stratum in enumerate(sorted(set(strata))):

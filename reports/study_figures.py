@@ -69,11 +69,13 @@ def _panel(
         if not own:
             continue
         values = [row[name]["value"] for row in own]
-        low = [v - (row[name]["low"] or 0.0) for v, row in zip(values, own, strict=True)]
-        high = [
-            0.0 if row[name]["high"] is None else row[name]["high"] - v
-            for v, row in zip(values, own, strict=True)
-        ]
+        low, high = (
+            [
+                0.0 if row[name][end] is None else abs(row[name][end] - row[name]["value"])
+                for row in own
+            ]
+            for end in ("low", "high")
+        )
         aside = (i - (len(here) - 1) / 2) * 0.08
         places = [ms.index(row["m"]) + aside for row in own]
         style: dict[str, Any] = {"color": matplotlib.colormaps["tab10"](ns.index(n) % 10)}

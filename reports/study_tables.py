@@ -139,6 +139,8 @@ def _mean(estimate: Mapping[str, Json]) -> Mean | None:
     if estimate["value"] is None:
         return None
     low, high = estimate["low"], estimate["high"]
+    if low is None and high is None:  # of one problem alone
+        return Mean(estimate["value"], None, None)
     unbounded = (-math.inf if low is None else low, math.inf if high is None else high)
     return Mean(estimate["value"], *unbounded)
 

@@ -65,9 +65,17 @@ def test_a_ratio_that_is_infinite_in_many_draws_has_no_upper_bound():
     assert 10 < found["undefined"] < 40 and 2.0 <= found["low"] <= 5.0
 
 
+def test_one_cluster_alone_has_a_value_and_no_interval():
+    alone = Clusters(["a", "a"], COUNTS[:2]).estimate(share("right", "all"), "problems")
+    assert (alone["value"], alone["low"], alone["high"], alone["n"]) == (3 / 8, None, None, 2)
+    behind = [{"right": 1.0, "all": 4.0, "n": 1.0}, {"right": 0.0, "all": 0.0, "n": 0.0}]
+    one_of_two = Clusters(["a", "b"], behind).estimate(share("right", "all"), "n")
+    assert (one_of_two["value"], one_of_two["low"], one_of_two["high"]) == (1 / 4, None, None)
+
+
 def test_entries_of_one_cluster_are_drawn_together():
     alike = [{"right": float(i % 2), "all": 1.0} for i in range(40)]
-    together = Clusters(["a", "a"] * 20, alike).estimate(share("right", "all"), "all")
+    together = Clusters(["a", "a", "b", "b"] * 10, alike).estimate(share("right", "all"), "all")
     apart = Clusters([str(i) for i in range(40)], alike).estimate(share("right", "all"), "all")
     assert together["low"] == together["high"] == 0.5
     assert apart["low"] < 0.4 < 0.6 < apart["high"]

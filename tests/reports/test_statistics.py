@@ -198,6 +198,7 @@ def test_the_interval_of_a_stratified_mean_covers_the_truth_as_often_as_it_says(
         bootstrap([0.4]),
         bootstrap([None, 0.4, None]),
         stratified_mean([0.4, 0.6], ["a", "b"]),
+        stratified_mean([None, 0.4, None], ["a", "a", "b"]),
         mean_of_means([Stratum([0.4, 0.2], ["x", "x"]), Stratum([0.6], ["x"])]),
         over_rows(np.array([1]), lambda counted: counted[:, 1]),
         rank_correlation([0.1, 0.2, 0.3], [1, 3, 2], ["x", "x", "x"]),
