@@ -1,6 +1,7 @@
 """Lets the tests of this room import what lies beside them, and keeps the machine's own variables
 from them."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -19,3 +20,24 @@ def environment(monkeypatch):
     for name in ("HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """A tiny model, and below an adapter of it. Where torch is absent, require() has skipped the module."""
+    from tiny_model import make_model
+
+    return make_model(tmp_path_factory.mktemp("models") / "base")
+
+
+@pytest.fixture(scope="module")
+def adapter(base):
+    from tiny_model import make_adapter
+
+    return make_adapter(base.parent / "adapter", base)
+
+
+@pytest.fixture
+def copied(base, tmp_path):
+    """A copy of the model, to be damaged."""
+    return shutil.copytree(base, tmp_path / "copied")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from peirce import cli
 
-for room in ("api", "agents"):
+for room in ("api", "agents", "cli"):
     sys.path.insert(0, str(Path(__file__).parents[1] / room))
 
 

@@ -1,44 +1,22 @@
 """The command line: data on stdout, talk on stderr, exit codes, settings from three places.
 
-Most tests call the command line in this process; those that are about the process start one.
-"""
+The command line is called in this process; as one of its own: test_cli_process.py."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 from peirce import cli
-
-SOURCE = "def f(x):\n    return x[1:]"
-TAIL = repr(("all but the first", SOURCE))
+from scripted_run import RUN, SOURCE, put_files
 
 
 @pytest.fixture
 def folder(folder: Path) -> Path:
-    """The working directory of a user: pairs, a sample space and a scripted model."""
-    pairs = [
-        {"problem": "one", "input": [3, 1, 2], "output": [1, 2]},
-        {"problem": "one", "input": [5, 6], "output": [6]},
-        {"problem": "one", "input": [9], "output": [], "split": "hidden"},
-    ]
-    Path("pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
-    Path("space.jsonl").write_text("[]\n[1]\n[1, 2]\n[2, 2]\n")
-    recorded = {"problem": "one", "step": 1, "answer": "```python\n" + SOURCE + "\n```"}
-    Path("answers.jsonl").write_text(json.dumps(recorded) + "\n")
-    Path("script.json").write_text(json.dumps({"*": [TAIL, "no idea"]}))
+    put_files()
     return folder
-
-
-RUN = [
-    "run", "examples", "--data", "pairs.jsonl", "--space", "space.jsonl", "--workers", "1",
-    "--model", "scripted:script.json",
-]  # fmt: skip
 
 
 def test_run_with_json_prints_one_object_and_nothing_else_on_stdout(peirce):
@@ -367,184 +345,6 @@ def test_options_of_labelled_text_are_refused_for_other_tasks(peirce):
         assert code == 2 and "it is of tasks with labelled text" in err, option
     code, _, err = peirce("run", "list_functions", "--rounds", "1")
     assert code == 2 and "method abduce takes none; t3 does" in err
-
-
-# --- the process ---------------------------------------------------------------
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "peirce", *arguments]
-
-
-def test_help_imports_nothing_heavy(folder):
-    script = (
-        "import sys\n"
-        "from peirce import cli\n"
-        "try:\n    cli.main(['--help'])\n"
-        "except SystemExit:\n    pass\n"
-        "heavy = {'numpy', 'duckdb', 'langgraph', 'langchain_core', 'openai', 'z3', 'docker'}\n"
-        "sys.exit(str(sorted(heavy & set(sys.modules))) if heavy & set(sys.modules) else 0)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "replay" in done.stdout
-
-
-def test_a_reader_that_leaves_early_is_no_traceback(folder):
-    line = json.dumps({"problem": "one", "hypothesis": SOURCE})
-    Path("many.jsonl").write_text(f"{line}\n" * 2000)
-    arguments = ["check", "examples", "--answers", "many.jsonl", "--data", "pairs.jsonl", "--json"]
-    with subprocess.Popen(
-        command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None and process.stderr is not None
-        json.loads(process.stdout.readline())
-        process.stdout.close()
-        assert process.stderr.read() == ""
-        assert process.wait(30) == 1
-
-
-def test_interrupted_twice_leaves_at_once_and_leaves_no_process_behind(folder):
-    import signal
-
-    arguments = ["run", "list_functions", "--problems", "4", "--workers", "2", "--json"]
-    with subprocess.Popen(
-        command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    ) as process:  # fmt: skip
-        assert process.stderr is not None
-        for line in process.stderr:
-            if line.startswith("calls"):
-                break
-        time.sleep(0.5)
-        os.killpg(process.pid, signal.SIGINT)
-        time.sleep(0.1)
-        os.killpg(process.pid, signal.SIGINT)
-        start = time.monotonic()
-        said = process.stderr.read()
-        assert process.wait(30) == 130
-        assert time.monotonic() - start < 30
-        assert "peirce resume" in said and "Traceback" not in said
-    assert _left(process.pid) == []
-
-
-def _left(group: int) -> list[str]:
-    """Living processes of a process group, after a moment to end in."""
-    for _ in range(50):
-        found = []
-        for entry in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                state, _, pgrp = entry.read_text().rpartition(")")[2].split()[:3]
-            except OSError:
-                continue
-            if pgrp == str(group) and state != "Z":
-                found.append(entry.parent.name)
-        if not found:
-            return []
-        time.sleep(0.1)
-    return found
-
-
-EARLY = """
-import sys
-stop_at = sys.argv[1]
-class Stop:
-    def find_spec(self, name, path=None, target=None):
-        if name == stop_at:
-            raise KeyboardInterrupt
-sys.meta_path.insert(0, Stop())
-from peirce.__main__ import main
-sys.argv[1:] = ["tasks", "list"]
-main()
-"""
-
-
-@pytest.mark.parametrize("module", ["typer", "peirce.cli", "peirce.cli.boundary", "peirce.api"])
-def test_ctrl_c_while_the_command_line_is_loaded_is_no_traceback(folder, module):
-    ended = subprocess.run([sys.executable, "-c", EARLY, module], capture_output=True, text=True)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
-
-
-def test_the_installed_command_starts_where_an_early_ctrl_c_is_caught():
-    import tomllib
-
-    project = tomllib.loads((Path(cli.__file__).parents[1] / "pyproject.toml").read_text())[
-        "project"
-    ]
-    assert project["scripts"] == {"peirce": "peirce.__main__:main"}
-
-
-LONG = ["run", "list_functions", "--problems", "4", "--workers", "1", "--concurrency", "2"]
-
-
-def _hung_up(folder: Path, *arguments: str) -> dict[str, object]:
-    """What the store says of its one session, which can be resumed."""
-    ended = subprocess.run(
-        command("sessions", "--json", *arguments), capture_output=True, text=True, cwd=folder
-    )
-    (session,) = json.loads(ended.stdout)
-    return session
-
-
-def test_a_hangup_drains_and_saves_however_often_it_comes(folder):
-    import signal
-
-    with subprocess.Popen(
-        command(*LONG, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None and process.stdout is not None
-        for line in process.stderr:
-            if line.startswith("calls"):
-                break
-        time.sleep(0.5)
-        process.send_signal(signal.SIGHUP)
-        process.send_signal(signal.SIGHUP)
-        said = process.stderr.read()
-        told = json.loads(process.stdout.read())
-        assert process.wait(60) == 130
-    assert "peirce resume" in said and "Traceback" not in said and told["status"] == "interrupted"
-    assert _hung_up(folder)["status"] == "interrupted"
-
-
-def test_a_terminal_that_goes_drains_and_saves(folder):
-    """The session leads a terminal of its own, which is closed under it: it can say nothing."""
-    import pty
-
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execv(sys.executable, command(*LONG))
-    said = b""
-    while b"next problem" not in said and b"calls " not in said:
-        said += os.read(terminal, 4096)
-    time.sleep(1)
-    os.close(terminal)
-    _, status = os.waitpid(pid, 0)
-    assert os.waitstatus_to_exitcode(status) in (1, 130)  # its results had nowhere to go
-    assert _hung_up(folder)["status"] == "interrupted"
-
-
-def test_nohup_is_respected(folder):
-    import signal
-
-    with subprocess.Popen(
-        command(*RUN, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-    ) as process:  # fmt: skip
-        assert process.stderr is not None and process.stdout is not None
-        process.stderr.readline()
-        process.send_signal(signal.SIGHUP)
-        assert json.loads(process.stdout.read())["status"] == "done"
-        assert process.wait(60) == 0
-
-
-def test_stdout_that_is_full_or_closed_is_no_bug(folder):
-    for sink, code, said in (
-        (">/dev/full", 1, "peirce: No space left on device\n"),
-        (">&-", 0, ""),
-    ):
-        command = f'"{sys.executable}" -m peirce tasks list {sink}'
-        ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
-        assert (ended.returncode, ended.stderr) == (code, said)
 
 
 def test_no_setting_asks_for_the_version(peirce, monkeypatch):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from peirce.records import (
@@ -15,6 +18,8 @@ from peirce.records import (
     StepRecord,
     Verdict,
 )
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
 
 
 def predictions(outputs):
@@ -61,3 +66,12 @@ class Write:
 @pytest.fixture
 def write():
     return Write()
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    from study_shelf import Shelf
+
+    made = Shelf(tmp_path / "store.duckdb")
+    yield made
+    made.store.close()

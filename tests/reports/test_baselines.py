@@ -7,17 +7,14 @@ import asyncio
 import random
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from labelled import RAIN, SUN, problem, rows, step
 from peirce.records import InputSet, Observation
 from peirce.reports import baselines
 from peirce.reports.baselines import beside, beside_session, compare, mcnemar, told, trained
 from peirce.store import Store
 from peirce.tasks import task
-
-sys.path.insert(0, str(Path(__file__).parent))
-from labelled import RAIN, SUN, problem, rows, step
 
 TEXTS = [({"text": t}, "wet") for t in RAIN] + [({"text": t}, "dry") for t in SUN]
 GRADES = {

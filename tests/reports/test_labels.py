@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from labelled import problem, rows, step
 from peirce.records import InputSet, Verdict
 from peirce.reports import default_evaluation, evaluate, evaluate_session
 from peirce.reports.labels import EVALUATION, inferred, intervals, problem_metrics, scores
 from peirce.reports.statistics import over_rows, wilson
 from peirce.store import Store
-
-sys.path.insert(0, str(Path(__file__).parent))
-from labelled import problem, rows, step
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from peirce.records import Batch, InputSet, Json, Keep, Limits, Sandbox, SandboxUnavailable
-from peirce.sandbox import backends, open_sandbox
+from peirce.sandbox import backends, engine, open_sandbox
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
 
@@ -87,3 +88,20 @@ def served(backend: str) -> Iterator[Served]:
             yield Served(runner, sandbox)
         finally:
             runner.run(sandbox.close())
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    try:
+        connected = engine.connect()
+    except SandboxUnavailable as error:
+        pytest.skip(f"NO DOCKER ENGINE, THE DOCKER BACKEND IS NOT TESTED: {error}")
+    yield connected
+    connected.close()
+
+
+@pytest.fixture
+def collected() -> Iterator[None]:
+    """What a failed connection left in cycles is not for later tests, which count descriptors."""
+    yield
+    gc.collect()
