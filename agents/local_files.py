@@ -172,7 +172,7 @@ def read_object(path: Path) -> dict[str, Any]:
     """Raises DataError for a file that holds no JSON object."""
     try:
         value = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
     if not isinstance(value, dict):
         raise DataError(f"{path} holds no JSON object")

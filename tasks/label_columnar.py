@@ -70,14 +70,14 @@ def _arrow(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
 def _said(metadata: Mapping[bytes, bytes]) -> Json:
     try:
         return json.loads(metadata.get(b"huggingface", b"{}")).get("info")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return None
 
 
 def _info(path: Path) -> Json:
     try:
         return json.loads(path.read_bytes()) if path.is_file() else None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not JSON: {error}") from error
 
 

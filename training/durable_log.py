@@ -144,7 +144,7 @@ def read_lines(path: Path, *, mend: bool = False) -> list[Point]:
         try:
             examples, stage, name, value = json.loads(line)
             found[int(examples), str(stage), str(name)] = float(value)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError, RecursionError):
             raise DataError(f"{path}, line {number}: no point of a training's log") from None
     return [Point(*place, value) for place, value in sorted(found.items())]
 

@@ -179,8 +179,8 @@ def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
         lines = read_jsonl(place) if place.suffix == ".jsonl" else read_csv(place)
         for number, row in lines:
             where = f"{place}, line {number}"
-            item = row.get("item") if isinstance(row, dict) else row
-            if not isinstance(item, str) or item not in known:
+            item = row.get("item") if isinstance(row, dict) else None
+            if not isinstance(row, dict) or not isinstance(item, str) or item not in known:
                 raise DataError(f"{where}: no item {item!r:.40} was rated in this session")
             name = str(row.get("rater") or place.stem)
             of_rater = found.setdefault(name, {"feature": {}, "relationship": {}})

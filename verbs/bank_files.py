@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..records import DataError, Json, Problem, StoreError, UsageError, digest_of
 from ..store import Store
-from ..tasks.files import expanded, identity, read_json, read_lines
+from ..tasks.files import expanded, identity, read_json, read_jsonl
 
 FIELDS = ("text", "accuracy", "visits", "reward", "covered", "right")
 PUBLIC = ("labels", "label_name", "columns", "shape", "description")  # of a problem, in a file
@@ -179,13 +179,7 @@ def written(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[str, 
 
 def _objects(place: Path) -> Json:
     if place.name.removesuffix(".gz").endswith(".jsonl"):
-        found = []
-        for number, line in read_lines(place):
-            try:
-                found.append(json.loads(line))
-            except ValueError as error:
-                raise DataError(f"{place}, line {number}: no JSON: {error}") from error
-        return found
+        return [row for _, row in read_jsonl(place)]
     return read_json(place)
 
 

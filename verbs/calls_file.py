@@ -62,7 +62,7 @@ def read_calls(path: str | Path) -> CallsFile:
 def _parsed(line: str) -> dict[str, Json] | None:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     whole = isinstance(row, dict) and all(name in row for name in FIELDS)
     told = whole and all(isinstance(row[name], str) for name in FIELDS[:3])

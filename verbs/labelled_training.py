@@ -224,7 +224,7 @@ def _scored(path: Path) -> dict[str, Json]:
     try:
         told: dict[str, Json] = json.loads(path.read_text("utf-8"))
         _ = told["set"], told["scores"], told["model"]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise DataError(f"{path} holds no scores; without it the set is trained again") from None
     return told
 

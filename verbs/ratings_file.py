@@ -85,7 +85,7 @@ def _rows(place: Path, lines: int) -> Iterator[dict[str, Json]]:
     for number, line in takewhile(lambda one: one[0] <= lines, read_lines(place)):
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict) or not _is_rating(row):
             raise DataError(f"{place}, line {number}: no rating: {line.strip():.60}")

@@ -75,7 +75,7 @@ def value_of(text: str) -> Json:
     """JSON where it parses as such, else the text."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -8,13 +8,13 @@ leaves out: what files hold counts there by the digests of problems, spaces and 
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import platform
 from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ..records import Json, Proposer, UsageError
 from .problems import Chosen
+from .roles import value_of
 
 PACKAGES = (
     "peirce", "langgraph", "langchain-openai", "z3-solver", "numpy", "duckdb", "docker", "typer",
@@ -120,10 +120,7 @@ def model_args_of(given: Sequence[str] | Mapping[str, Json]) -> dict[str, Json]:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise UsageError(f"--model-arg {pair!r}: it must be K=V, as in reasoning_effort=low")
-        try:
-            pairs[key] = json.loads(value)
-        except json.JSONDecodeError:
-            pairs[key] = value
+        pairs[key] = value_of(value)
     return pairs
 
 

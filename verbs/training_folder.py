@@ -39,7 +39,7 @@ def _asked_in(folder: Path) -> dict[str, Any]:
         told = json.loads((folder / ASKED).read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{folder / ASKED} cannot be read: {error}") from None
     if (
         not isinstance(told, dict)

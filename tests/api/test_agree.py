@@ -167,9 +167,11 @@ def test_sheets_that_cannot_be_read_are_refused(made, tmp_path: Path) -> None:
     own = same.rename(tmp_path / "consensus.csv")
     with pytest.raises(DataError, match="'consensus' has rated"):
         peirce.agree(session, ratings=[own], store=store)
-    (tmp_path / "list.jsonl").write_text('{"item": ["p"]}\n')
-    with pytest.raises(DataError, match="line 1: no item"):
-        peirce.agree(session, ratings=[tmp_path / "list.jsonl"], store=store)
+    item = (tmp_path / "s.csv").read_text().splitlines()[1].partition(",")[0]
+    for line in ('{"item": ["p"]}', f'"{item}"'):
+        (tmp_path / "list.jsonl").write_text(f"{line}\n")
+        with pytest.raises(DataError, match="line 1: no item"):
+            peirce.agree(session, ratings=[tmp_path / "list.jsonl"], store=store)
     (tmp_path / "other.csv").write_text("item,feature,relationship\nnone,yes,1\n")
     with pytest.raises(DataError, match="line 2: no item 'none'"):
         peirce.agree(session, ratings=[tmp_path / "other.csv"], store=store)

@@ -60,7 +60,7 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         _check_sizes(folder, state.pop(SIZES, {}))
         with np.load(folder / REFERENCES, allow_pickle=False) as held:
             return state, dict(held)
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+    except (OSError, ValueError, EOFError, BadZipFile, RecursionError) as error:
         raise DataError(
             f"The checkpoint {folder} cannot be read ({error}): remove it, and --resume goes on from"
             " the one before."

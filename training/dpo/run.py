@@ -317,7 +317,7 @@ def read_record(out: Path) -> dict[str, Any]:
         _ = held["training"], held["status"], held["base"]["weights"], held["base"]["name"]
         _ = held["digest"], held["pairs"], held["examples"], held["fields"], dict(held["settings"])
         return held
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DataError(f"{out / RECORD} is no record of a training: {error!r}") from None
 
 

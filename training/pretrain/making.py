@@ -91,7 +91,7 @@ def finished(folder: Path) -> dict[str, Json] | None:
         return None
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise DataError(f"{folder / RECORD} is no record of a pretraining: remove the folder")
