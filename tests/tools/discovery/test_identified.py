@@ -11,7 +11,7 @@ from peirce.tools.discovery.identified import identified
 from peirce.tools.discovery.space import Space
 
 sys.path.insert(0, str(Path(__file__).parent))
-from made import rule, texts
+from made import rule, students, texts
 
 HERE, ELSEWHERE = "a red hat", "a blue hat"
 
@@ -43,3 +43,21 @@ def test_a_fact_about_most_rows_is_identified_where_label_and_effect_are_beyond_
     shown = [replace(row, output=one) for row, one in zip(problem.shown, labels, strict=True)]
     true = rule('If the text mentions "red", the label is in.', problem)
     assert identified([true], shown, Space(problem)) == [known]
+
+
+def test_a_bound_that_no_row_tells_from_the_next_is_not_identified_beside_other_parts() -> None:
+    """No row has one paper, so at least 2 and at least 1 say the same. Rows with F and three papers get
+    two labels, of which the first part's counts."""
+    counts = [(("A", 3, "admitted"), 30), (("A", 2, "admitted"), 30), (("F", 0, "rejected"), 40),
+              (("F", 3, "admitted"), 2), (("B", 0, "rejected"), 30)]  # fmt: skip
+    problem = students([
+        ({"math": math, "english": "B", "papers": papers, "donated": False}, label)
+        for (math, papers, label), count in counts
+        for _ in range(count)
+    ])  # fmt: skip
+    bound = rule("If papers is at least 2, the label is admitted.", problem)
+    f = rule("If math is F, the label is rejected.", problem)
+    b = rule("If math is B, the label is rejected.", problem)
+    space = Space(problem)
+    assert identified([bound, f, b], problem.shown, space) == [False, True, True]
+    assert identified([f, bound, b], problem.shown, space) == [True, False, True]
