@@ -95,6 +95,12 @@ def test_an_altered_verdict_is_named(recorded):
     assert fields(replay(copy, session)) == {("two", 1, "verdict of answer 0")}
 
 
+def test_an_altered_problem_is_named_and_belongs_to_no_step(recorded):
+    path, session = recorded
+    copy = altered(path, "UPDATE problem SET data = replace(data, '8', '9') WHERE problem = 'one'")
+    assert ("one", 0, "problem") in fields(replay(copy, session))
+
+
 def test_one_altered_code_is_named(recorded):
     path, session = recorded
     with duckdb.connect(str(path), read_only=True) as connection:

@@ -55,9 +55,7 @@ def learn(
         done = max((time.monotonic() - start) / pace.seconds, tokens / pace.tokens)
         if done >= 1:
             break
-        factor = min(1.0, done / pace.warmup + 0.01) * (
-            0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done))
-        )
+        factor = share_of_rate(done, pace.warmup)
         for optimizer, top in zip(optimizers, tops, strict=True):
             for group in optimizer.param_groups:
                 group["lr"] = top * factor
@@ -87,6 +85,13 @@ def learn(
         if progress is not None:
             progress(done, tokens, mean)
     return tokens, mean
+
+
+def share_of_rate(done: float, warmup: float) -> float:
+    """The share of its highest learning rate when `done`, 0 to 1, of a course is over: a rise from 0.01
+    over the share `warmup`, times half a cosine from 1 down to 0.05."""
+    fall = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done))
+    return min(1.0, done / warmup + 0.01) * fall
 
 
 def multiplies_halves(device: str) -> bool:

@@ -1,4 +1,4 @@
-"""In which numbers a pretraining multiplies."""
+"""In which numbers a pretraining multiplies, and how its learning rate goes."""
 
 from __future__ import annotations
 
@@ -24,3 +24,11 @@ def test_a_processor_multiplies_halves_where_it_has_instructions_for_them(
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: MappingProxyType(told))
     assert course.multiplies_halves("cpu") is halves
     assert not course.multiplies_halves("mps")
+
+
+def test_the_learning_rate_rises_over_the_warmup_and_falls_to_a_twentieth() -> None:
+    share = [course.share_of_rate(n / 100, 0.1) for n in range(101)]
+    assert share[0] == pytest.approx(0.01) and share[100] == pytest.approx(0.05)
+    assert share[:11] == sorted(share[:11]) and share[10:] == sorted(share[10:], reverse=True)
+    assert max(share) > 0.95
+    assert share[50] == pytest.approx((1 + 0.05) / 2)
