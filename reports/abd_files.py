@@ -97,7 +97,7 @@ def tables_of(scored: Scored) -> dict[str, Table]:
 
 
 def as_json(table: Table) -> list[dict[str, Json]]:
-    """An object a row; a mean with its interval is {mean, low, high}."""
+    """An object a row; a mean is {mean, low, high}, the bounds None where it has no interval."""
     heads = [heading.rstrip(" ↑↓") for heading in table.headings]
     return [dict(zip(heads, map(_json, row), strict=True)) for row in table.rows]
 
@@ -111,7 +111,8 @@ def _json(cell: Cell) -> Json:
 def said(evaluator: str, name: str, table: Table) -> str:
     """The sentences above a table."""
     named = f"{ABOUT[name]} Evaluator: {evaluator}."
-    if not any(isinstance(cell, Mean) for row in table.rows for cell in row):
+    cells = (cell for row in table.rows for cell in row)
+    if not any(isinstance(cell, Mean) and cell.low is not None for cell in cells):
         return named
     return (
         f"{named} Intervals: {LEVEL:.0%}, percentiles of {RESAMPLES:,} resamples of problems within"

@@ -10,7 +10,7 @@ import peirce
 import pytest
 from peirce import api
 from peirce.records import UsageError
-from peirce.verbs.arguments import BOUNDS
+from peirce.verbs.arguments import BOUNDS, check_arguments
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,12 @@ def test_bounds_hold_in_every_verb_that_takes_the_argument(setting, name):
             for value in (BOUNDS[name][0] - 1, BOUNDS[name][1] + 1):
                 with pytest.raises(UsageError, match=f"{name} is {value}: it must be at"):
                     call(**{name: value})
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_bound_itself_is_accepted(name):
+    for value in BOUNDS[name]:
+        check_arguments(peirce.run, {name: value})
 
 
 def test_a_wrapped_verb_keeps_its_name_its_signature_and_its_words():

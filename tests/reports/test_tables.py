@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from peirce.reports import abd_files
 from peirce.reports.evaluation import Metric
 from peirce.reports.tables import (
     Mean,
@@ -149,3 +150,11 @@ def test_problems_stand_in_rows_with_a_dash_where_a_value_is_missing():
         "p        0.500  3      –",
         "q            –  –  2.000",
     ]
+
+
+def test_a_table_speaks_of_intervals_where_a_cell_has_one():
+    def told(*cells):
+        return abd_files.said("exact", "table2", Table(("a",), tuple((cell,) for cell in cells)))
+
+    assert "Intervals" not in told(Mean(0.5, None, None), 3, "x")
+    assert "Intervals: 95%" in told(Mean(0.5, None, None), Mean(0.5, 0.25, 0.75))
