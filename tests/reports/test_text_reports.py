@@ -87,6 +87,15 @@ def test_baselines_stand_in_a_row_each_with_means_over_problems():
     assert "a#0: ind, 9 rows: no" in out and "a#1: ind, 9 rows: yes" in out
 
 
+@pytest.mark.parametrize(("lines", "more"), [(12, ""), (13, "and 1 more")])
+def test_more_sentences_than_a_screen_takes_are_counted(lines, more):
+    said = [f"ind: {number}" for number in range(lines)]
+    rows = [row("majority", "ind", 0.5, 0.3)]
+    out = printed(beside.print_beside, {}, [{"problem": "a", "baselines": rows, "said": said}])
+    assert "ind: 11" in out and "ind: 12" not in out
+    assert more in out and (" more " in out) == bool(more)
+
+
 def test_nothing_is_said_where_nothing_was_predicted():
     assert printed(beside.print_beside, {}, []) == ""
     assert printed(beside.print_beside, {}, [{"problem": "a", "baselines": [], "said": []}]) == ""

@@ -123,3 +123,12 @@ def test_no_method_of_a_strange_object_runs():
     for value in (Sly(1.0), [Sly(1.0)], {1, 2}):
         with pytest.raises(canonical.Unrepresentable):
             code(value)
+
+
+def test_a_value_within_its_bytes_has_a_code_though_casefolding_makes_it_longer():
+    normal = tolerance.normaliser({"strings": {"ignore": ["case"]}})
+    value = "\u0390" * 1_000  # one letter, three once its case is folded
+    most = len(canonical.canonical_bytes(value))
+    form = tolerance.normal_bytes(canonical.plain(value), normal, most)
+    assert len(form) > 2 * most
+    assert tolerance.coder(normal, most)(value) == blake2b(form, digest_size=8).digest()
