@@ -227,7 +227,8 @@ def marginal_gains(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> Gains:
-    """Of c candidates (c, n), each on its own, over a context (k, n) of hypotheses.
+    """Of c candidates (c, n), each on its own, over a context (k, n) of hypotheses: the definition, to
+    which tests hold what scores many contexts at once (`studies`, and training's pairs).
 
     prediction_weights: (n,), or (k + c, n) with the context's rows first. Without a context the
     gain in gamma is the candidate's own size over that of S, and the gain in beta 0. All gains

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from ....tools.logic.formula import FREE, LETTERS, Builder, Formula, Kind
+from ....tools.logic.formula import FREE, LETTERS, Builder, Kind
 from .features import CONNECTED, Features, Recipe
 from .lanes import EQUALITY, Guard
 
@@ -91,8 +91,3 @@ class Writer:
 
 def _kind(recipe: Recipe) -> Kind:
     return recipe.kind  # type: ignore[return-value]  # of CONNECTED, which formulas have too
-
-
-def formula_of(features: Features, place: int) -> Formula:
-    writer = Writer(features)
-    return writer.builder.formula(writer.write(place))

@@ -10,8 +10,11 @@ from typing import Any
 
 from peirce.agents.search.engines import Engine
 from peirce.agents.search.logic.choice import Found
+from peirce.agents.search.logic.features import Features
+from peirce.agents.search.logic.writing import Writer
 from peirce.records import Problem
 from peirce.tasks.abd import TASK
+from peirce.tools.logic.formula import Formula
 from peirce.tools.logic.judging import Prepared, Regime
 from peirce.tools.logic.theories import SIGNATURE, Theory, theory_from, theory_of
 from peirce.tools.logic.worlds import World, world_of
@@ -92,3 +95,8 @@ def request(
 def answered(*args: Any, **more: Any) -> dict[str, Any]:
     """The reply of a fresh worker."""
     return Engine().propose(request(*args, **more))
+
+
+def formula_of(features: Features, place: int) -> Formula:
+    writer = Writer(features)
+    return writer.builder.formula(writer.write(place))

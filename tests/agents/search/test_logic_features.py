@@ -12,14 +12,13 @@ import pytest
 from peirce.agents.search.logic.features import Features, Recipe
 from peirce.agents.search.logic.growing import grown, guards_of
 from peirce.agents.search.logic.lanes import EQUALITY, Guard, Lanes, Literal
-from peirce.agents.search.logic.writing import formula_of
 from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.sampling import Stream, drawn, inside_of
 from peirce.tools.logic.tables import Structures, Truth, about_elements, evaluate
 from peirce.tools.logic.writing import written
 
 from ...tools.logic.worlds_at_random import completions, holds
-from .logic_problems import worlds_of
+from .logic_problems import formula_of, worlds_of
 
 SIGNATURES = {
     "published": {"P": 1, "Q": 1, "R": 2, "S": 2},

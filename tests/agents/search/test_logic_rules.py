@@ -18,7 +18,6 @@ from peirce.agents.search.logic.rules import (
     candidates,
     narrowed,
 )
-from peirce.agents.search.logic.writing import formula_of
 from peirce.tools.logic.judging import Beyond, Prepared
 from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.sampling import Stream
@@ -29,7 +28,15 @@ from peirce.tools.logic.worlds import World
 from peirce.tools.logic.writing import written
 
 from ...tools.logic.worlds_at_random import naive
-from .logic_problems import default, found_of, generated, of_regime, prepared_of, worlds_of
+from .logic_problems import (
+    default,
+    formula_of,
+    found_of,
+    generated,
+    of_regime,
+    prepared_of,
+    worlds_of,
+)
 
 REGIMES = ("full", "partial", "skeptical")
 
