@@ -15,7 +15,8 @@ Tables (parquet: NAME.parquet; huggingface: data/NAME.parquet, the default one `
   answers      problem, step, answer, path, text
   steps        problem, step, fields (JSON)
   calls        problem, path, kind, request, response (JSON), tokens, seconds, retries
-  bank         problem, rank, hypothesis, text, description, accuracy, visits, reward, right
+  bank         problem, rank, hypothesis, text, description, accuracy, visits, covered, reward,
+               right
   bank_events  problem, step, hypothesis, observation, right, t, kind
   inputs       space, position, input (JSON), weight
   session      session, created, status, digest, settings (JSON), versions (JSON)
@@ -71,7 +72,7 @@ COLUMNS: dict[str, str] = {
     ),
     "bank": (
         "problem VARCHAR, rank INTEGER, hypothesis VARCHAR, text VARCHAR, description VARCHAR, "
-        'accuracy DOUBLE, visits BIGINT, reward DOUBLE, "right" BIGINT[]'
+        'accuracy DOUBLE, visits BIGINT, covered BIGINT, reward DOUBLE, "right" BIGINT[]'
     ),
     "bank_events": (
         "problem VARCHAR, step INTEGER, hypothesis VARCHAR, observation BIGINT, "
@@ -207,7 +208,10 @@ def _session_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
 
 
 def _tables(store: Store, session: str) -> dict[str, Iterator[Sequence[Any]]]:
-    bank = ("rank", "hypothesis", "text", "description", "accuracy", "visits", "reward", "right")
+    bank = (
+        *("rank", "hypothesis", "text", "description", "accuracy", "visits", "covered", "reward"),
+        "right",
+    )
     return {
         "hypotheses": _hypothesis_rows(store, session),
         "problems": _problem_rows(store, session),

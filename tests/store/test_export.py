@@ -72,6 +72,9 @@ def test_parquet_holds_every_table(
     assert row[2] == ["IndexError", "steps"]
     assert {name for (name,) in read(out / "problems.parquet", "problem")} == {"1", "π\\ud800"}
     assert read(out / "session.parquet", "digest") == [(store.digest(session),)]
+    names = ("rank", "hypothesis", "accuracy", "visits", "covered", "reward", "right")
+    of_bank = read(out / "bank.parquet", ", ".join(f'"{name}"' for name in names))
+    assert of_bank == [tuple(row[name] for name in names) for row in store.bank(session)]
 
 
 def test_parquet_is_read_by_pyarrow(store: Store, session: str, tmp_path: Path) -> None:
