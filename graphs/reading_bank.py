@@ -59,7 +59,7 @@ async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     splits: dict[str, Json] = {}
     for split in case.text.splits:
         inputs = [one.input for one in of_split(case.problem, split)]
-        found = await _of_split(case, chosen, reading, split, inputs)
+        found = await _predicted(case, chosen, reading, inputs)
         if found is None:
             return {"stop": ""}
         if inputs:
@@ -101,8 +101,8 @@ def in_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json
         yield inputs[start : start + rows]
 
 
-async def _of_split(
-    case: Case, strategy: str, reading: Reading, split: str, inputs: Sequence[Json]
+async def _predicted(
+    case: Case, strategy: str, reading: Reading, inputs: Sequence[Json]
 ) -> dict[str, Json] | None:
     """{labels, reasons, decided} of a split; None where the session is to stop."""
     labels: list[str | None] = []

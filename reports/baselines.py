@@ -78,9 +78,9 @@ def trained(problem: Problem) -> dict[str, Predict]:
         if texts:
             pair = problem.public.get("shape") == "pair"
             names = texts[:2] if pair else texts
-            found[TFIDF] = _fitted(rows, labels, lambda: _words(rows, labels, names, pair))
+            found[TFIDF] = _fitted(labels, lambda: _words(rows, labels, names, pair))
         if fields:
-            found[TREE] = _fitted(rows, labels, lambda: _tree(rows, labels, fields))
+            found[TREE] = _fitted(labels, lambda: _tree(rows, labels, fields))
     return found
 
 
@@ -222,7 +222,7 @@ def _constant(label: str) -> Predict:
     return lambda rows: [label] * len(rows)
 
 
-def _fitted(rows: Sequence[Row], labels: Sequence[str], fit: Callable[[], Predict]) -> Predict:
+def _fitted(labels: Sequence[str], fit: Callable[[], Predict]) -> Predict:
     """Of rows with one label alone there is nothing to learn but that."""
     return fit() if len(set(labels)) > 1 else _constant(labels[0])
 

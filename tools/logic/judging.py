@@ -131,7 +131,7 @@ class Prepared:
         if self.regime == "full":
             return tuple(map(int, self._violated.sum(axis=1)))
         here = self._violated_maybe
-        found = _undecided(here, here, self.structures)
+        found = _undecided(here, here)
         sizes = found.sure
         for component, rows in self.rows(found.components, self.violation):
             counts = bits(rows).sum(axis=0)
@@ -179,7 +179,7 @@ class Prepared:
     def undecided(self, rule: Formula) -> Undecided:
         """Raises `Beyond`."""
         with _within_reach():
-            return _undecided(self._violated_maybe, self._three(rule), self.structures)
+            return _undecided(self._violated_maybe, self._three(rule))
 
     def extension(self, rule: Formula) -> NDArray[np.int8]:
         """(worlds, elements): whether the rule covers an element in `NO_COMPLETION`, `EVERY` or
@@ -189,7 +189,7 @@ class Prepared:
                 return self._table(rule).astype(np.int8)
             here = self._three(rule)
         found = np.where(here.true, EVERY, NO_COMPLETION).astype(np.int8)
-        for component, rows in self.rows(_undecided(here, here, self.structures).components, rule):
+        for component, rows in self.rows(_undecided(here, here).components, rule):
             every, some = (bits(rows).all(axis=1), bits(rows).any(axis=1))
             marks = np.where(every, EVERY, np.where(some, SOME, NO_COMPLETION))
             found[component.world, list(component.elements)] = marks
@@ -245,7 +245,7 @@ def _of_element(formula: Formula) -> tuple[Formula, str]:
     return renamed(formula, spare), spare
 
 
-def _undecided(violated: Three, covered: Three, structures: Structures) -> Undecided:
+def _undecided(violated: Three, covered: Three) -> Undecided:
     # Where the rule certainly covers an element, what breaks it there does not matter.
     on = np.where(covered.true, np.uint64(0), violated.on) | covered.on
     components = []

@@ -127,7 +127,7 @@ def choose(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             budget.charge(0.1 * len(found))
             if which is None:
                 continue
-            for pick, said, price in _picks(found, which, goal, budget):
+            for pick, said, price in _picks(found, which, budget):
                 step = Step(
                     f"all_parts = {parts.text}\np = {pick}" + (f"\ng = {turn}" if turn != "p" else "\ng = p"),
                     f"take of {parts.says} {said}{says}",
@@ -178,7 +178,7 @@ def _which(found: list[list[Grid]], turn: str, outputs: Grids) -> list[set[int]]
 
 
 def _picks(
-    found: list[list[Grid]], which: list[set[int]], goal: Goal, budget: Budget
+    found: list[list[Grid]], which: list[set[int]], budget: Budget
 ) -> Iterator[tuple[str, str, float]]:
     """Expressions that choose one of `all_parts`."""
     if all(len(every) == 1 for every in found):

@@ -133,7 +133,7 @@ def _painted(state: State, goal: Goal, budget: Budget, in_turn: bool) -> Iterato
                 continue
             if not budget.charge(0.05 * look.cells + 0.5 * len(look.flat) + 1.0):
                 return
-            asked = _asked(look, area, view, before, after, changed)
+            asked = _asked(look, area, before, after, changed)
             if asked is None:
                 continue
             must, wanted, whole = asked
@@ -268,7 +268,6 @@ def _paired(
 def _asked(
     look: Seen,
     area: Area,
-    view: View,
     before: list[NDArray[np.int64]],
     after: list[NDArray[np.int64]],
     changed: list[NDArray[np.bool_]],

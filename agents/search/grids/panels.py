@@ -47,7 +47,7 @@ def _even(axis: str, count: int, gap: int) -> tuple[str, str, float]:
     return f"n = {step}\nparts = [{part} for k in range({count})]", says, price
 
 
-def _quarters(gap: int) -> tuple[str, str, float]:
+def _quarters() -> tuple[str, str, float]:
     code = (
         "m, n = len(g) // 2, len(g[0]) // 2\n"
         "parts = [[row[a:a + n] for row in g[b:b + m]]\n"
@@ -71,7 +71,7 @@ def _sources(facts: Facts) -> Iterator[tuple[str, str, float]]:
             if all(a[1] == b[1] * count + gap * (count - 1) and a[0] == b[0] for a, b in both):
                 yield _even("across", count, gap)
         if all(a == (2 * b[0] + gap, 2 * b[1] + gap) for a, b in both):
-            yield _quarters(gap)
+            yield _quarters()
 
 
 def steps(facts: Facts) -> Iterator[Step]:

@@ -89,3 +89,20 @@ def test_a_file_is_never_seen_half_written(tmp_path):
     checkpoints.write_whole(path, json.dumps({"a": 2}))
     assert json.loads(path.read_text()) == {"a": 2}
     assert [one.name for one in tmp_path.iterdir()] == ["training.json"]
+
+
+def test_arrays_that_were_pickled_are_refused_unread(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (tmp_path.joinpath("was here").touch, ())
+
+    path = make(tmp_path, 3)
+    size = (path / checkpoints.REFERENCES).stat().st_size
+    with (path / checkpoints.REFERENCES).open("wb") as file:
+        np.savez(file, keys=np.array([Bomb()], object), values=np.zeros(1))
+    new = (path / checkpoints.REFERENCES).stat().st_size
+    state = (path / checkpoints.STATE).read_text()
+    (path / checkpoints.STATE).write_text(state.replace(f": {size}", f": {new}"))
+    with pytest.raises(DataError, match="allow_pickle"):
+        checkpoints.read(path)
+    assert not (tmp_path / "was here").exists()
