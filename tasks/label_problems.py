@@ -178,6 +178,8 @@ def _which_label(table: Table) -> str:
         key=lambda name: (name.casefold() != LABEL, values[name] < 2, values[name]),
         default="NAME",
     )
+    if {"input", "output"} <= set(names):
+        return nearest("", names) + "; pairs of input and output are of the task `examples`"
     header = " (line 1 of a CSV names its columns)" if table.untyped else ""
     return (
         nearest("", map(shorten, names))

@@ -156,6 +156,12 @@ def test_the_label_column_is_named_by_the_option_the_path_or_a_config_beside(
 ) -> None:
     columns = {"text": rows(20)["text"], "mood": rows(20)["label"]}
     path = written(tmp_path / "meals.csv", columns)
+    (tmp_path / "pairs").mkdir()
+    pairs = written(
+        tmp_path / "pairs" / "pairs.csv", {"input": columns["text"], "output": columns["mood"]}
+    )
+    with pytest.raises(DataError, match="pairs of input and output are of the task `examples`"):
+        loaded(pairs)
     with pytest.raises(DataError, match=r"no label column 'label'; there are text, mood; --label"):
         loaded(path)
     with pytest.warns(DataWarning, match="60/20/20"):
