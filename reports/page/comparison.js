@@ -6,7 +6,8 @@ function drawComparison(page) {
   const pairs = page.differences;
   if (!pairs.length) return null;
   const find = (id) => page.sessions.find((one) => one.session === id);
-  const said = (pair) => `${titleOf(find(pair.second), page.sessions)} (${pair.second}) − ${titleOf(find(pair.first), page.sessions)} (${pair.first})`;
+  const named = (id) => { const title = titleOf(find(id), page.sessions); return title.endsWith(`(${id})`) ? title : `${title} (${id})`; };
+  const said = (pair) => `${named(pair.second)} − ${named(pair.first)}`;
   const [metrics, place] = [h("span"), h("div")];
   const fill = () => {
     const pair = pairs[compared.pair] || pairs[0];
@@ -17,7 +18,14 @@ function drawComparison(page) {
   };
   fill();
   return [h("form", { class: "filters", onsubmit: (event) => event.preventDefault() },
-    choice("Sessions", pairs.map((pair, at) => [String(at), said(pair)]), String(compared.pair), (value) => { compared.pair = Number(value); fill(); }), metrics), place];
+    choice("Sessions", pairs.map((pair, at) => [String(at), said(pair)]), String(compared.pair), (value) => { compared.pair = Number(value); fill(); }), metrics),
+    leftOut(page) ? h("p", { class: "note" }, `Of a task the first ${page.compared} sessions are compared; not compared: ${leftOut(page)}.`) : null, place];
+}
+
+// Sessions that stand behind so many others of their task that they are compared with none.
+function leftOut({ sessions, compared: most }) {
+  const alike = (one, other) => one.task === other.task && one.evaluation === other.evaluation;
+  return sessions.filter((one, place) => sessions.slice(0, place).filter((other) => alike(one, other)).length >= most).map((one) => one.session).join(", ");
 }
 
 function comparisonOf(page, pair, at, find) {
@@ -30,7 +38,7 @@ function comparisonOf(page, pair, at, find) {
   const better = known.filter((one) => one.b > one.a).length;
   const worse = known.filter((one) => one.b < one.a).length;
   const rows = pair.metrics.filter((one) => one.mean !== null).map((one) => [[words(one.name), arrowOf(one)],
-    `${signed(one.mean)}${one.low === null ? "" : ` [${signed(one.low)}, ${signed(one.high)}]`}`, one.n]);
+    h("span", { class: "interval" }, signed(one.mean), one.low === null ? null : ` [${signed(one.low)}, ${signed(one.high)}]`), one.n]);
   const link = (session, value, id) => h("a", { href: addressOf(session, id) }, number(value));
   return [h("div", { class: "beside" },
     table(`Differences over ${plural(pair.problems, "shared problem")}: the second session less the first, with 95% intervals that draw problems`, ["metric", "difference", "problems"], rows),
@@ -43,7 +51,11 @@ function comparisonOf(page, pair, at, find) {
   ].filter(Boolean);
 }
 
-const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(3)}`);
+function signed(value) {
+  if (value === null) return "–";
+  const shown = Math.abs(value).toFixed(3);
+  return `${Number(shown) === 0 ? "" : value > 0 ? "+" : "−"}${shown}`; // what is shown as nought has no sign
+}
 
 function scatterOf(known, name, first, second, sessions) {
   const all = known.flatMap((one) => [one.a, one.b]);

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json, StepRecord
@@ -24,7 +24,7 @@ from .trainings import trainings_of
 if TYPE_CHECKING:
     from ...store import ProblemRow, Store
 
-MOST_COMPARED = 6  # sessions of which every pair is compared
+MOST_COMPARED = 6  # sessions of one task of which every pair is compared
 
 
 class Contents:
@@ -49,6 +49,7 @@ class Contents:
             "sessions": told,
             "regions": regions(point["k"] for one in told for point in one["points"]),
             "differences": list(_differences(told)),
+            "compared": MOST_COMPARED,
             "trainings": trainings_of(
                 self._store, [self._store.session(one) for one in self._sessions]
             ),
@@ -143,11 +144,15 @@ def _rounded(value: Json) -> Json:
 
 
 def _differences(told: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Json]]:
-    """Of each two sessions that share problems and an evaluation: the second less the first, over the
-    problems where both have a value; intervals draw problems."""
-    for first, second in combinations(told[:MOST_COMPARED], 2):
-        if first["evaluation"] != second["evaluation"]:
-            continue
+    """Of each two sessions that share a task, problems and an evaluation: the second less the first,
+    over the problems where both have a value; intervals draw problems. Ids are the task's own: problem 0
+    of one is not problem 0 of another."""
+    alike: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
+    for one in told:
+        alike.setdefault((one["task"], one["evaluation"]), []).append(one)
+    for first, second in chain.from_iterable(
+        combinations(some[:MOST_COMPARED], 2) for some in alike.values()
+    ):
         before = {one["id"]: one["values"] for one in first["problems"]}
         after = {one["id"]: one["values"] for one in second["problems"]}
         shared = [name for name in before if name in after]

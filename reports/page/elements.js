@@ -52,7 +52,7 @@ function table(caption, heads, rows, { unseen, ...attributes } = {}) {
   };
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": visible(caption) },
     h("table", attributes,
-      h("caption", { class: unseen ? "unseen" : null }, caption),
+      h("caption", { class: unseen ? "unseen" : null }, h("span", null, caption)),
       h("thead", null, h("tr", null, heads.map((head, place) => h("th", { scope: "col", class: numeric[place] ? "number" : null }, head)))),
       h("tbody", null, rows.map((row) => h("tr", null, row.map(cell))))));
 }
@@ -65,7 +65,7 @@ function facts(pairs) {
 }
 
 // What needs the whole line.
-const isWide = (value) => value instanceof Element && (value.matches("pre, .text, table, .world, .facts, .scene") || value.querySelector("pre, .text, table, .world") !== null);
+const isWide = (value) => value instanceof Element && (value.matches("pre, .text, .texts, table, .world, .facts, .scene") || value.querySelector("pre, .text, table, .world") !== null);
 
 function choice(label, options, chosen, act) {
   const select = h("select", { onchange: () => act(select.value) },

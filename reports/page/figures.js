@@ -67,7 +67,7 @@ function verdictsByStep(rows, of) {
           s("title", null, `step ${row.step}: ${row[name]} ${name}`));
       });
     }),
-  }, numbersBelow("Verdicts by step", ["step", ...VERDICTS], rows, (row) => [row.step, ...VERDICTS.map((name) => row[name])]));
+  }, numbersBelow(`Verdicts by step${of}`, ["step", ...VERDICTS], rows, (row) => [row.step, ...VERDICTS.map((name) => row[name])]));
 }
 
 // One curve a session: what `course[part]` has under `value`, by answers or by steps.

@@ -34,6 +34,7 @@ class Listing {
   take() {
     this.rows = rowsOf(this.page);
     this.several = this.page.sessions.length > 1;
+    this.titles = new Map(this.page.sessions.map((one) => [one, titleOf(one, this.page.sessions)]));
     this.values = new Map(this.page.sessions.map((one) => [one, new Map(one.metrics.map((metric, place) => [metric.name, place]))]));
     const known = this.page.sessions.flatMap((one) => one.metrics.filter((_, place) => one.problems.some((problem) => isNumber(problem.values[place]))));
     this.metrics = new Map(known.map((metric) => [metric.name, metric]));
@@ -63,7 +64,7 @@ class Listing {
       this.count,
       this.region = h("div", { class: "scroll list", role: "region", "aria-label": "List of problems", tabindex: 0 },
         h("table", null, h("caption", { class: "unseen" }, "Problems"),
-          h("thead", null, h("tr", null, ["problem", ...(this.several ? ["session"] : []), "ended", "steps", "accepted"].map((head) => h("th", { scope: "col", class: head === "steps" ? "number" : null }, head)), this.head)), this.body)),
+          h("thead", null, h("tr", null, ["problem", "ended", "steps", "accepted"].map((head) => h("th", { scope: "col", class: head === "steps" ? "number" : null }, head)), this.head)), this.body)),
       this.more);
     this.fill();
     return h("div", { class: "columns" }, found, this.place);
@@ -124,8 +125,8 @@ class Listing {
     const { session, problem } = row;
     const opened = this.open !== null && this.open.at === row.at;
     return h("tr", { class: opened ? "current" : null, "data-at": row.at },
-      h("th", { scope: "row" }, h("a", { href: addressOf(session.session, problem.id), "aria-current": opened ? "true" : null }, problem.id || "(no name)")),
-      this.several ? h("td", null, nameOf(session)) : null,
+      h("th", { scope: "row" }, h("a", { href: addressOf(session.session, problem.id), "aria-current": opened ? "true" : null }, problem.id || "(no name)"),
+        " ", this.several ? h("small", null, this.titles.get(session)) : null),
       h("td", null, words(endOf(problem))),
       h("td", { class: "number" }, number(problem.steps)),
       h("td", null, strip(problem.verdicts)),

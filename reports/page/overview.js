@@ -20,9 +20,9 @@ const nameOf = (one) => `${one.task} · ${one.method} · ${one.model}`;
 // A session by its model where that tells it apart, else with its id.
 function titleOf(one, sessions) {
   const alike = sessions.filter((other) => nameOf(other) === nameOf(one)).length > 1;
-  if (alike) return `${one.model} (${one.session})`;
-  const shared = sessions.some((other) => other.model === one.model && other !== one);
-  return shared || new Set(sessions.map((other) => other.task)).size > 1 ? nameOf(one) : one.model;
+  const several = sessions.some((other) => other.task !== one.task || other.method !== one.method);
+  const name = several ? nameOf(one) : one.model;
+  return alike ? `${name} (${one.session})` : name;
 }
 
 function sessionCard(one, several) {
@@ -35,11 +35,11 @@ function sessionCard(one, several) {
     one.cause ? h("p", null, one.cause) : null,
     facts([
       ["session", h("code", null, one.session)],
-      ["problems", `${number(one.problems.length)}${ends ? `: ${ends}` : ""}`],
+      ["problems", `${number(one.problems.length)}${ends ? ` (${ends})` : ""}`],
       ["began", one.created.replace("T", " ").slice(0, 16) + " UTC"],
       ["took", duration(one.seconds)],
     ]),
-    several ? folded("Settings", settings) : settings);
+    several ? folded(["Settings", h("span", { class: "unseen" }, ` of ${one.session}`)], settings) : settings);
 }
 
 // Which direction is the good one; nothing where neither is.
@@ -65,7 +65,7 @@ function metricsTable(some, sessions, named) {
     rows.length ? table("Means over problems with 95% bootstrap intervals that draw problems again", ["metric", ...some.map((one) => titleOf(one, sessions))], rows, { class: "metrics" }) : null,
     absent.length ? h("p", { class: "note" }, `Without a value here: ${absent.join(", ")}.`) : null,
     notes.map((note) => h("p", { class: "note" }, note)),
-    known.length ? folded("What the metrics mean", h("dl", { class: "meanings" }, known.map(([metric]) => h("div", null, h("dt", null, words(metric.name)), h("dd", null, metric.about))))) : null];
+    known.length ? folded(["What the metrics mean", h("span", { class: "unseen" }, ` of ${words(some[0].evaluation)}`)], h("dl", { class: "meanings" }, known.map(([metric]) => h("div", null, h("dt", null, words(metric.name)), h("dd", null, metric.about))))) : null];
 }
 
 function verdictsTable(sessions) {

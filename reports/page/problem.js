@@ -54,8 +54,9 @@ function observed(title, pairs, problem) {
     return table(title, ["#", ...fields.map(words), words(label)],
       pairs.map(([input, output], place) => [String(place + 1), ...fields.map((name) => cellOf(input[name])), cellOf(output)]), { unseen: true, class: "records" });
   }
-  const tiles = pairs.every(([input, output]) => isWorld(input) || (isGrid(input) && isGrid(output) && input[0].length + output[0].length <= 12));
-  return h("ol", { class: `observations${tiles ? " tiles" : ""}`, tabindex: -1 }, pairs.map((pair) => observationOf(pair, problem)));
+  const tiles = pairs.every(([input, output]) => isGrid(input) && isGrid(output) && input[0].length + output[0].length <= 12);
+  const look = pairs.every(([input]) => isWorld(input)) ? " worlds" : tiles ? " tiles" : "";
+  return h("ol", { class: `observations${look}`, tabindex: -1 }, pairs.map((pair) => observationOf(pair, problem)));
 }
 
 // The names of the fields that all inputs have; null where the inputs are no such records.
@@ -96,11 +97,13 @@ function fillHypothesis(details, one, told, raw) {
   if (!details.open || details.dataset.filled) return;
   details.dataset.filled = "yes";
   const code = one.text && one.text !== titleFor(one);
+  const asked = told.calls.filter((call) => call.said && call.path.startsWith(`step/${one.step}/`));
   details.append(
-    ...(one.reason ? [h("p", { class: "reason" }, one.reason)] : []),
+    ...(one.reason && one.reason !== titleFor(one) ? [h("p", { class: "reason" }, one.reason)] : []),
     ...(code ? [h("pre", null, one.text)] : []),
     scoresOf(one, told),
     ...["shown", "hidden"].filter((name) => one[name] && Object.keys(one[name].got).length).flatMap((name) => failing(name, one[name], told.problem)),
+    ...(asked.length ? [folded(`Tools asked in this step (${asked.length})`, toolCalls(asked))] : []),
     ...(raw && raw.text !== one.text ? [folded("The answer as it was given", h("pre", null, raw.text || "(nothing)"))] : []));
 }
 
@@ -167,7 +170,30 @@ function reveal(name) {
 
 function callsOf(told) {
   if (!told.calls.length) return null;
-  const rows = told.calls.map((call) => [call.path, call.kind, call.tokens_in, call.tokens_out, duration(call.seconds), call.retries, call.repeats ? `from ${call.repeats}` : "",
-    call.said ? folded("arguments and result", h("pre", null, call.said.request), h("pre", null, call.said.response)) : ""]);
-  return folded(`Calls (${told.calls.length})`, table("Model and tool calls of this problem", ["path", "kind", "tokens in", "tokens out", "time", "retries", "answered before", "tool"], rows, { unseen: true }));
+  const before = told.calls.some((call) => call.repeats);
+  const orderOf = ({ path }) => path.replace("/propose/", "/0/"); // an answer comes before it is judged
+  const calls = [...told.calls].sort((a, b) => COLLATOR.compare(orderOf(a), orderOf(b)));
+  const rows = calls.map((call) => [call.path, call.kind, call.tokens_in, call.tokens_out, duration(call.seconds), call.retries, ...(before ? [call.repeats ? `from ${call.repeats}` : ""] : [])]);
+  const asked = calls.filter((call) => call.said);
+  return folded(`Calls (${told.calls.length})`, asked.length ? [h("h4", null, "Tools that the proposer asked"), toolCalls(asked), h("h4", null, "All calls")] : null,
+    table("Model and tool calls of this problem", ["path", "kind", "tokens in", "tokens out", "time", "retries", ...(before ? ["answered before"] : [])], rows, { unseen: true }));
+}
+
+// Each with its arguments and its result, laid out where they are what a tool is given and gives.
+const toolCalls = (calls) => h("ul", { class: "asked" }, calls.map(({ path, said }) => {
+  const [given, result] = [parsed(said.request), parsed(said.response)];
+  const laid = isObject(given) && typeof given.tool === "string" && isObject(given.arguments) && Object.keys(given).length === 2;
+  const answered = isObject(result) && typeof result.text === "string" && Object.keys(result).every((key) => key === "text" || (key === "refused" && result.refused === true));
+  const rows = [...(laid ? Object.entries(given.arguments) : [["arguments", said.request]]), [answered && result.refused ? "refused" : "result", answered ? result.text : said.response]];
+  return h("li", null, laid ? [h("b", null, given.tool), " "] : null, h("code", null, path),
+    h("dl", null, rows.map(([name, value]) => [h("dt", null, name), h("dd", null, h("pre", null, typeof value === "string" ? value : JSON.stringify(value)))])));
+}));
+
+// null for what is no JSON, as a text that was cut.
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

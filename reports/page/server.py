@@ -62,6 +62,7 @@ class Viewer:
         self._token = secrets.token_urlsafe(32)
         self._lock = threading.Lock()
         self._serving = False
+        self.closed = False
         self._mark = ""
         self._overview: dict[str, Json] = {}
         try:
@@ -85,7 +86,9 @@ class Viewer:
         self._server.serve_forever(poll_interval=0.2)
 
     def close(self) -> None:
-        """Ends `serve`, wherever it runs; what is being answered is not waited for."""
+        """Ends `serve`, wherever it runs; what is being answered is not waited for, and connections
+        that clients hold open are answered no more."""
+        self.closed = True
         if self._serving:  # it waits for `serve`, and without one for ever
             self._server.shutdown()
         self._server.server_close()
@@ -145,6 +148,9 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
         server_version, sys_version = "peirce", ""
 
         def do_GET(self) -> None:
+            if viewer.closed:
+                self.close_connection = True
+                return None
             try:
                 asked = urlsplit(self.path)
             except ValueError:

@@ -41,6 +41,7 @@ function picture(value, depth = 0) {
   }
   if (isList(value) && value.length && value.every((one) => typeof one === "string" && one && !one.includes(","))) return textOf(value.join(", "));
   const json = JSON.stringify(value);
+  if (json.length > SHORT && isList(value) && value.every((one) => typeof one === "string")) return h("ul", { class: "texts" }, value.map((one) => h("li", null, textOf(one))));
   return json.length > LONG ? textOf(json) : h("code", { class: "value" }, json);
 }
 

@@ -48,7 +48,7 @@ def tries(name: str, **arguments: Any) -> Reply:
 LISTS = [
     function("the input itself", "def f(x):\n    return x"),
     [
-        tries("execute", function="def f(x):\n    return x[::-1]"),
+        tries("execute", code="def f(x):\n    return x[::-1]"),
         function("turned around", "def f(x):\n    return x[::-1]"),
     ],
     "I do not know.",

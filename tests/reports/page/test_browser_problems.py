@@ -260,7 +260,7 @@ def test_the_links_beside_a_title_go_through_the_list(whole, made):
         "name => document.querySelector('.problem h3').textContent === name", arg=first[1].id
     )
     assert whole.all(".beside-links a") == ["← previous", "next →"]
-    assert whole.all("tr.current th") == [first[1].id]
+    assert whole.all("tr.current th a") == [first[1].id]
     assert whole.all("[aria-current]") == [first[1].id]
 
 

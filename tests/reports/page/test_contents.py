@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 
 import peirce
 import pytest
@@ -109,6 +110,30 @@ def test_what_was_named_twice_stands_once_and_few_are_compared(store):
         ] == [first]
         assert Contents(opened, [first]).overview()["differences"] == []
     assert MOST_COMPARED == 6
+
+
+def test_sessions_of_two_tasks_are_not_compared_though_their_problems_have_the_same_ids(tmp_path):
+    """Ids are numbers in the published files: problem 0 of ACRE is not problem 0 of list functions."""
+    problem, path = small_problem("0"), tmp_path / "s.duckdb"
+    one, other, again = (
+        write(path, [(problem, [])], settings={"task": task})
+        for task in ("list_functions", "acre", "list_functions")
+    )
+    with Store.open(path, write=False) as opened:
+        found = Contents(opened, [one, other, again]).overview()["differences"]
+    assert [(pair["first"], pair["second"]) for pair in found] == [(one, again)]
+
+
+def test_the_first_sessions_of_each_task_are_compared_wherever_they_stand(tmp_path):
+    problem, path = small_problem("0"), tmp_path / "s.duckdb"
+    others = [
+        write(path, [(problem, [])], settings={"task": f"other{n}"}) for n in range(MOST_COMPARED)
+    ]
+    last = [write(path, [(problem, [])]) for _ in range(MOST_COMPARED + 1)]
+    with Store.open(path, write=False) as opened:
+        found = Contents(opened, [*others, *last]).overview()["differences"]
+    pairs = [(pair["first"], pair["second"]) for pair in found]
+    assert pairs == list(combinations(last[:MOST_COMPARED], 2))
 
 
 def test_problems_are_whole_and_the_same_one_by_one(store, told):

@@ -318,6 +318,22 @@ def test_one_that_never_served_closes(store):
     assert not done.is_alive()
 
 
+def test_a_closed_viewer_answers_no_connection_that_a_browser_holds_open(store):
+    path, session, _ = store
+    viewer = peirce.view(session, store=path)
+    thread = serving(viewer)
+    held = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=30)
+    told = {"Cookie": Client(viewer).cookie}
+    held.request("GET", "/overview", headers=told)
+    assert held.getresponse().read()
+    viewer.close()
+    thread.join(10)
+    with pytest.raises((http.client.HTTPException, ConnectionError)):
+        held.request("GET", "/overview", headers=told)
+        held.getresponse()
+    held.close()
+
+
 def test_a_store_that_went_away_is_said(store, tmp_path):
     path, session, _ = store
     copy = tmp_path / "copy.duckdb"
