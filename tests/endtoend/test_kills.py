@@ -25,7 +25,7 @@ PEIRCE = [sys.executable, "-m", "peirce"]
 # Two problems with three steps each. abduce: 12 calls of tools and sandbox, 8 of the model, 6 steps, 2
 # ends; refine: 18 of the sandbox, 6 of the model, 4 of who repairs, 6 steps, 2 ends. t3 in two rounds:
 # as abduce in each, but for one pair of ends.
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     ("method", "steps", "writes"), [("abduce", 6, 28), ("refine", 6, 30), ("t3", 12, 54)]
 )
@@ -73,7 +73,7 @@ def holds_open_session(store: str) -> bool:
     return any(session["status"] != "done" for session in sessions)
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.soak)])
 def test_kills_at_random_moments_change_nothing(tmp_path: Path, kills: int) -> None:
     """kills: that met a running process whose store held a session under way."""
     command = ["run", "list_functions", "--problems", "2", "--observations", "3", "--seed", "7",

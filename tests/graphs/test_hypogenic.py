@@ -285,7 +285,7 @@ here.play(Path(sys.argv[1]), here.problem(here.rows(here.YES_NO)),
 """
 
 
-@pytest.mark.parametrize("at", [0, 9, 23])
+@pytest.mark.parametrize("at", [9, *(pytest.param(at, marks=pytest.mark.soak) for at in (0, 23))])
 def test_a_session_that_is_killed_goes_on_to_the_same_digest(tmp_path, at):
     whole = Told(ANSWERS, says)
     one = problem(rows(YES_NO))
