@@ -82,7 +82,7 @@ def _say(error: Exception, code: int) -> int:
     if text and context is not None:  # of the command line's grammar
         more = " See" if text.endswith("?") else "; see"
         text = f"{text.rstrip('.')}{more} {context.command_path} --help"
-        if "argument 'task'" in text:
+        if getattr(getattr(error, "param", None), "name", None) == "task":
             text += ", and `peirce tasks list` for the tasks"
     if text:  # an error without words has shown the help
         with contextlib.suppress(OSError):  # the terminal has gone

@@ -36,7 +36,7 @@ def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
         if "expected" in row:
             gold.append(row["expected"])
             said.append(row["label"])
-    ways = "; ".join(f"{count:,} {HOW[name]}" for name, count in how.items())
+    ways = "; ".join(f"{count:,} {HOW.get(name, name)}" for name, count in how.items())
     out.print(f"{number_of(sum(how.values()), 'row')}: {ways}", soft_wrap=True)
     if gold:
         accuracy, f1 = scores(gold, said)
@@ -51,7 +51,7 @@ def _line(row: Mapping[str, Json]) -> Text:
             ("right", "green") if row["right"] else (f"not {one_line(row['expected'], 40)}", "red")
         )
         line.append(f"  {mark[0]:<8}", style=mark[1])
-    line.append(f"  {HOW[row['how']]}", style="dim")
+    line.append(f"  {HOW.get(row['how'], row['how'])}", style="dim")
     if row["hypothesis"]:
         line.append(f": {one_line(row['hypothesis'], 100)}", style="dim")
     return line

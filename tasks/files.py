@@ -29,7 +29,8 @@ JSON_CHARACTERS = 64_000_000  # a file that is one JSON value; all of ARC-AGI-2 
 TABLES = (".csv", ".tsv")
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _DELIMITERS = ",;\t|"
-_TOLD_DELIMITER = re.compile(r"sep=(.)")  # Excel's first line
+_TOLD_DELIMITER = re.compile(r"sep=([,;\t|])")  # Excel's first line
+_QUOTED = re.compile(r'"[^"]*"?')
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -190,22 +191,15 @@ def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, 
     file promises; where the header has none of it and another, as spreadsheets of some countries save
     semicolons, that one parts the cells, which is said."""
     csv.field_size_limit(LINE_CHARACTERS)  # 131,072 by default: less than some texts
+    told, delimiter = _parted_by(path, delimiter)
     with open_text(path) as text:
         rows = csv.reader(text, strict=True, delimiter=delimiter)
         try:
-            first = next(rows, [])
-            told = _TOLD_DELIMITER.fullmatch(delimiter.join(first))
             if told:
-                rows = csv.reader(text, strict=True, delimiter=told[1])
-                first = next(rows, [])
-            header = [name.strip() for name in first]
+                next(rows)
+            header = [name.strip() for name in next(rows, [])]
             if not any(header):
                 raise DataError(f"{path}: the file is empty")
-            other = max(_DELIMITERS, key=header[0].count)
-            if len(header) == 1 and not told and other in header[0]:
-                warn(f"{path}: its cells are parted by {other!r}, and are read so")
-                yield from read_csv(path, other)
-                return
             if len(set(header)) < len(header):
                 raise DataError(f"{path}, line 1: a column name stands twice")
             for row in rows:
@@ -225,6 +219,20 @@ def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, 
             raise _not_utf8(path) from error
         except (OSError, EOFError, zlib.error) as error:
             raise _cut_off(path, rows.line_num + 1, error) from error
+
+
+def _parted_by(path: Path, promised: str) -> tuple[bool, str]:
+    """What parts the cells of a table, and whether its first line is there to say so. What stands in
+    quotes parts nothing."""
+    _, line = next(read_lines(path), (0, ""))
+    if told := _TOLD_DELIMITER.fullmatch(line.rstrip("\r\n")):
+        return True, told[1]
+    bare = _QUOTED.sub("", line)
+    other = max(_DELIMITERS, key=bare.count)
+    if promised in bare or other not in bare:
+        return False, promised
+    warn(f"{path}: its cells are parted by {other!r}, and are read so")
+    return False, other
 
 
 def expanded(path: str | Path) -> Path:

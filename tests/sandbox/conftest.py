@@ -95,7 +95,7 @@ def client() -> Iterator[Any]:
     try:
         connected = engine.connect()
     except SandboxUnavailable as error:
-        pytest.skip(f"NO DOCKER ENGINE, THE DOCKER BACKEND IS NOT TESTED: {error}")
+        pytest.skip(f"NO DOCKER ENGINE, THE DOCKER BACKEND AND ITS IMAGES ARE NOT TESTED: {error}")
     yield connected
     connected.close()
 

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,6 @@ from peirce.sandbox import engine, image
 from peirce.sandbox.docker import DockerSandbox
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="made of a Linux Python")
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    try:
-        connected = engine.connect()
-    except SandboxUnavailable as error:
-        pytest.skip(f"NO DOCKER ENGINE, THE IMAGES ARE NOT TESTED: {error}")
-    yield connected
-    connected.close()
 
 
 def test_tags_follow_the_harness_and_the_way_it_was_made(

@@ -12,6 +12,7 @@ import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks import load_problems
 from peirce.tasks.examples import TASK
+from peirce.tasks.files import read_csv
 
 PAIRS = """\
 {"problem": "rev", "input": [1, 2], "output": [2, 1]}
@@ -229,3 +230,16 @@ def test_what_a_spreadsheet_parts_its_cells_by_is_read_and_said(
     assert [(one.input, one.output) for one in problem.shown] == [([1, 2], 3), ("1,5", 2)]
     sentence = f"{path}: its cells are parted by {mark!r}, and are read so"
     assert [str(one.message) for one in said] == ([] if told else [sentence])
+
+
+@pytest.mark.parametrize("name", ["a, b", "a;b", "a;b,c|d"])
+def test_what_stands_in_a_quoted_column_name_parts_nothing(tmp_path, name, recwarn):
+    (tmp_path / "one.csv").write_text(f'"{name}"\n"1"\n"2"\n')
+    assert list(read_csv(tmp_path / "one.csv")) == [(2, {name: "1"}), (3, {name: "2"})]
+    assert not recwarn.list
+
+
+def test_a_first_line_of_a_spreadsheet_says_what_parts_the_cells(tmp_path, recwarn):
+    (tmp_path / "one.csv").write_text("sep=;\na,b;c\n1,5;2\n")
+    assert list(read_csv(tmp_path / "one.csv")) == [(3, {"a,b": "1,5", "c": "2"})]
+    assert not recwarn.list
