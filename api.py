@@ -15,27 +15,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from .commands.arguments import checked
+from .commands.data.auditing import tasks_audit
+from .commands.data.diagnosis import doctor as diagnose
+from .commands.data.generating import tasks_generate
+from .commands.outcome import Session, Trace, problem_in, reading, store_path
+from .commands.problems import tasks_help, tasks_list, tasks_show, tasks_space
+from .commands.score.agreeing import agree
+from .commands.score.checking import check
+from .commands.score.predicting import predict
+from .commands.score.rating import rate
+from .commands.score.reporting import report
+from .commands.score.viewing import view
+from .commands.session.driving import complete
+from .commands.session.running import import_recorded, plan, resume, run
+from .commands.session.settings import one_of, shown_model, shown_settings
+from .commands.train.labelled_training import train_labels
+from .commands.train.pairing import pair_sets, pairs
+from .commands.train.pretraining import pretrain
+from .commands.train.training import merge, train, training_curves, trainings
 from .records import Json, StoreError
 from .store import Store
-from .verbs.agreeing import agree
-from .verbs.arguments import checked
-from .verbs.auditing import tasks_audit
-from .verbs.checking import check
-from .verbs.diagnosis import doctor as diagnose
-from .verbs.driving import complete
-from .verbs.generating import tasks_generate
-from .verbs.labelled_training import train_labels
-from .verbs.outcome import Session, Trace, problem_in, reading, store_path
-from .verbs.pairing import pair_sets, pairs
-from .verbs.predicting import predict
-from .verbs.pretraining import pretrain
-from .verbs.problems import tasks_help, tasks_list, tasks_show, tasks_space
-from .verbs.rating import rate
-from .verbs.reporting import report
-from .verbs.running import import_recorded, plan, resume, run
-from .verbs.settings import one_of, shown_model, shown_settings
-from .verbs.training import merge, train, training_curves, trainings
-from .verbs.viewing import view
 
 __all__ = [
     "Session", "Trace", "agree", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load",
@@ -60,9 +60,9 @@ def replay(
 
     With `live` the tools are executed again, the models' answers still come from the journal.
     """
+    from .commands.opening import opened as opening
     from .graphs.replay import replay_session
     from .tasks import family as family_named
-    from .verbs.opening import opened as opening
 
     async def again(opened: Store) -> dict[str, Json]:
         found = opened.find(session)
@@ -103,9 +103,9 @@ def evaluate(
     folder for the figures too (docs/gear.md). ratings: of `hypobench`, sheets that people filled
     (`agree`), for its table 8.
     """
+    from .commands.score.listing import evaluate_sessions
+    from .commands.score.rule_scores import JudgedBy
     from .reports.results import Options
-    from .verbs.listing import evaluate_sessions
-    from .verbs.rule_scores import JudgedBy
 
     judged_by = JudgedBy(evaluator, solver, workers)
 
@@ -170,8 +170,8 @@ def study(
     one size and problem, and how many comparisons one of them counts as at most. out: a folder or
     file for tables and a figure (see `listing.write_study`).
     """
+    from .commands.score.listing import check_study_files, write_study
     from .reports import studies
-    from .verbs.listing import check_study_files, write_study
 
     one_of("study", name, list(studies.STUDIES))
     if out is not None:
@@ -211,7 +211,7 @@ def show(
 ) -> list[dict[str, Json]]:
     """One object a problem of the session, or one a hypothesis of the problem; with `calls` one a
     call of either: its tokens, seconds, retries, and its cost where prices are known."""
-    from .verbs.listing import show_calls, show_problem, show_session
+    from .commands.score.listing import show_calls, show_problem, show_session
 
     with reading(store) as opened:
         found = opened.find(session)
@@ -240,7 +240,7 @@ def bank(
     history: how it grew instead, one object a step: size, which texts entered and left, the best reward
     and accuracy (store/bank.py). out: a .json file to write the bank to, whole, for `--bank FILE`.
     """
-    from .verbs.bank_files import save_bank
+    from .commands.session.bank_files import save_bank
 
     with reading(store) as opened:
         found = opened.find(session)

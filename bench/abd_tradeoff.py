@@ -31,6 +31,8 @@ import abd_instances
 from abd_instances import Row
 from peirce.agents.search import PRESETS
 from peirce.agents.search.logic.choice import TRADE_OFFS, Found, Ranking, TradeOff
+from peirce.commands.opening import opened
+from peirce.commands.score.rule_records import Judging, Said
 from peirce.records import Problem
 from peirce.reports import abd, plotting
 from peirce.reports.abd_beside import ANTECEDENT, IN_SCOPE, PLANTED
@@ -39,8 +41,6 @@ from peirce.reports.tables import Cell, Mean, Table, as_csv, as_markdown, as_tex
 from peirce.tasks import family
 from peirce.tasks.logic_measures import EVALUATORS
 from peirce.tools.logic.writing import written
-from peirce.verbs.opening import opened
-from peirce.verbs.rule_records import Judging, Said
 
 NODES = (0.0, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.13, 0.17, 0.22, 0.3)
 HOLDS = (0.0, 0.25, 0.5, 0.75, 1.0, 2.0, 4.0, 7.0)

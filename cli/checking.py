@@ -58,9 +58,9 @@ def check(
 ) -> None:  # fmt: skip
     """Judge hypotheses that you bring; no session, and no model but one that labels texts."""
     from .. import api
+    from ..commands.problems import has_texts
+    from ..commands.session.roles import role_settings
     from ..reports import readable, text
-    from ..verbs.problems import has_texts
-    from ..verbs.roles import role_settings
 
     of_text: dict[str, Any] = dict(label=label, ood=ood, split=split, tau=tau, judge=judge,
                                    repeats=repeats, judge_model=judge_model)  # fmt: skip

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..commands.session.roles import ROLES, role_keys, value_of
 from ..secrecy import shown_value
-from ..verbs.roles import ROLES, role_keys, value_of
 from .options import OWN_FILE
 
 FILE = Path("peirce.toml")

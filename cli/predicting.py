@@ -66,9 +66,9 @@ def predict(
 ) -> None:  # fmt: skip
     """Apply a bank to new rows; no session, nothing is written."""
     from .. import api
+    from ..commands.session.roles import fitting, role_settings
+    from ..commands.session.text_course import WITHOUT_JUDGE
     from ..reports import predicted, text
-    from ..verbs.roles import fitting, role_settings
-    from ..verbs.text_course import WITHOUT_JUDGE
 
     shaping: dict[str, Any] = dict(
         temperature=temperature, top_p=top_p, max_tokens=max_tokens, timeout_s=timeout_s,

@@ -52,8 +52,8 @@ def rate(
 ) -> None:  # fmt: skip
     """A model rates the hypotheses of a session; what was rated before is not asked again."""
     from .. import api
+    from ..commands.session.roles import role_settings
     from ..reports import agreed, text
-    from ..verbs.roles import role_settings
 
     roles = role_settings(context.obj.roles, {"scorer": scorer_model}, role or ())
     rows = api.rate(

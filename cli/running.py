@@ -96,10 +96,10 @@ def run(
 ) -> None:
     """Run a session: hypotheses for the problems of a task."""
     from .. import api
+    from ..commands.session.methods import fitting as of_method
+    from ..commands.session.roles import fitting, role_settings
     from ..reports import endings, text
     from ..reports.screen import Screen
-    from ..verbs.methods import fitting as of_method
-    from ..verbs.roles import fitting, role_settings
 
     models = {"judge": judge_model, "scorer": scorer_model, "literature": literature_model}
     roles = role_settings(context.obj.roles, models, role or ())

@@ -164,7 +164,7 @@ def tasks_generate(
 ) -> None:  # fmt: skip
     """New problems from a seed, as a file."""
     from .. import api
-    from ..verbs.roles import fitting
+    from ..commands.session.roles import fitting
 
     spending: dict[str, Any] = dict(
         budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,

@@ -200,6 +200,6 @@ def _list(store: str | None, as_json: bool) -> None:
 def _is_classifier(out: str) -> bool:
     from pathlib import Path
 
-    from ..verbs.training_folder import kind_in
+    from ..commands.train.training_folder import kind_in
 
     return kind_in(Path(out).expanduser()) == "labels"

@@ -20,11 +20,11 @@ BELOW: dict[str, set[str]] = {
     "graphs": {"agents", "store", "tasks", "tools", "records"},
     "training": {"agents", "store", "tasks", "tools", "records"},
     "reports": {"store", "tasks", "tools", "sandbox", "records"},
-    "verbs": {
+    "commands": {
         *("reports", "training", "graphs", "agents", "store", "tasks", "tools", "sandbox"),
         *("records", "secrecy"),
     },
-    "cli": {"api", "verbs", "reports", "training", "records", "secrecy"},
+    "cli": {"api", "commands", "reports", "training", "records", "secrecy"},
 }
 
 
@@ -68,4 +68,6 @@ def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
 
 def test_there_is_no_circle() -> None:
     order = list(TopologicalSorter(BELOW).static_order())
-    assert order.index("records") < order.index("store") < order.index("verbs") < order.index("cli")
+    assert (
+        order.index("records") < order.index("store") < order.index("commands") < order.index("cli")
+    )

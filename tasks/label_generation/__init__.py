@@ -6,7 +6,7 @@ section 2 and appendix B): `labels:NAME` for each generator.
 
 admission, shoe, election, personality, marine and tree are made; `labels:citations` takes a file of
 works (citations.py). All are pure functions of the seed and the set's name. Of election, personality and
-a `subject` of one's own a model may write the texts' parts (written.py, verbs/topics.py).
+a `subject` of one's own a model may write the texts' parts (written.py, commands/data/topics.py).
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from pathlib import Path
 import peirce
 import pytest
 from peirce import api
+from peirce.commands.arguments import BOUNDS, check_arguments
 from peirce.records import UsageError
-from peirce.verbs.arguments import BOUNDS, check_arguments
 
 
 @pytest.mark.parametrize(

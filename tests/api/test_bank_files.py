@@ -8,8 +8,8 @@ from pathlib import Path
 import peirce
 import pytest
 from labelled_session import LUX, RUDE, labelled
+from peirce.commands.session.bank_files import read_bank
 from peirce.records import DataError, UsageError
-from peirce.verbs.bank_files import read_bank
 
 
 @pytest.fixture

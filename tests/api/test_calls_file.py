@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from peirce.commands.data.calls_file import CallsFile, read_calls
 from peirce.records import DataError
-from peirce.verbs.calls_file import CallsFile, read_calls
 
 
 def test_another_file_without_a_last_line_end_is_refused_and_left_as_it_is(tmp_path: Path) -> None:

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 from peirce.agents.local_files import read_object
+from peirce.commands.data.calls_file import read_calls
+from peirce.commands.score.ratings_file import read_ratings
+from peirce.commands.session.bank_files import read_bank
+from peirce.commands.session.settings import model_args_of
+from peirce.commands.train.labelled_training import _scored
+from peirce.commands.train.training_folder import kind_in
 from peirce.records import DataError
 from peirce.tasks.label_columnar import _info, _said
 from peirce.training.dpo import checkpoints
 from peirce.training.dpo.run import read_record
 from peirce.training.durable_log import read_lines
 from peirce.training.pretrain.making import finished
-from peirce.verbs.bank_files import read_bank
-from peirce.verbs.calls_file import read_calls
-from peirce.verbs.labelled_training import _scored
-from peirce.verbs.ratings_file import read_ratings
-from peirce.verbs.settings import model_args_of
-from peirce.verbs.training_folder import kind_in
 
 DEEP = "[" * 100_000
 READERS = {

@@ -17,9 +17,9 @@ import pytest
 from peirce import cli
 from peirce.agents import rating_prompts
 from peirce.agents.scripted import Answering
+from peirce.commands.score.rating import rater_name
 from peirce.records import DataError, UsageError
 from peirce.reports.rated import summed
-from peirce.verbs.rating import rater_name
 from rated_session import FINDINGS, TRUE, Rater, rated
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

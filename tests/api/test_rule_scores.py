@@ -214,7 +214,7 @@ def test_a_theory_of_ones_own_is_scored_and_a_limit_of_the_solver_counted_apart(
     assert one["metrics"]["gref"]["mean"] == 0.0 and one["metrics"]["gap"]["mean"] == 0.0
     assert one["metrics"]["holdout_validity"]["n"] == 0
     limited = functools.partial(Solver, resources=1)
-    monkeypatch.setattr("peirce.verbs.opening.Solver", limited)
+    monkeypatch.setattr("peirce.commands.opening.Solver", limited)
     (one,) = peirce.evaluate(store=setting.store)["sessions"]
     assert one["failures"]["limit"] == 1 and one["metrics"]["limited"]["mean"] == 1.0
     for name in ("prompt_validity", "invalid", "gap", "gref"):

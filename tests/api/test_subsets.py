@@ -6,17 +6,17 @@ from __future__ import annotations
 import json
 
 import pytest
+from peirce.commands.problems import choose
+from peirce.commands.subsets import subset_of
 from peirce.records import UsageError
 from peirce.training.splits import Fractions, Split, Splits
-from peirce.verbs.problems import choose
-from peirce.verbs.subsets import subset_of
 
 NAMES = [str(split) for split in Split]
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    from peirce.verbs.generating import tasks_generate
+    from peirce.commands.data.generating import tasks_generate
 
     path = tmp_path_factory.mktemp("data") / "lists.jsonl"
     tasks_generate("list_functions", path, problems=60, seed=3)

@@ -9,11 +9,11 @@ import pytest
 from labelled_session import Model, labelled
 from peirce import api
 from peirce.agents.scripted import Answering
+from peirce.commands.session.text_forecast import calls_of
 from peirce.graphs.text_settings import TextSettings
 from peirce.records import UsageError
 from peirce.store import Store
 from peirce.tasks import load_problems
-from peirce.verbs.text_forecast import calls_of
 
 ROLES = ("proposer", "judge", "literature")
 MANY = "".join(f"{n}. Texts that sound pleased in way {n} are good.\n" for n in range(1, 21))

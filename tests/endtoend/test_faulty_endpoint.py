@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from peirce.agents import Refused, open_model
+from peirce.commands.session.settings import split_model
 from peirce.graphs.runner import run_session
 from peirce.records import InputSet, Observation, Problem
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
-from peirce.verbs.settings import split_model
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from faulty_server import FAULTS, FaultyServer, made_up

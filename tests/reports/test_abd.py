@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from peirce.commands.score.rule_records import Judging, Said
 from peirce.records import Agreement, Hypothesis, Observation, Oracles, Problem
 from peirce.reports import (
     abd,
@@ -25,7 +26,6 @@ from peirce.tasks.logic_measures import Measured, Part
 from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.theories import PUBLISHED
 from peirce.tools.solve import Solver
-from peirce.verbs.rule_records import Judging, Said
 
 
 def world(name, **true):

@@ -14,6 +14,7 @@ from statistics import fmean
 
 import pytest
 from peirce.agents.prediction_records import SCHEMA, read_predictions
+from peirce.commands.score.rule_records import Judging, Said
 from peirce.records import Oracles
 from peirce.reports import abd, abd_beside
 from peirce.tasks import task
@@ -21,7 +22,6 @@ from peirce.tasks.logic import FAMILY
 from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.theories import SIGNATURE
 from peirce.tools.solve import Solver
-from peirce.verbs.rule_records import Judging, Said
 
 CLASSES = 10
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from abd_sets import REGIMES, made, of
 from peirce import api
+from peirce.commands.data.mining import answered_rules
 from peirce.records import UsageError
 from peirce.tasks.abd_audit import audited
 from peirce.tasks.abd_generation.candidates import Candidate, Source
@@ -38,7 +39,6 @@ from peirce.tools.logic.judging import Prepared
 from peirce.tools.logic.reading import read_formula
 from peirce.tools.logic.sampling import Stream
 from peirce.tools.logic.theories import PUBLISHED, SIGNATURE, published
-from peirce.verbs.mining import answered_rules
 
 T2 = published("T2")
 assert T2 is not None

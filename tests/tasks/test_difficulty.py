@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from peirce import api
+from peirce.commands.problems import choose
 from peirce.records import Problem, UsageError
 from peirce.tasks import task
 from peirce.tasks.difficulty import CELLS, cells, is_easy, of_difficulty
-from peirce.verbs.problems import choose
 
 TASKS = ("list_functions", "acre", "mini_arc", "arc")
 

@@ -8,13 +8,13 @@ import textwrap
 import pytest
 from own_files import PYTHON, load, write
 from peirce import tasks
+from peirce.commands.problems import choose
 from peirce.records import (
     DataError,
     Observation,
     PeirceError,
     Problem,
 )
-from peirce.verbs.problems import choose
 
 # --- Python ---------------------------------------------------------------------------
 

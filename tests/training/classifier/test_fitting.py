@@ -9,13 +9,13 @@ from pathlib import Path
 
 import peirce
 import pytest
+from peirce.commands.train.labelled_training import sets_of
 from peirce.records import DataError, Observation, UsageError
 from peirce.store import Store
 from peirce.training.classifier.fitting import LabelledSet
 from peirce.training.classifier.passes import batches, score_of
 from peirce.training.classifier.settings import ClassifierSettings
 from peirce.training.classifier.tokens import encoded, fair, lines
-from peirce.verbs.labelled_training import sets_of
 from tiny_model import make_adapter, make_model, make_short_model, require
 
 WORDS = {"wet": ("rain", "flood", "storm"), "dry": ("sun", "dust", "heat")}
@@ -80,7 +80,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
 
 def test_settings_are_read_as_yaml_gives_them() -> None:
     """YAML 1.1 reads 1e-4 as a text, and a name may be a number."""
-    from peirce.verbs.labelled_training import settings_of
+    from peirce.commands.train.labelled_training import settings_of
 
     assert settings_of({"learning_rate": "1e-4", "report_to": "1e4"}).learning_rate == 1e-4
     with pytest.raises(UsageError, match="no setting 1; there are"):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import peirce
 import pytest
+from peirce.commands.train.sampled_answers import SampledAnswers, asked_of
 from peirce.store import Store
-from peirce.verbs.sampled_answers import SampledAnswers, asked_of
 
 RIGHT = repr(("the list itself", "def f(x):\n    return x"))
 WRONG = repr(("nothing", "def f(x):\n    return []"))
@@ -89,10 +89,10 @@ def test_a_prompt_that_a_held_out_problem_has_too_is_never_asked(tmp_path: Path)
 def test_a_training_whose_answers_nobody_can_sample_says_so_and_is_not_stopped_by_them(
     tmp_path: Path,
 ) -> None:
+    from peirce.commands.train.training import _sampler
     from peirce.records import UsageError
     from peirce.tasks.sentences import DataWarning
     from peirce.training.dpo.settings import TrainSettings
-    from peirce.verbs.training import _sampler
 
     Store.open(tmp_path / "s.duckdb", write=True).close()
     counts = {"sessions": [{"session": "gone"}]}

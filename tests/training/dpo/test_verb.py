@@ -99,7 +99,7 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(place: Path, record
 def test_a_resume_takes_what_a_file_says_and_what_is_not_said_as_it_was(
     place: Path, record: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from peirce.verbs import training
+    from peirce.commands import training
 
     out, asked = place / "unsampled", []
     sampler = training._sampler
@@ -123,8 +123,8 @@ def test_a_resume_takes_what_a_file_says_and_what_is_not_said_as_it_was(
 
 
 def test_what_was_asked_is_damaged_in_one_sentence(tmp_path: Path) -> None:
+    from peirce.commands.train.training_folder import read_asked
     from peirce.records import DataError
-    from peirce.verbs.training_folder import read_asked
 
     for text in ("[]", "{", '{"kind": "dpo", "settings": [1]}', '{"kind": "none"}'):
         (tmp_path / "asked.json").write_text(text)

@@ -1,0 +1,1 @@
+"""Data: generated and audited problems; what this machine has."""

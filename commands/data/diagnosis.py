@@ -1,0 +1,133 @@
+"""`peirce doctor`: what is here, of all that Peirce can use."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...records import Json, PeirceError
+from ..session.driving import complete
+from ..session.settings import versions
+
+EXTRAS = {
+    "text": ("sklearn", "pypdf"),
+    "local": ("torch", "transformers", "peft", "accelerate", "bitsandbytes"),
+    "train": ("torch", "transformers", "trl", "peft", "bitsandbytes", "accelerate", "datasets"),
+    "serve": ("transformers", "fastapi", "uvicorn"),
+    "report": ("matplotlib",),
+}
+ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
+KEY_VARIABLES = ("OPENAI_API_KEY", "PEIRCE_API_KEY")
+
+
+def doctor(
+    *, store: str | Path | None = None, clean: bool = False, settings: Sequence[Any] = ()
+) -> dict[str, Json]:
+    """One object: versions, sandbox layers, models, extras, GPU, store. Names no secret: of a key
+    it says only whether it is set. clean: first removes what crashed sessions left of their
+    sandboxes, and says under "cleaned" what that was (sandbox/cleaning.py). settings: what the command line's
+    configuration sets, [{key, value, source}], secrets taken out."""
+    return {
+        **({"cleaned": _cleaned()} if clean else {}),
+        "versions": versions(),
+        "platform": {
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.release()}",
+            "cores": os.cpu_count(),
+        },
+        "sandbox": complete(_sandboxes()),
+        "models": _models(),
+        "settings": list(settings),
+        "extras": {name: _extra(name, modules) for name, modules in EXTRAS.items()},
+        "gpu": _gpu(),
+        "store": _store(store),
+    }
+
+
+def _cleaned() -> dict[str, Json]:
+    from ...sandbox.cleaning import clean
+
+    return clean()
+
+
+async def _sandboxes() -> dict[str, Json]:
+    """Each backend: {"here": true, "layers": {name: active}}, or why it is not here."""
+    from ...sandbox import backends, open_sandbox
+
+    found: dict[str, Json] = {}
+    for name in backends():
+        try:
+            opened = await open_sandbox(name, 1)
+        except PeirceError as error:
+            found[name] = {"here": False, "reason": str(error)}
+        else:
+            found[name] = {"here": True, "layers": dict(opened.layers())}
+            await opened.close()
+    return found
+
+
+def _models() -> dict[str, Json]:
+    from ...agents import schemes
+
+    endpoint = next((os.environ[n] for n in ENDPOINT_VARIABLES if os.environ.get(n)), None)
+    return {
+        "schemes": list(schemes()),
+        "endpoint": _without_credentials(endpoint),
+        "keys": {name: bool(os.environ.get(name)) for name in KEY_VARIABLES},
+    }
+
+
+def _without_credentials(url: str | None) -> str | None:
+    """The endpoint without what may stand before @ or after ? in it."""
+    if url is None:
+        return None
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    host = f"{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
+    return f"{parts.scheme}://{host}{parts.path}"
+
+
+def _extra(name: str, modules: tuple[str, ...]) -> dict[str, Json]:
+    missing = [one for one in modules if importlib.util.find_spec(one) is None]
+    if not missing:
+        return {"here": True}
+    return {"here": False, "missing": missing, "install": f"pip install 'peirce[{name}]'"}
+
+
+def _gpu() -> dict[str, Json]:
+    devices = sorted(str(path) for path in Path("/dev").glob("nvidia[0-9]*"))
+    return {
+        "here": bool(devices),
+        "devices": devices,
+        "nvidia_smi": bool(shutil.which("nvidia-smi")),
+    }
+
+
+def _store(store: str | Path | None) -> dict[str, Json]:
+    from ...store import Store
+    from ..outcome import store_path
+
+    path = store_path(store)
+    if not path.exists():
+        return {"path": str(path), "here": False}
+    try:
+        opened = Store.open(path, write=False)
+    except PeirceError as error:
+        return {"path": str(path), "here": True, "readable": False, "reason": str(error)}
+    try:
+        listed = opened.sessions()
+    finally:
+        opened.close()
+    return {
+        "path": str(path),
+        "here": True,
+        "readable": True,
+        "bytes": path.stat().st_size,
+        "sessions": len(listed),
+    }

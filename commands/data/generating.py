@@ -1,0 +1,118 @@
+"""`peirce tasks generate`: new problems from a seed, in a form that `--data` reads back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ...records import Json, Problem, Proposer, UsageError, canonical_json
+from ...tasks import task as task_named
+from ...tasks.difficulty import of_difficulty
+from ...tasks.files import identity, writable, write_lines
+from ...tasks.labels import Labels
+from ..arguments import checked
+from ..problems import choose
+from ..session.driving import OnEvent
+from .mining import answered_rules
+from .topics import Writing, written
+
+GENERATED = 100  # problems, where no number is given
+
+
+@checked
+def tasks_generate(
+    task: str,
+    out: str | Path,
+    *,
+    problems: int | None = None,
+    seed: int = 0,
+    regime: str | None = None,
+    difficulty: str | None = None,
+    mined: str | Path | None = None,
+    level: str | None = None,
+    noise: str | None = None,
+    format: str | None = None,
+    data: str | Path | None = None,
+    model: str | Proposer | None = None,
+    model_arg: Sequence[str] | Mapping[str, Json] = (),
+    about: str | None = None,
+    labels: Sequence[str] = (),
+    calls: str | Path | None = None,
+    concurrency: int | None = None,
+    budget_tokens: int | None = None,
+    budget_usd: float | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    price_cached: float | None = None,
+    on_event: OnEvent | None = None,
+) -> dict[str, Json]:
+    """Writes new problems from `seed` in a form that `--data` reads back, whole or not at all.
+    problems: by default 100, of labels all sets of the generator. regime: of abd, all in turn where it is
+    None. difficulty: easy or hard, of abd (in turn where it is None) and of the program tasks
+    (tasks/difficulty.py; all problems where it is None). mined: a store, whose valid rules compete with those that are planted.
+    level, noise, format: of labels, which sets, how labels are changed (exact, sampled), and the
+    layout (published, huggingface). data: the file of works of labels:citations.
+
+    model: writes the topic of labels:election, labels:personality and labels:subject (docs/labels.md),
+    with settings of model_arg. about: the subject of labels:subject, or a file with it. labels: the
+    user's own, else the model's. calls: the file of its calls, else OUT.calls.jsonl. What budgets and
+    prices are is as in `run`; where one is spent BudgetSpent is raised, and the calls are kept. on_event:
+    is told of each answer {"part", "answer", "kept", "of"}."""
+    source = task_named(task)
+    if problems is not None and problems < 1:
+        raise UsageError(f"--problems {problems}: at least 1 problem is needed")
+    kinds: dict[str, Json] = {
+        "regime": regime, "difficulty": difficulty, "mined": mined, "level": level,
+        "noise": noise, "format": format, "data": None if data is None else str(data),
+        "model": model, "about": about, "labels": ", ".join(labels) or None,
+    }  # fmt: skip
+    spending: dict[str, Json] = {
+        "budget_tokens": budget_tokens, "budget_usd": budget_usd, "price_in": price_in,
+        "price_out": price_out, "price_cached": price_cached,
+    }  # fmt: skip
+    count = problems if problems is not None or getattr(source, "whole", False) else GENERATED
+    for name, value in kinds.items():
+        if value is not None and name not in getattr(source, "kinds", ()):
+            raise UsageError(f"--{name} {value}: task {source.name!r} has nothing of the kind")
+    of_model = {
+        "model_arg": model_arg,
+        "about": about,
+        "labels": labels,
+        "calls": calls,
+        **spending,
+    }
+    by: dict[str, Json] = {}
+    if model is not None and isinstance(source, Labels):
+        writing = Writing(model, model_arg, about, labels, calls, concurrency, spending, on_event)
+        source, by = written(source, writing, out, count, seed, kinds)
+    elif given := [name for name, value in of_model.items() if value or value == 0]:
+        flag = given[0].replace("_", "-")
+        raise UsageError(f"--{flag}: it is said to a model that writes, and no --model is named")
+    write = getattr(source, "write", None)
+    if write is not None:
+        rules = None if mined is None else answered_rules(mined)
+        told = write(out, count, seed, {**kinds, "mined": rules})
+        first = identity(Path(told["files"][0]))
+        return {"task": task, **told, **by, "path": str(out), "sha256": first["sha256"]}
+    target = writable(out)
+    if difficulty is None:
+        made = choose(task, problems=count, seed=seed).problems
+    else:
+        made = of_difficulty(source, count or GENERATED, seed, difficulty)
+    write_lines(target, (canonical_json(_published(problem)) for problem in made))
+    return {
+        "task": task,
+        "problems": len(made),
+        "path": str(out),
+        "sha256": identity(target)["sha256"],
+    }
+
+
+def _published(problem: Problem) -> Json:
+    """The form in which the benchmarks are published: an id, train and test pairs."""
+    sides = {"train": problem.shown, "test": problem.hidden}
+    pairs = {
+        side: [{"input": pair.input, "output": pair.output} for pair in some]
+        for side, some in sides.items()
+    }
+    return {"idx": problem.id, **pairs, **({"secret": problem.secret} if problem.secret else {})}

@@ -1,0 +1,166 @@
+"""`peirce tasks generate labels:NAME --model M`: the topic of a generator, written by a model."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ...records import DataError, Json, PeirceError, Proposer, UsageError, digest_of
+from ...tasks.files import expanded, read_text
+from ...tasks.label_generation import GENERATORS
+from ...tasks.label_generation.phrases import Topic
+from ...tasks.label_generation.posts import Posts
+from ...tasks.label_generation.written import SUBJECT, WRITABLE, Draft, Named, written_metadata
+from ...tasks.labels import Labels
+from ...tasks.sentences import shorten
+from ..score.judges import Asked, writer_of
+from ..session.driving import OnEvent, complete
+from ..session.intended import CONCURRENCY
+from ..session.settings import spending_of, split_model
+from .calls_file import CallsFile, read_calls
+
+ABOUT_LETTERS = (10, 4_000)
+LABELS = (2, 5)  # that a user may give: one type of five phrases has to reach each of them
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What a user says of the model. about: a subject, or a file with one; labels: the user's own;
+    calls: the file of the calls, by default beside the data; spending: as of a session;
+    on_event: is told of each answer (`Writer.on_event`)."""
+
+    model: str | Proposer
+    model_arg: Sequence[str] | Mapping[str, Json] = ()
+    about: str | None = None
+    labels: Sequence[str] = ()
+    calls: str | Path | None = None
+    concurrency: int | None = None
+    spending: Mapping[str, Json] | None = None
+    on_event: OnEvent | None = None
+
+
+def beside(out: str | Path) -> Path:
+    """Where the calls are kept where no other file is named: made/ has made.calls.jsonl."""
+    place = expanded(out).resolve()
+    return place.with_name(f"{place.name}.calls.jsonl")
+
+
+def written(
+    source: Labels,
+    writing: Writing,
+    out: str | Path,
+    count: int | None,
+    seed: int,
+    kinds: Mapping[str, Json],
+) -> tuple[Labels, dict[str, Json]]:
+    """`source` with a topic that the model wrote, and what is said of it: {"model", "calls",
+    "calls_file"}. What can be refused without a call is refused first. Raises UsageError, DataError
+    for a model that breaks the rules to the end, Unavailable, BudgetSpent; what was answered until
+    then stands in the file."""
+    name, about, with_twin = _subject(source.generator, writing.about)
+    labels = _labels(writing.labels)
+    given = {"description": "user" if source.generator == SUBJECT else "peirce"}
+    given |= {"labels": "user"} if labels else {}
+    draft = Draft(name, about, labels=labels)
+    stub = Topic(name, about, (), (), ())
+    replace(source, written=Posts(stub, with_twin)).check(out, count, seed, kinds)
+    asked = writer_of(writing.model, writing.model_arg)
+    spending = spending_of(**(writing.spending or {}))
+    calls = read_calls(writing.calls or beside(out))
+    try:
+        by, told = complete(_write(draft, asked, calls, spending, seed, writing))
+        topic = draft.topic()
+    except PeirceError as error:
+        if calls.rows:
+            more = "; another --seed asks anew" if isinstance(error, DataError) else ""
+            error.args = (f"{str(error).rstrip('.')} (its answers are in {calls.path}{more})",)
+        raise
+    metadata = written_metadata(draft, by, given, {**told["said"], "seed": seed})
+    maker = Posts(topic, with_twin, metadata)
+    summed = {"model": told["model"], "calls": told["calls"], "calls_file": str(calls.path)}
+    return replace(source, written=maker), summed
+
+
+async def _write(
+    draft: Draft,
+    asked: Asked,
+    calls: CallsFile,
+    spending: Mapping[str, Json],
+    seed: int,
+    writing: Writing,
+) -> tuple[Json, dict[str, Json]]:
+    from ...agents.topic_prompts import topic_prompt_hash
+    from ...graphs.budget import Budget
+    from ...graphs.replies import checked_settings
+    from .writing import Writer, write_topic
+
+    async with asked.opened() as model:
+        if model is None:
+            raise UsageError("no model writes: name one with --model")
+        by = split_model(checked_settings(model))[0]
+        turns = asyncio.Semaphore(writing.concurrency or CONCURRENCY)
+        writer = Writer(model, calls, Budget.of(spending, {}), seed, turns, writing.on_event)
+        await write_topic(writer, draft)
+        counts = writer.counts
+        tokens = {"tokens_in": counts.usage.tokens_in, "tokens_out": counts.usage.tokens_out}
+        return by, {
+            "model": writer.title,
+            "calls": {
+                "asked": counts.asked, "recorded": counts.recorded, "again": counts.again, **tokens
+            },
+            "said": {
+                "prompt": topic_prompt_hash(), "calls": counts.asked + counts.recorded,
+                "asked_again": counts.again, **tokens, "topic": digest_of(draft.told()),
+            },
+        }  # fmt: skip
+
+
+def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
+    """The name of the sets, the subject in words, and whether there is a pair of twins."""
+    if generator not in WRITABLE:
+        able = ", ".join(f"labels:{name}" for name in WRITABLE)
+        raise UsageError(f"labels:{generator} is made without a model; one may write {able}")
+    if generator != SUBJECT:
+        if about is not None:
+            raise UsageError(
+                f"--about {shorten(about, 40)}: labels:{generator} has a subject; labels:{SUBJECT}"
+                " takes yours"
+            )
+        shipped = GENERATORS[generator]
+        assert isinstance(shipped, Posts)
+        return generator, shipped.topic.description, shipped.with_twin
+    if about is None:
+        raise UsageError(f"labels:{SUBJECT} needs a subject: --about TEXT, or a file with it")
+    name, text = SUBJECT, about
+    if "\n" not in about and len(about) < 250 and expanded(about).is_file():
+        text = read_text(expanded(about))
+        name = re.sub(r"[^a-z0-9]+", "_", expanded(about).stem.lower()).strip("_") or SUBJECT
+    text = " ".join(text.split())
+    least, most = ABOUT_LETTERS
+    if not least <= len(text) <= most:
+        raise UsageError(
+            f"--about {shorten(about, 40)!r}: a subject has {least} to {most:,} characters, and this"
+            f" one {len(text):,}"
+        )
+    return name, text, True
+
+
+def _labels(names: Sequence[str]) -> list[Named]:
+    """Those that the user gives. Raises UsageError."""
+    from ...tasks.label_generation.written_rules import label_fault
+    from ...tasks.label_names import LabelNames
+
+    given = [name for one in names for name in map(str.strip, one.split(",")) if name]
+    if names and not LABELS[0] <= len(given) <= LABELS[1]:
+        raise UsageError(f"--labels: {len(given)} are given; {LABELS[0]} to {LABELS[1]} are needed")
+    for name in given:
+        if why := label_fault(name):
+            raise UsageError(f"--labels: {shorten(name)!r}: {why}")
+    try:
+        LabelNames(given, "--labels")
+    except DataError as error:
+        raise UsageError(str(error)) from None
+    return [Named(name) for name in given]

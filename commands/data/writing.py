@@ -1,0 +1,276 @@
+"""A model writes the topic of generated texts: what is asked in which order, and asked again.
+
+    peirce tasks generate labels:subject --about "Notes to a landlord, and what they want" --model M --out made/
+
+Labels, types of phrase, phrases type by type, templates, then each phrase in a form for the slot of
+each template (HypoBench, section 2 and appendix B.3): 23 questions where nothing is wrong. What breaks a
+rule (tasks/label_generation/written_rules.py) is asked again with what was wrong, each part at most
+`ANSWERS` times in all; after that the whole is refused in one sentence. There is no session: every
+call stands in a file beside the data, and one that stands there is not made again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TypeVar
+
+from ...agents import topic_prompts as prompts
+from ...graphs.asking import side_by_side
+from ...graphs.budget import Budget
+from ...graphs.replies import check_reply
+from ...records import (
+    DataError,
+    Earlier,
+    InputSet,
+    Message,
+    Proposer,
+    Unavailable,
+    Usage,
+    Verdict,
+    View,
+    digest_of,
+)
+from ...tasks.label_generation import written_rules as rules
+from ...tasks.label_generation.written import LABELS, PHRASES, TEMPLATES, TYPES, Draft, Named
+from ...tasks.label_generation.written_rules import Read
+from ...tasks.sentences import shorten
+from ..score.rating import rater_name
+from ..session.driving import OnEvent
+from .calls_file import CallsFile
+
+ANSWERS = 4  # of one part: the first and three more
+T = TypeVar("T")
+
+
+@dataclass
+class Counts:
+    """asked: calls that were made now; recorded: those that the file had; again: of both, questions
+    after one whose answer broke a rule; usage: of both."""
+
+    asked: int = 0
+    recorded: int = 0
+    again: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass
+class Writer:
+    """A model, with the file of its calls. turns: how many are asked side by side. on_event: is told
+    of each answer {"part", "answer" (from 1), "kept", "of"}."""
+
+    model: Proposer
+    calls: CallsFile
+    budget: Budget
+    seed: int
+    turns: asyncio.Semaphore
+    on_event: OnEvent | None = None
+    counts: Counts = field(default_factory=Counts)
+
+    @property
+    def name(self) -> str:
+        return rater_name(self.model)
+
+    @property
+    def title(self) -> str:
+        """As sentences name it."""
+        return self.name.rpartition(" ")[0] or self.name
+
+    async def ask(
+        self, part: str, said: Sequence[str], messages: Sequence[Message]
+    ) -> tuple[str, str]:
+        """The answer to `messages` and how it ended. said: earlier answers of this part. Raises
+        Unavailable, BudgetSpent, UsageError for an object that gives no Reply."""
+        path = f"{part}/{len(said)}"
+        seed = _seed(self.seed, path)
+        key = digest_of([self.name, prompts.topic_prompt_hash(), [*map(dict, messages)], seed])
+        self.counts.again += bool(said)
+        if (row := self.calls.rows.get(key)) is not None:
+            usage = Usage(**{name: int(n) for name, n in row["usage"].items()})
+            self.budget.count(usage)
+            self.counts.recorded += 1
+            self.counts.usage += usage
+            return row["text"], row["finish"]
+        earlier = tuple(Earlier(one, (), Verdict.MALFORMED) for one in said)
+        view = View(part, "labels", "text", (), {}, InputSet("none", ()), earlier)
+        async with self.turns:
+            self.budget.check()
+            reply = await self.model.propose(view, messages, (), seed)
+        check_reply(reply, self.model)
+        self.budget.count(reply.usage)
+        self.counts.asked += 1
+        self.counts.usage += reply.usage
+        if reply.finish == "exhausted":
+            why = str(reply.meta.get("reason") or "it gave no reason")
+            raise Unavailable(f"{self.title} has nothing to say of {part}: {shorten(why)}")
+        self.calls.add(
+            {
+                "key": key, "path": path, "model": self.name, "seed": seed,
+                "messages": [dict(one) for one in messages], "text": reply.text,
+                "finish": reply.finish, "usage": asdict(reply.usage),
+            }
+        )  # fmt: skip
+        return reply.text, reply.finish
+
+    async def gathered(
+        self,
+        part: str,
+        question: Sequence[Message],
+        count: int,
+        read: Callable[[str, int], Read[T]],
+        keep: Callable[[T], None],
+        shown: Callable[[T], str],
+        which: Callable[[list[T]], str] = lambda good: "",
+    ) -> None:
+        """Asks until `count` items keep to the rules, and keeps each. read: an answer, and how many
+        are still to come; shown: an item as the model sees it again; which: what is still to come,
+        in words. Raises DataError after `ANSWERS` answers."""
+        good: list[T] = []
+        said: list[str] = []
+        wrong: Sequence[str] = ()
+        messages = question
+        while len(good) < count:
+            if len(said) == ANSWERS:
+                raise DataError(
+                    f"{self.title} gave {len(good)} of {count} {part} that keep to the rules in"
+                    f" {ANSWERS} answers; the last one: {shorten(wrong[0], 300)}"
+                )
+            text, finish = await self.ask(part, said, messages)
+            said.append(text)
+            found = read(text, count - len(good))
+            for one in found.good[: count - len(good)]:
+                good.append(one)
+                keep(one)
+            if self.on_event is not None:
+                self.on_event({"part": part, "answer": len(said), "kept": len(good), "of": count})
+            wrong = found.wrong or ("the answer has too few lines of a numbered list",)
+            if finish == "length":
+                wrong = (*wrong, "the answer was cut at its limit of tokens")
+            told = [shown(one) for one in good]
+            messages = prompts.again(
+                question, said[-1], wrong, [one for one in told if one], count - len(good), which(good)
+            )  # fmt: skip
+
+
+async def write_topic(writer: Writer, draft: Draft) -> None:
+    """Fills the draft, whose labels may be given. Raises DataError for a model whose answers break the
+    rules to the end, Unavailable, BudgetSpent."""
+    if not draft.labels:
+        await _labels(writer, draft)
+    await _types(writer, draft)
+    for kind in range(len(draft.types)):
+        await _phrases(writer, draft, kind)
+    await _templates(writer, draft)
+    slots = [(n, kind) for n in range(len(draft.templates)) for kind in range(len(draft.types))]
+    await side_by_side([_forms(writer, draft, n, kind) for n, kind in slots])
+
+
+async def _labels(writer: Writer, draft: Draft) -> None:
+    await writer.gathered(
+        "labels",
+        prompts.labels(draft.description, LABELS, rules.LABEL_WORDS),
+        LABELS,
+        lambda said, count: rules.read_labels(said, draft, count),
+        draft.labels.append,
+        _said,
+    )
+
+
+async def _types(writer: Writer, draft: Draft) -> None:
+    told = [one.said for one in draft.labels]
+    await writer.gathered(
+        "types",
+        prompts.types(draft.description, told, TYPES, rules.TYPE_WORDS),
+        TYPES,
+        lambda said, count: rules.read_types(said, draft, count),
+        draft.types.append,
+        _said,
+    )
+
+
+def _said(one: Named) -> str:
+    return one.said
+
+
+async def _phrases(writer: Writer, draft: Draft, kind: int) -> None:
+    others = [one.said for some in draft.phrases for one in some]
+    own = draft.types[kind]
+    draft.phrases.append([])
+    question = prompts.phrases(
+        draft.description,
+        [one.said for one in draft.labels],
+        draft.label_names,
+        own.said,
+        others,
+        PHRASES,
+        (rules.PHRASE_WORDS, rules.CORE_WORDS, rules.LOOSE_WORDS),
+    )
+    await writer.gathered(
+        f"phrases of {own.name}",
+        question,
+        PHRASES,
+        lambda said, count: rules.read_phrases(said, draft, kind, count),
+        draft.phrases[kind].append,
+        lambda one: f"{one.said} | {draft.label_names[one.leaning]}",
+    )
+
+
+async def _templates(writer: Writer, draft: Draft) -> None:
+    kinds = draft.kinds
+    slots = [
+        (kind, [one.said for one in some])
+        for kind, some in zip(kinds, draft.phrases, strict=True)
+    ]  # fmt: skip
+    told = [one.said for one in draft.labels]
+    await writer.gathered(
+        "templates",
+        prompts.templates(draft.description, told, slots, TEMPLATES),
+        TEMPLATES,
+        lambda said, count: rules.read_templates(said, draft, count),
+        draft.templates.append,
+        lambda one: one.shown(kinds),
+    )
+
+
+async def _forms(writer: Writer, draft: Draft, number: int, kind: int) -> None:
+    """Of each phrase of a type, what stands in its slot of one template."""
+    name, some = draft.kinds[kind], draft.phrases[kind]
+    before, after = draft.templates[number].around(kind, draft.kinds)
+    first = sum(len(one) for one in draft.phrases[:kind])
+
+    def keep(one: tuple[int, str]) -> None:
+        draft.forms[number, first + one[0]] = one[1]
+
+    def lacking(good: Sequence[tuple[int, str]]) -> str:
+        there = {place for place, _ in good}
+        left = [one.core for place, one in enumerate(some) if place not in there]
+        return "Those that are lacking are the texts with: " + "; ".join(left)
+
+    def read(said: str, count: int) -> Read[tuple[int, str]]:
+        found = rules.read_forms(said, draft, number, kind, count)
+        new = [one for one in found.good if (number, first + one[0]) not in draft.forms]
+        return Read(tuple(new), found.wrong)
+
+    await writer.gathered(
+        f"forms of {name} in template {number + 1}",
+        prompts.forms(
+            draft.description,
+            f"{before}[{name}]{after}",
+            name,
+            [f"{before}[{one.said}]{after}" for one in some],
+            [one.core for one in some],
+            rules.ADDED_WORDS,
+        ),
+        len(some),
+        read,
+        keep,
+        lambda one: "",
+        lacking,
+    )
+
+
+def _seed(seed: int, path: str) -> int:
+    """Of one call, from the seed and where the call stands."""
+    return int.from_bytes(hashlib.sha256(f"{seed}|{path}".encode()).digest()[:4], "big") >> 1

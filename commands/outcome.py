@@ -1,0 +1,142 @@
+"""What a session came to, read from the store: `Session` for what a run returns, `Trace` for all
+that it left."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from ..records import Json, Problem, StepRecord, UsageError
+from ..store import Store
+from ..tasks.files import expanded
+from .session.settings import shown_model
+
+DEFAULT_STORE = "peirce.duckdb"
+
+
+def store_path(store: str | Path | None = None) -> Path:
+    return expanded(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE)
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a session came to.
+
+    status: done, interrupted, budget or failed. problems, steps: counts. verdicts: how many
+    hypotheses (or malformed answers) got each. metrics: {name: {mean, low, high, n}}. failed: the
+    sentence of each failed problem. ends: how many problems ended why. evaluation: whose metrics.
+    breaches, malformed: of the answer contract by kind, of answers by reason (`reports.Tally`).
+    cause: why the session ended before its problems did, else "".
+    """
+
+    session: str
+    status: str
+    digest: str
+    store: str
+    task: str
+    method: str
+    model: str
+    seed: int
+    problems: int
+    steps: int
+    verdicts: Mapping[str, int]
+    metrics: Mapping[str, Json]
+    usage: Mapping[str, Json]
+    seconds: float
+    failed: Mapping[str, str] = field(default_factory=dict)
+    ends: Mapping[str, int] = field(default_factory=dict)
+    evaluation: str = ""
+    breaches: Mapping[str, int] = field(default_factory=dict)
+    malformed: Mapping[str, int] = field(default_factory=dict)
+    cause: str = ""
+
+    def as_json(self) -> dict[str, Json]:
+        """The object that `peirce run --json` prints."""
+        whole = asdict(self)
+        beside = ("failed", "ends", "evaluation", "breaches", "malformed", "cause")
+        return {key: value for key, value in whole.items() if key not in beside}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A stored session, opened by `load`: each part is read from the store when first asked for."""
+
+    session: str
+    store: str
+
+    @cached_property
+    def settings(self) -> Mapping[str, Json]:
+        with reading(self.store) as opened:
+            return dict(opened.session(self.session)["settings"])
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        with reading(self.store) as opened:
+            return [row.problem for row in opened.problems(self.session)]
+
+    @cached_property
+    def steps(self) -> list[StepRecord]:
+        with reading(self.store) as opened:
+            return list(opened.steps(self.session))
+
+    @cached_property
+    def digest(self) -> str:
+        with reading(self.store) as opened:
+            return opened.digest(self.session)
+
+
+@contextmanager
+def reading(store: str | Path | None) -> Iterator[Store]:
+    with closing(Store.open(store_path(store), write=False)) as opened:
+        yield opened
+
+
+def problem_in(store: Store, session: str, name: str) -> str:
+    """The id of a session's problem. Of labelled text a data set's name alone means its first sample, as
+    everywhere. Raises UsageError where there is none."""
+    from ..tasks.sentences import nearest
+
+    ids = [row.problem.id for row in store.problems(session)]
+    for one in (name, f"{name}#0"):
+        if one in ids:
+            return one
+    raise UsageError(f"no problem {name!r} in session {session}{nearest(name, ids)}")
+
+
+def outcome(path: Path, session: str) -> Session:
+    """A session as the store holds it, scored by the evaluation that fits its task."""
+    from ..graphs.budget import priced
+    from ..reports import evaluate_session, tally
+
+    with reading(path) as store:
+        record = store.session(session)
+        rows = store.problems(session)
+        scored = evaluate_session(store, session)
+        counted = tally(store.steps(session, spaces=False))
+        return Session(
+            session=session,
+            status=record["status"],
+            digest=store.digest(session),
+            store=str(path),
+            task=scored["task"],
+            method=scored["method"],
+            model=shown_model(record["settings"]),
+            seed=record["settings"]["seed"],
+            problems=len(rows),
+            steps=counted.steps,
+            verdicts=counted.verdicts,
+            metrics=scored["metrics"],
+            usage=priced(store.usage(session), record.get("spending") or {}),
+            seconds=record.get("seconds") or 0.0,
+            failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
+            ends=dict(Counter(row.cause for row in rows if row.status == "done")),
+            evaluation=scored["evaluation"],
+            breaches=counted.breaches,
+            malformed=counted.malformed,
+            cause=record.get("cause") or "",
+        )

@@ -1,0 +1,1 @@
+"""Scores: evaluations, judged hypotheses, predictions, ratings, reports."""

@@ -1,0 +1,256 @@
+"""`peirce agree SESSION`: a sheet for people who rate what a model rated, and how far they agree.
+
+The sheet holds pairs of a true sentence and one of the bank, drawn from every problem and every score
+that the model gave alike, without these scores. A rater fills in `feature` (yes or no: are they about a
+variable in common) and, where that is yes, `relationship` (0, 0.25, 0.5, 0.75 or 1).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import fsum
+from pathlib import Path
+
+from ...records import DataError, Json, UsageError, digest_of
+from ...tasks.rating_answers import QUARTERS
+from ..arguments import checked
+from ..outcome import reading, store_path
+from .ratings_file import beside, read_ratings
+
+ITEMS = 100
+COLUMNS = ("item", "problem", "true", "hypothesis", "feature", "relationship")
+CONSENSUS = "consensus"
+SCALES = {"feature": (0.0, 1.0), "relationship": QUARTERS}
+_WORDS = {"yes": 1.0, "y": 1.0, "true": 1.0, "1": 1.0, "no": 0.0, "n": 0.0, "false": 0.0, "0": 0.0}
+
+Rated = dict[str, dict[str, float | None]]  # question -> item -> rating
+
+
+@checked
+def agree(
+    session: str = "last",
+    *,
+    ratings: Sequence[str | Path] = (),
+    sheet: str | Path | None = None,
+    items: int = ITEMS,
+    seed: int = 0,
+    scores: str | Path | None = None,
+    store: str | Path | None = None,
+) -> list[dict[str, Json]]:
+    """With `sheet`: writes it (CSV) and says {"sheet", "items", "strata": {problem: {score: items}}}.
+    Else one object a question and two raters: {"question", "one", "other", "n", "data_sets",
+    "agreement", "within_one", "kappa", "weighted_kappa", "weighted_kappa_linear"}, of people, and of each
+    model with each of them and with their consensus.
+
+    ratings: filled sheets, CSV or JSONL, a rater each (named by the file, or by a column `rater`; no
+    two of one name).
+    scores: where the model's ratings are, else beside the store. within_one: share at most one point
+    of the five apart. Consensus: of feature what most say (of as many left out), of relationship the
+    mean, to the nearest point. Raises UsageError, DataError, StoreError.
+    """
+    if (sheet is None) == (not ratings):
+        raise UsageError(
+            "name a sheet to write (--sheet FILE) or sheets that were filled (--ratings FILE)"
+        )
+    path = store_path(store)
+    with reading(store) as opened:
+        name = opened.find(session)
+    rows = list(read_ratings(scores or beside(path, name), needed=True).rows.values())
+    pairs = _pairs(rows)
+    if not pairs:
+        raise DataError(
+            f"session {name} has no ratings of discovery to agree with: `peirce rate` makes them"
+        )
+    if sheet is not None:
+        return [_write(sheet, pairs, _models(rows), items, seed)]
+    return compared(rows, ratings)
+
+
+def compared(
+    rows: Sequence[Mapping[str, Json]], sheets: Sequence[str | Path]
+) -> list[dict[str, Json]]:
+    """What `agree` gives, from ratings of one session or more (`ratings_file`) and filled sheets; without
+    a sheet, of each two models. Raises DataError for a sheet that cannot be read, or has other pairs."""
+    pairs, models = _pairs(rows), _models(rows)
+    people = _people(sheets, set(pairs))
+    both = [*combinations(people.items(), 2)]
+    others = list(people.items())
+    if len(people) > 1:
+        others.append((CONSENSUS, _consensus(list(people.values()))))
+    both += [(model, other) for model in models.items() for other in others]
+    if not people:
+        both += combinations(models.items(), 2)
+    return [_agreed(question, one, other, pairs) for question in SCALES for one, other in both]
+
+
+def item_of(row: Mapping[str, Json]) -> str:
+    """The name of a pair on the sheet; it tells nothing of its score. It begins with a letter that no
+    spreadsheet takes for a part of a number, as it would take 123456e78901."""
+    return "p" + digest_of([row["problem"], row["true"], row["hypothesis"]])[:12]
+
+
+def _pairs(rows: Sequence[Mapping[str, Json]]) -> dict[str, Mapping[str, Json]]:
+    return {item_of(row): row for row in rows if row["kind"] == "feature"}
+
+
+def _models(rows: Sequence[Mapping[str, Json]]) -> dict[str, Rated]:
+    found: dict[str, Rated] = {}
+    for row in rows:
+        if row["kind"] in ("feature", "relationship"):
+            of_rater = found.setdefault(str(row["by"]), {"feature": {}, "relationship": {}})
+            of_rater[row["kind"]][item_of(row)] = row["score"]
+    return found
+
+
+# --- the sheet ------------------------------------------------------------------------
+
+
+def _write(
+    sheet: str | Path,
+    pairs: Mapping[str, Mapping[str, Json]],
+    models: Mapping[str, Rated],
+    items: int,
+    seed: int,
+) -> dict[str, Json]:
+    from ...tasks.files import writable, write_whole
+
+    if items < 1:
+        raise UsageError(f"--items {items}: a sheet has one at least")
+    place = writable(sheet)
+    if place.exists():
+        raise UsageError(
+            f"{place}: there already, and somebody may have filled it in; name another"
+        )
+    rated = next(iter(models.values()))
+    strata: dict[tuple[str, str], list[str]] = {}
+    for item in sorted(pairs):
+        strata.setdefault((pairs[item]["problem"], _stratum(rated, item)), []).append(item)
+    draw = random.Random(seed)
+    for key in sorted(strata):
+        draw.shuffle(strata[key])
+    chosen: list[tuple[tuple[str, str], str]] = []
+    while len(chosen) < items and any(strata.values()):
+        for key in sorted(strata):
+            if strata[key] and len(chosen) < items:
+                chosen.append((key, strata[key].pop()))
+    order = [item for _, item in chosen]
+    draw.shuffle(order)  # their order must not tell the scores either
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for item in order:
+        row = pairs[item]
+        shown = (_shown(str(row[name])) for name in ("problem", "true", "hypothesis"))
+        writer.writerow([item, *shown, "", ""])
+    write_whole({place: out.getvalue().encode()})
+    counts: dict[str, dict[str, int]] = {}
+    for (problem, score), _ in chosen:
+        of_problem = counts.setdefault(problem, {})
+        of_problem[score] = of_problem.get(score, 0) + 1
+    return {"sheet": str(place), "items": len(order), "strata": counts}
+
+
+def _shown(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula: what a model wrote is shown, not obeyed."""
+    return f" {text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def _stratum(rated: Rated, item: str) -> str:
+    feature, score = rated["feature"].get(item), rated["relationship"].get(item)
+    if not feature:
+        return "unread" if feature is None else "no"
+    return "unread" if score is None else f"{score:g}"
+
+
+# --- filled sheets --------------------------------------------------------------------
+
+
+def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
+    from ...tasks.files import expanded, read_csv, read_jsonl
+
+    found: dict[str, Rated] = {}
+    for one in files:
+        place = expanded(one)
+        lines = read_jsonl(place) if place.suffix == ".jsonl" else read_csv(place)
+        for number, row in lines:
+            where = f"{place}, line {number}"
+            item = row.get("item") if isinstance(row, dict) else None
+            if not isinstance(row, dict) or not isinstance(item, str) or item not in known:
+                raise DataError(f"{where}: no item {item!r:.40} was rated in this session")
+            name = str(row.get("rater") or place.stem)
+            of_rater = found.setdefault(name, {"feature": {}, "relationship": {}})
+            if item in of_rater["feature"] or name == CONSENSUS:
+                raise DataError(
+                    f"{where}: {name!r} has rated {item} before; every rater needs a name, of the file"
+                    " or in a column `rater`"
+                )
+            feature, score = row.get("feature"), row.get("relationship")
+            of_rater["feature"][item] = _yes_no(feature, where)
+            of_rater["relationship"][item] = _quarter(score, where)
+    return found
+
+
+def _yes_no(cell: Json, where: str) -> float | None:
+    said = str("" if cell is None else cell).strip().lower().removesuffix(".0")
+    if said and said not in _WORDS:
+        raise DataError(f"{where}, feature: {cell!r:.40} is neither yes nor no")
+    return _WORDS.get(said)
+
+
+def _quarter(cell: Json, where: str) -> float | None:
+    said = str("" if cell is None else cell).strip()
+    if not said:
+        return None
+    try:
+        value = float(said.replace(",", "."))
+    except ValueError:
+        value = -1.0
+    if value not in QUARTERS:
+        raise DataError(f"{where}, relationship: {cell!r:.40} is none of 0, 0.25, 0.5, 0.75, 1")
+    return value
+
+
+# --- agreement ------------------------------------------------------------------------
+
+
+def _agreed(
+    question: str,
+    one: tuple[str, Rated],
+    other: tuple[str, Rated],
+    pairs: Mapping[str, Mapping[str, Json]],
+) -> dict[str, Json]:
+    from ...tools.discovery.agreement import agreement
+
+    left, right, scale = one[1][question], other[1][question], SCALES[question]
+    items = sorted(i for i in left.keys() & right.keys() if None not in (left[i], right[i]))
+    found = agreement([left[item] for item in items], [right[item] for item in items], scale)
+    many = len(scale) > 2
+    return {
+        "question": question, "one": one[0], "other": other[0], "n": found.n,
+        "data_sets": sorted({str(pairs[item]["problem"]).partition("#")[0] for item in items}),
+        "agreement": found.same, "within_one": found.near if many else None, "kappa": found.kappa,
+        "weighted_kappa": found.weighted if many else None,
+        "weighted_kappa_linear": found.weighted_linear if many else None,
+    }  # fmt: skip
+
+
+def _consensus(people: Sequence[Rated]) -> Rated:
+    found: Rated = {"feature": {}, "relationship": {}}
+    for question, of_items in found.items():
+        for item in sorted({item for one in people for item in one[question]}):
+            said = [value for one in people if (value := one[question].get(item)) is not None]
+            if not said:
+                continue
+            if question == "relationship":
+                mean = fsum(said) / len(said)
+                of_items[item] = min(QUARTERS, key=lambda point: (abs(point - mean), point))
+                continue
+            ranked = Counter(said).most_common()
+            if len(ranked) == 1 or ranked[0][1] > ranked[1][1]:
+                of_items[item] = ranked[0][0]
+    return found

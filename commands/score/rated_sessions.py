@@ -1,0 +1,52 @@
+"""Ratings of sessions as `eval hypobench` shows them, beside what exact rules say: read from the file that
+`peirce rate` writes, never asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ...records import Json
+from ...reports.rated import summed
+from ...store import Store
+from ...tasks.rating_answers import QUALITIES
+from .rating import variables_of
+from .ratings_file import beside, read_ratings
+
+
+def ratings_of(store: Store, session: str) -> list[dict[str, Json]]:
+    """{"problem", "by", "scores"} of each problem and rater, of the sentences that the bank holds; () where
+    nobody rated. Raises DataError for a file that holds something else."""
+    kept = read_ratings(beside(Path(store.path), session))
+    if not kept.rows:
+        return []
+    found: list[dict[str, Json]] = []
+    for one in store.problems(session):
+        problem = one.problem
+        rows = [row for row in kept.rows.values() if row["problem"] == problem.id]
+        if not rows:
+            continue
+        bank = [row["text"] for row in store.bank(session, problem.id)]
+        truths = list(problem.secret.get("truths") or ())
+        about = variables_of(problem, truths)
+        for by in dict.fromkeys(str(row["by"]) for row in rows):
+            held = set(bank)
+            own = [row for row in rows if row["by"] == by and row["hypothesis"] in held]
+            scores = summed(own, truths, bank, about)
+            found.append({"problem": problem.id, "by": by, "scores": scores})
+    return found
+
+
+def rating_rows(store: Store, session: str) -> list[dict[str, Json]]:
+    """The ratings as they stand in the file. Raises DataError as `ratings_of` does."""
+    return list(read_ratings(beside(Path(store.path), session)).rows.values())
+
+
+def qualities(rated: list[dict[str, Json]]) -> Mapping[str, Mapping[str, float | None]]:
+    """By problem the mean novelty, plausibility and clarity, of the rater who came last."""
+    return {
+        str(one["problem"]): {
+            name: one["scores"][name]["mean"] for name in QUALITIES if name in one["scores"]
+        }
+        for one in rated
+    }

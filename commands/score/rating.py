@@ -1,0 +1,298 @@
+"""`peirce rate SESSION --scorer-model MODEL`: a model rates what a session's bank holds.
+
+Asked is, one question a call: of each true sentence and each sentence of the bank, whether they are
+about a variable in common (`feature`), and where they are, how much of the true one the other says
+(`relationship`: 0, .25, .5, .75, 1); of each true variable, whether the sentence is about it
+(`variable`); of each sentence its `novelty`, `plausibility` and `clarity`, 1 to 5. What cannot be
+read is missing (score None) and counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...records import (
+    InputSet,
+    Json,
+    Message,
+    Problem,
+    Proposer,
+    UsageError,
+    View,
+    canonical_json,
+    digest_of,
+)
+from ...tasks.rating_answers import QUALITIES
+from ..arguments import checked
+from ..outcome import problem_in, reading, store_path
+from ..session.intended import CONCURRENCY
+from .checking import as_they_come
+from .judges import Asked, rater_of
+from .ratings_file import RatingsFile, beside, key_of, read_ratings
+
+DISCOVERY = "discovery"
+SCORES = (DISCOVERY, *QUALITIES)
+NEED_KNOWN = ("novelty", "plausibility")
+Give = Callable[[dict[str, Json]], Awaitable[None]]
+
+
+@checked
+def rate(
+    session: str = "last",
+    *,
+    problem: str | None = None,
+    scores: Sequence[str] = (),
+    scorer_model: str | Proposer | None = None,
+    roles: Mapping[str, Any] | None = None,
+    known: str | Path | None = None,
+    seed: int = 0,
+    concurrency: int | None = None,
+    ratings: str | Path | None = None,
+    store: str | Path | None = None,
+) -> Iterator[dict[str, Json]]:
+    """One object a rating: {"problem", "by", "wording", "kind", "true", "hypothesis", "score", "reason",
+    "said"}; after those of a problem one of kind "summary", with "scores" (`reports.rated.summed`).
+
+    scores: of `SCORES`; by default those that the data allow. known: a file of findings, a line each,
+    beside those of the data set. ratings: where they are kept, else beside the store; what stands
+    there is not asked again. Raises UsageError where novelty or plausibility is asked for and nothing
+    is known, and where discovery is and no true sentence is; StoreError; Unavailable at an outage.
+    """
+    asked = rater_of(scorer_model, roles)
+    found = _findings(known)
+    path = store_path(store)
+    with reading(store) as opened:
+        name = opened.find(session)
+        one_alone = None if problem is None else problem_in(opened, name, problem)
+        banks = [
+            Banked(
+                one.problem, tuple(row["text"] for row in opened.bank(name, one.problem.id)), found
+            )
+            for one in opened.problems(name)
+            if one_alone in (None, one.problem.id)
+        ]
+    if not banks:
+        raise UsageError(f"session {name} has no problem")
+    wanted = [(one, _wanted(one, scores)) for one in banks]
+    kept = read_ratings(ratings or beside(path, name), mend=True)
+    work = _Work(wanted, asked, kept, seed, asyncio.Semaphore(concurrency or CONCURRENCY))
+    return _given(work)
+
+
+def _given(work: _Work) -> Iterator[dict[str, Json]]:
+    yield from as_they_come(work.give_all)
+
+
+def _findings(path: str | Path | None) -> tuple[str, ...]:
+    from ...tasks.files import expanded, read_text
+
+    if path is None:
+        return ()
+    lines = read_text(expanded(path)).splitlines()
+    return tuple(line.strip().removeprefix("- ") for line in lines if line.strip())
+
+
+@dataclass(frozen=True)
+class Banked:
+    """A problem with the sentences of its bank, best first, and findings that a user brings."""
+
+    problem: Problem
+    bank: tuple[str, ...]
+    brought: tuple[str, ...] = ()
+    about: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def truths(self) -> tuple[str, ...]:
+        return tuple(self.problem.secret.get("truths") or ())
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Findings of the literature and those brought; what made the labels is none of them."""
+        told = self.problem.secret.get("known") or ()
+        return (*(one for one in told if one not in self.truths), *self.brought)
+
+
+def _wanted(one: Banked, scores: Sequence[str]) -> tuple[str, ...]:
+    """Raises UsageError for what the problem does not allow."""
+    from ..session.settings import one_of
+
+    for name in scores:
+        one_of("scores", name, SCORES)
+        if name in NEED_KNOWN and not one.known:
+            raise UsageError(
+                f"{name} of {one.problem.id} cannot be rated: no known finding stands beside it"
+                " (known_hypotheses of metadata.json, or --known FILE)"
+            )
+        if name == DISCOVERY and not one.truths:
+            raise UsageError(
+                f"discovery of {one.problem.id} cannot be rated: nobody knows what made its labels"
+                " (ground_truth_hypotheses of metadata.json)"
+            )
+    allowed = {DISCOVERY: bool(one.truths), "clarity": True}
+    chosen = tuple(scores) or tuple(s for s in SCORES if allowed.get(s, bool(one.known)))
+    if DISCOVERY in chosen:
+        one.about.update(variables_of(one.problem, one.truths))
+    return chosen
+
+
+def variables_of(problem: Problem, truths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The variables of each true sentence that is an exact rule, in words."""
+    from ...tools.discovery.parts import compile_truth
+    from ...tools.discovery.space import Space
+    from ...tools.judge.rules import Rule
+
+    space = Space(problem)
+    found = {}
+    for sentence in truths:
+        rule = compile_truth(sentence, problem.public)
+        if isinstance(rule, Rule):
+            found[sentence] = tuple(map(space.described, sorted(space.variables(rule))))
+    return found
+
+
+@dataclass(frozen=True)
+class _Question:
+    kind: str
+    true: str | None
+    hypothesis: str
+    messages: Sequence[Message]
+    known: str | None = None
+
+
+@dataclass
+class _Work:
+    wanted: Sequence[tuple[Banked, Sequence[str]]]
+    asked: Asked
+    kept: RatingsFile
+    seed: int
+    turns: asyncio.Semaphore
+
+    async def give_all(self, give: Give) -> None:
+        async with self.asked.opened() as scorer:
+            if scorer is None:
+                raise UsageError("no model rates: name one with --scorer-model")
+            for one, scores in self.wanted:
+                await self.of_problem(one, scores, scorer, give)
+
+    async def of_problem(
+        self, one: Banked, scores: Sequence[str], scorer: Proposer, give: Give
+    ) -> None:
+        from ...agents import rating_prompts as prompts
+        from ...reports.rated import summed
+
+        rows: list[dict[str, Json]] = []
+
+        async def stage(questions: Sequence[_Question]) -> list[dict[str, Json]]:
+            got = await self.all_of(one, questions, scorer, give)
+            rows.extend(got)
+            return got
+
+        if DISCOVERY in scores:
+            pairs = [(t, g) for t in one.truths for g in one.bank]
+            features = await stage(
+                [_Question("feature", t, g, prompts.about_same(t, g)) for t, g in pairs]
+            )
+            shared = [(row["true"], row["hypothesis"]) for row in features if row["score"]]
+            await stage(
+                [_Question("relationship", t, g, prompts.relationship(t, g)) for t, g in shared]
+            )
+            names = dict.fromkeys(name for some in one.about.values() for name in some)
+            await stage(
+                [
+                    _Question("variable", z, g, prompts.looks_at(z, g))
+                    for z in names
+                    for g in one.bank
+                ]
+            )
+        about = str(one.problem.public.get("description") or "")
+        told = digest_of(list(one.known))
+        for kind in (score for score in SCORES if score in scores and score != DISCOVERY):
+            await stage(
+                [
+                    _Question(kind, None, g, prompts.quality(kind, g, one.known, about), told)
+                    for g in one.bank
+                ]
+            )
+        summary = summed(rows, one.truths if DISCOVERY in scores else (), one.bank, one.about)
+        await give(
+            {
+                "problem": one.problem.id,
+                "by": rater_name(scorer),
+                "kind": "summary",
+                "hypotheses": len(one.bank),
+                "scores": summary,
+            }
+        )
+
+    async def all_of(
+        self, one: Banked, questions: Sequence[_Question], scorer: Proposer, give: Give
+    ) -> list[dict[str, Json]]:
+        """Each is given as soon as it and those before it are answered."""
+        from ...graphs.asking import side_by_side
+
+        answered: dict[int, dict[str, Json]] = {}
+        place = 0
+
+        async def of(number: int, question: _Question) -> dict[str, Json]:
+            nonlocal place
+            answered[number] = row = await self.answer(one, question, scorer)
+            while (ready := answered.pop(place, None)) is not None:
+                place += 1
+                await give(ready)
+            return row
+
+        return await side_by_side([of(n, question) for n, question in enumerate(questions)])
+
+    async def answer(self, one: Banked, question: _Question, scorer: Proposer) -> dict[str, Json]:
+        from ...agents.rating_prompts import rating_prompt_hash
+        from ...graphs.replies import check_reply
+
+        row: dict[str, Json] = {
+            "problem": one.problem.id,
+            "by": rater_name(scorer),
+            "wording": rating_prompt_hash(),
+            "kind": question.kind,
+            "true": question.true,
+            "hypothesis": question.hypothesis,
+            "known": question.known,
+        }
+        if (before := self.kept.rows.get(key_of(row))) is not None:
+            return before
+        view = View(
+            one.problem.id, one.problem.task, one.problem.family, (), {}, InputSet("none", ())
+        )
+        async with self.turns:
+            reply = await scorer.propose(view, question.messages, (), self.seed)
+        check_reply(reply, scorer)
+        row |= read(question.kind, reply.text)
+        self.kept.add(row)
+        return row
+
+
+def read(kind: str, said: str) -> dict[str, Json]:
+    """{"score", "reason", "said"} of an answer; score None where none can be read."""
+    from ...tasks.label_answers import yes_no_in
+    from ...tasks.rating_answers import MARKS, QUARTERS, number_in, reason_in
+
+    score: float | None
+    if kind in ("feature", "variable"):
+        yes = yes_no_in(said)
+        score, reason = None if yes is None else float(yes), ""
+    elif kind == "relationship":
+        score, reason = number_in(said, QUARTERS), ""
+    else:
+        score, reason = number_in(said, MARKS), reason_in(said)
+    return {"score": score, "reason": reason, "said": said}
+
+
+def rater_name(scorer: Proposer) -> str:
+    """A model with settings of its own is another rater."""
+    told = scorer.settings()
+    if isinstance(told, Mapping):
+        told = {k: v for k, v in told.items() if k not in ("endpoint", "transport")}
+    name = str(told.get("model") or told.get("scheme") or "") if isinstance(told, Mapping) else ""
+    return f"{name} {digest_of(canonical_json(told))[:12]}".strip()

@@ -1,0 +1,44 @@
+"""The verb `report`: sessions as one self-contained HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...records import Json, UsageError
+from ...reports import writing
+from ...reports.page import Contents, document
+from ...tasks.files import expanded, write_whole
+from ..arguments import checked
+from ..outcome import reading
+
+ENDINGS = (".html", ".htm")
+
+
+@checked
+def report(
+    *sessions: str,
+    out: str | Path = "report.html",
+    name: str | None = None,
+    store: str | Path | None = None,
+) -> dict[str, Json]:
+    """Writes the page and returns {"sessions", "problems", "file", "bytes"}. sessions: by id, unique
+    prefix or "last" (the default). name: of the evaluation whose metrics it shows, by default the one
+    that fits the task. out: an .html file, which is replaced whole."""
+    target = expanded(out)
+    if target.suffix.lower() not in ENDINGS:
+        raise UsageError(f"--out {out}: the page is one file; name it with {ENDINGS[0]} at its end")
+    writing.check([target])
+    with reading(store) as opened:
+        found = list(dict.fromkeys(opened.find(session) for session in sessions or ("last",)))
+        contents = Contents(opened, found, name)
+        overview = contents.overview()
+        # Part by part: a page of thousands of problems is never in memory whole.
+        parts = document(overview, contents.problems())
+        write_whole({target: (part.encode("utf-8", "replace") for part in parts)})
+    problems = sum(len(one["problems"]) for one in overview["sessions"])
+    return {
+        "sessions": found,
+        "problems": problems,
+        "file": str(target),
+        "bytes": target.stat().st_size,
+    }

@@ -1,0 +1,1 @@
+"""Sessions: planned, run, resumed; the settings that they record."""

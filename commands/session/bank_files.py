@@ -1,0 +1,241 @@
+"""A bank that is used again: of a session of the store, or of a file.
+
+Files are what `peirce bank --json` prints, what `peirce bank --out FILE` writes (`written`), and the
+reference's own JSON, a map from text to its statistics (acc, num_visits, reward, correct_examples).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...records import DataError, Json, Problem, StoreError, UsageError, digest_of
+from ...store import Store
+from ...tasks.files import expanded, identity, read_json, read_jsonl
+
+FIELDS = ("text", "accuracy", "visits", "reward", "covered", "right")
+PUBLIC = ("labels", "label_name", "columns", "shape", "description")  # of a problem, in a file
+
+
+@dataclass(frozen=True)
+class StoredBank:
+    """rows: by problem id; "" for those of no problem. source: as a session records it. public: of
+    the problems, where the bank says them. problems, settings: of a session, the problems that it
+    worked on and how it was run; of a file there are none."""
+
+    rows: Mapping[str, Sequence[Mapping[str, Json]]]
+    source: Json
+    public: Mapping[str, Mapping[str, Json]]
+    problems: Mapping[str, Problem] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+    def of(self, problem: Problem) -> list[Json]:
+        """The rows for a problem: its own, else those of the same data set, else the only ones there
+        are. Of another sample, `right` is what is shown here too; of a file nobody can tell. Raises
+        UsageError where the bank holds several others."""
+        name = problem.group or problem.id
+        only = list(self.rows) if len(self.rows) == 1 else []
+        for key in (problem.id, name, f"{name}#0", *only):
+            if key in self.rows:
+                return _as_shown(self.rows[key], self.problems.get(key), problem)
+        raise UsageError(
+            f"the bank has no hypotheses for problem {problem.id!r}; it has those of"
+            f" {', '.join(sorted(self.rows))}"
+        )
+
+
+def _as_shown(
+    rows: Sequence[Mapping[str, Json]], before: Problem | None, now: Problem
+) -> list[Json]:
+    """The rows of a bank, `right` by the places that the rows of `before` have in what `now` shows."""
+    if before is None or before.shown == now.shown:
+        return [dict(row) for row in rows]
+    here: dict[str, int] = {}
+    for place, one in enumerate(now.shown):
+        here.setdefault(digest_of([one.input, one.output]), place)
+    there = [here.get(digest_of([one.input, one.output])) for one in before.shown]
+    return [
+        {**row, "right": sorted({n for place in row["right"] if (n := there[place]) is not None})}
+        for row in rows
+    ]
+
+
+def read_bank(named: str | Path, store: Path) -> StoredBank:
+    """named: a file, or a session of the store. Raises UsageError, DataError, StoreError."""
+    place = expanded(named)
+    if place.is_file():
+        return _of_file(place)
+    if not store.exists():
+        raise UsageError(
+            f"bank {str(named)!r} is no file, and there is no store {store} to look in"
+        )
+    with closing(Store.open(store, write=False)) as opened:
+        try:
+            session = opened.find(str(named))
+        except StoreError as error:
+            raise UsageError(f"bank {str(named)!r} is no file here, and {error}") from error
+        rows: dict[str, list[Mapping[str, Json]]] = {}
+        for row in opened.bank(session):
+            rows.setdefault(row["problem"], []).append({name: row[name] for name in FIELDS})
+        if not rows:
+            raise UsageError(f"the bank of session {session} is empty")
+        problems = {row.problem.id: row.problem for row in opened.problems(session)}
+        public = {name: one.public for name, one in problems.items()}
+        settings = opened.session(session)["settings"]
+        return StoredBank(rows, {"session": session}, public, problems, settings)
+
+
+def _of_file(place: Path) -> StoredBank:
+    said = _objects(place)
+    banks = said if _are_banks(said) else [said]
+    rows: dict[str, list[Mapping[str, Json]]] = {}
+    public: dict[str, Mapping[str, Json]] = {}
+    number = 0
+    for bank in banks:
+        name, hypotheses = "", bank
+        if isinstance(bank, dict) and isinstance(bank.get("hypotheses"), list | dict):
+            name, hypotheses = str(bank.get("problem") or ""), bank["hypotheses"]
+            public[name] = _public(bank, place)
+        if isinstance(hypotheses, dict):
+            hypotheses = [_of_reference(text, told, place) for text, told in hypotheses.items()]
+        if not isinstance(hypotheses, list) or not hypotheses:
+            raise DataError(
+                f"{place}: holds no hypotheses: a list of objects with a text is needed"
+            )
+        for one in hypotheses:
+            number += 1
+            if not isinstance(one, dict) or not isinstance(one.get("text"), str) or not one["text"]:
+                raise DataError(f"{place}, hypothesis {number}: has no text")
+            of_problem = str(one.get("problem") or name)
+            rows.setdefault(of_problem, []).append(_checked(one, place, number))
+    return StoredBank(rows, {"file": identity(place)}, public)
+
+
+def _are_banks(said: Json) -> bool:
+    """Whether it is a list of banks, one a problem, as `written` makes it of several."""
+    return isinstance(said, list) and bool(said) and all(
+        isinstance(one, dict) and "hypotheses" in one for one in said
+    )  # fmt: skip
+
+
+def _public(bank: Mapping[str, Json], place: Path) -> Mapping[str, Json]:
+    """What the file says of the problem; {} where that is nothing."""
+    told = bank.get("public") or {}
+    if not isinstance(told, dict):
+        raise DataError(f"{place}: public is {told!r:.60}: it must be an object")
+    if not told:
+        return {}
+    labels, columns = told.get("labels"), told.get("columns")
+    if not isinstance(labels, list) or not labels or not all(isinstance(x, str) for x in labels):
+        raise DataError(f"{place}: public.labels is {labels!r:.60}: it must be a list of texts")
+    if (
+        not isinstance(columns, dict)
+        or not columns
+        or not all(isinstance(one, dict) and "kind" in one for one in columns.values())
+    ):
+        raise DataError(
+            f"{place}: public.columns is {columns!r:.60}: it must name each column with its kind"
+        )
+    return told
+
+
+def save_bank(
+    store: Store, session: str, problem: str | None, alpha: float | None, out: str | Path
+) -> None:
+    """Writes `written` of a session's bank, or of that of one problem. Raises UsageError for a path
+    where no file can be written, and for an empty bank."""
+    from ...reports import writing
+
+    target = expanded(out)
+    writing.check([target])
+    rows = store.bank(session, problem, alpha)
+    if not rows:
+        raise UsageError(f"the bank of session {session} is empty: there is nothing to write")
+    problems = [row.problem for row in store.problems(session)]
+    task = store.session(session)["settings"]["task"]
+    writing.write({target: written(task, problems, rows)})
+
+
+def written(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[str, Json]]) -> str:
+    """The JSON that `--bank FILE` reads: {"task", "problem", "public", "hypotheses"}, of several
+    problems a list of such. rows: of a session's bank, each with its problem."""
+    banks = []
+    for problem in problems:
+        own = [
+            {name: value for name, value in row.items() if name != "problem"}
+            for row in rows
+            if row["problem"] == problem.id
+        ]
+        public = {name: problem.public[name] for name in PUBLIC if name in problem.public}
+        told = {"task": task, "problem": problem.id, "public": public, "hypotheses": own}
+        banks += [told] if own else []
+    whole = banks[0] if len(banks) == 1 else banks
+    return json.dumps(whole, ensure_ascii=True, allow_nan=False, indent=1)
+
+
+def _objects(place: Path) -> Json:
+    if place.name.removesuffix(".gz").endswith(".jsonl"):
+        return [row for _, row in read_jsonl(place)]
+    return read_json(place)
+
+
+def _checked(one: Mapping[str, Json], place: Path, number: int) -> Mapping[str, Json]:
+    row = {
+        "text": one["text"],
+        "accuracy": one.get("accuracy"),
+        "visits": one.get("visits", 0),
+        "reward": one.get("reward", 0.0),
+        "covered": one.get("covered"),
+        "right": one.get("right", []),
+    }
+    for name, (fits, must) in _FITS.items():
+        if row[name] is not None and not fits(row[name]):
+            raise DataError(
+                f"{place}, hypothesis {number}: {name} is {row[name]!r:.60}: it must be {must}"
+            )
+    return row
+
+
+def _count(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_FITS: Mapping[str, tuple[Callable[[Json], bool], str]] = {
+    "accuracy": (lambda value: _number(value) and 0 <= value <= 1, "a number from 0 to 1"),
+    "visits": (_count, "a whole number from 0 on"),
+    "reward": (_number, "a number"),
+    "covered": (_count, "a whole number from 0 on"),
+    "right": (
+        lambda value: isinstance(value, list) and all(map(_count, value)),
+        "a list of whole numbers from 0 on",
+    ),
+}
+
+
+def _of_reference(text: str, told: Json, place: Path) -> Json:
+    """As the released code saves it."""
+    if not isinstance(told, dict):
+        raise DataError(
+            f"{place}, key {text!r:.60}: {told!r:.60} is no object: a map from texts to their"
+            " statistics is needed"
+        )
+    rows = told.get("correct_examples") or []
+    if not isinstance(rows, list):
+        raise DataError(f"{place}, key {text!r:.60}: correct_examples is {rows!r:.60}: no list")
+    right = [row[0] for row in rows if isinstance(row, list) and row]
+    return {
+        "text": text,
+        "accuracy": told.get("acc"),
+        "visits": told.get("num_visits", 0),
+        "reward": told.get("reward", 0.0),
+        "covered": None,
+        "right": right,
+    }

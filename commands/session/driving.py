@@ -1,0 +1,221 @@
+"""Drives a session: opens store, model and sandbox, runs what is open, closes them in any case.
+
+Ctrl-C once, SIGTERM or a terminal that goes lets the steps in flight finish and saves them; a second
+Ctrl-C leaves at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from ...records import Interrupted, Json, Proposer, Repairer
+from ...store import Store
+from .intended import in_process, side_by_side
+from .methods import open_repairer
+from .settings import shown_settings
+
+T = TypeVar("T")
+OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
+OPENING = ("sandbox", "workers", "strict_sandbox", "solver")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What those who were opened say of themselves. model, repairs (None: nobody does): settings of
+    the proposer and the repairer; players: of the other roles; layers: of the sandbox; concurrency:
+    problems side by side."""
+
+    model: Json
+    repairs: Json
+    players: Mapping[str, Json]
+    layers: Mapping[str, bool]
+    concurrency: int
+
+
+Begin: TypeAlias = Callable[[Store, Told], str]
+
+
+async def drive(
+    path: Path,
+    begin: Begin,
+    family: str,
+    model: str | Proposer,
+    operational: Mapping[str, Json],
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+    retry_failed: bool = False,
+    repair: str | Repairer | None = None,
+) -> str:
+    """Runs the session that `begin` names, and returns its id. operational: model_options, players,
+    sandbox, workers, strict_sandbox, solver, concurrency (None: as many as suits the model).
+    """
+    from ...agents import open_model
+    from ...graphs.budget import Budget
+    from ...graphs.replies import checked_settings
+    from ...graphs.runner import run_session
+    from ...tasks import family as family_named
+    from ..opening import opened
+
+    emit = _showing(on_event) if on_event else (lambda event: None)
+    async with AsyncExitStack() as stack:
+        if isinstance(model, str):
+            proposer = await open_model(model, opening_options(model, operational))
+            stack.push_async_callback(proposer.close)
+        else:
+            proposer = model
+        model_settings = checked_settings(proposer)
+        repairer = None
+        if repair is not None:
+            repairer = await open_repairer(repair, _workers(operational))
+            if isinstance(repair, str):
+                stack.push_async_callback(repairer.close)
+        repairer_settings = None if repairer is None else checked_settings(repairer)
+        players: dict[str, Proposer] = {}
+        for name, (spec, options) in (operational.get("players") or {}).items():
+            players[name] = await open_model(spec, options)
+            stack.push_async_callback(players[name].close)
+        told_by = {name: checked_settings(one) for name, one in players.items()}
+        tools = await stack.enter_async_context(
+            opened(
+                family_named(family),
+                **{name: operational[name] for name in OPENING if name in operational},
+            )
+        )
+        # Last: what cannot be run leaves no empty store behind.
+        store = stack.enter_context(closing(Store.open(path, write=True)))
+        concurrency = operational["concurrency"] or side_by_side(model_settings)
+        told = Told(model_settings, repairer_settings, told_by, tools.layers, concurrency)
+        session = begin(store, told)
+        before = store.session(session).get("seconds") or 0.0
+        limits = operational.get("spending", {})
+        used = store.usage(session)["by_kind"].get("model", {})
+        start = time.monotonic()
+        with interruptible(emit) as stopping:
+            outcome = await run_session(
+                store, session, proposer=proposer, sandbox=tools.sandbox, solve=tools.solver,
+                repairer=repairer, players=players, stopping=stopping,
+                concurrency=concurrency, on_event=emit, callbacks=callbacks,
+                retry_failed=retry_failed, budget=Budget.of(limits, used),
+                max_failures=limits.get("max_failures"), cache=operational.get("cache", True),
+                fast=in_process(model_settings),
+            )  # fmt: skip
+        seconds = round(before + time.monotonic() - start, 3)
+        store.set_session(
+            session, status=outcome["status"], seconds=seconds, cause=outcome["cause"],
+            spending=limits,
+        )  # fmt: skip
+        return session
+
+
+def _showing(on_event: OnEvent) -> OnEvent:
+    """Tells of the session's settings as people read them."""
+
+    def tell(event: Mapping[str, Json]) -> None:
+        shown = {"settings": shown_settings(event["settings"])} if "settings" in event else {}
+        on_event({**event, **shown})
+
+    return tell
+
+
+def opening_options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:
+    """The model's own options; the embedded search also shares the number of workers."""
+    shared = _workers(operational) if model.partition(":")[0] == "search" else {}
+    return {**operational["model_options"], **shared}
+
+
+def _workers(operational: Mapping[str, Json]) -> dict[str, Json]:
+    return {"workers": operational["workers"]} if operational["workers"] else {}
+
+
+@contextlib.contextmanager
+def interruptible(emit: OnEvent) -> Iterator[asyncio.Event]:
+    """Yields the event that a first Ctrl-C or SIGTERM sets; a second one cancels the task. SIGHUP
+    sets it too and never cancels, for a terminal that goes may send several.
+
+    Outside the main thread signals are not ours, and nothing is installed.
+    """
+    stopping = asyncio.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopping
+        return
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def stop() -> None:
+        if not stopping.is_set():
+            stopping.set()
+            emit({"type": "stopping"})
+
+    def interrupt() -> None:
+        if stopping.is_set():
+            if task is not None:
+                task.cancel()
+            _leave()
+        stop()
+
+    signals = {signal.SIGINT: interrupt, signal.SIGTERM: interrupt}
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
+        signals[signal.SIGHUP] = stop
+    for number, react in signals.items():
+        loop.add_signal_handler(number, react)
+    try:
+        yield stopping
+    except asyncio.CancelledError:
+        if not stopping.is_set():
+            raise
+        raise Interrupted("Left at once; what was in flight is not saved.") from None
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+def _leave(seconds: float = 3.0) -> None:
+    """Ends the search workers under way, and this process even where closing hangs."""
+    for child in multiprocessing.active_children():
+        child.terminate()
+    timer = threading.Timer(seconds, os._exit, [Interrupted.exit_code])
+    timer.daemon = True
+    timer.start()
+
+
+@contextlib.contextmanager
+def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
+    """Yields what runs coroutines, one after the other on one loop, to their ends: here, or in a
+    thread where a loop is running already, as in a notebook."""
+    runner = asyncio.Runner()
+    if not _loop_is_running():
+        with runner:
+            yield runner.run
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            yield lambda work: thread.submit(runner.run, work).result()
+        finally:
+            thread.submit(runner.close).result()
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def complete(work: Coroutine[Any, Any, T]) -> T:
+    """What `work` returns."""
+    with loop_runner() as run:
+        result: T = run(work)
+        return result

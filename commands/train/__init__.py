@@ -1,0 +1,1 @@
+"""Training: preference pairs, DPO, classifiers, a small proposer from nothing."""

@@ -1,0 +1,248 @@
+"""`peirce train --labels`: a local model fine-tuned as a classifier of labelled text, one for each data
+set: the fine-tuned row of HypoBench's tables (reports/hypobench_tuned.py)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...records import DataError, Json, UsageError
+from ...reports import writing
+from ...reports.statistics import wilson
+from ...store.sessions import new_id
+from ...tasks.files import expanded
+from ...tasks.label_problems import SPLIT_NAMES, Rows
+from ...tasks.labels import TASK, Labels
+from ...tasks.sentences import nearest
+from ...training.classifier.card import card
+from ..arguments import checked
+from ..outcome import store_path
+from .training_folder import (
+    CARD,
+    check_unused,
+    keep_asked,
+    read_asked,
+    read_config,
+    say_new,
+    whole_path,
+)
+
+if TYPE_CHECKING:
+    from ...agents.local_files import Found
+    from ...training.classifier.fitting import Fitted, LabelledSet
+    from ...training.classifier.passes import Epoch
+    from ...training.classifier.settings import ClassifierSettings
+    from ...training.durable_log import DurableLog
+
+GENERATED = "labels:"
+SCORES, PREDICTIONS = "scores.json", "predictions.jsonl"
+VALIDATED = {"loss": "val_loss", "accuracy": "val_accuracy", "f1": "val_f1"}  # names in the log
+
+
+@checked
+def train_labels(
+    data: str | None = None,
+    *,
+    base: str | Path | None = None,
+    out: str | Path,
+    problem: Sequence[str] = (),
+    label: str | None = None,
+    ood: str | None = None,
+    config: str | Path | None = None,
+    resume: bool = False,
+    store: str | Path | None = None,
+    on_progress: Callable[[Any], None] | None = None,
+    **settings: Any,
+) -> dict[str, Json]:
+    """Fine-tunes `base` on each data set of `data` (as `--data` of `labels` takes it, or
+    `labels:GENERATOR`): {training, status, out, base, seconds, store, sets: [{set, labels, rows, scores:
+    {split: {accuracy, low, high, f1, n}}, epochs, best, cut, model}]}.
+
+    problem: data sets by name, all where none is named. settings: of
+    `training.classifier.settings.ClassifierSettings`. resume: sets that are done are left, the one under way
+    goes on from its last pass. on_progress: is told {"set", "epoch", "update", "updates"}.
+    """
+    from ...training.bases import find_base
+    from ...training.classifier.fitting import check_packages
+    from ...training.durable_log import DurableLog
+    from ...training.trackers import trackers
+
+    check_packages("a classifier")
+    folder = expanded(out)
+    writing.check_target(folder)
+    before = read_asked(folder, "labels") if resume else {}
+    data, base = data or before.get("data"), base or before.get("base")
+    if data is None or base is None:
+        raise UsageError("a classifier needs rows and a model: --labels DATA --base DIR")
+    if resume and not before:
+        say_new(folder)
+    base, path = whole_path(base), store_path(store or before.get("store")).resolve()
+    over = {**(before.get("settings") or {}), **read_config(config), **settings}
+    told = settings_of(over)
+    trackers(told.report_to)  # said before anything is written, not after
+    wanted = list(problem or before.get("problem") or ())
+    label, ood = label or before.get("label"), ood or before.get("ood")
+    model = find_base(base)
+    sets = sets_of(data, wanted, label, ood, told.seed)
+    asked: dict[str, Json] = {
+        "kind": "labels", "base": base, "data": data, "problem": wanted, "label": label, "ood": ood,
+        "settings": told.record(), "store": str(path),
+        "training": before.get("training") or new_id(), "digests": [s.digests() for s in sets],
+    }  # fmt: skip
+    if before:
+        _same(folder, before, asked)
+    else:
+        check_unused(folder)
+    log = DurableLog(
+        folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder.resolve()), "data": data}},
+        begun=lambda: keep_asked(folder, asked),
+    )  # fmt: skip
+    training, began, status = str(asked["training"]), time.monotonic(), "failed"
+    done: list[dict[str, Json]] = []
+    try:
+        log.open(training, {"settings": told.record(), "base": model.record()})
+        for one in sets:
+            done.append(_fitted(model.found, one, told, folder, log, resume, on_progress))
+        status = "done"
+    except KeyboardInterrupt:
+        status = "interrupted"
+        raise
+    finally:
+        seconds = round(time.monotonic() - began, 3)
+        if log.settings:  # it began
+            log.close(status, {"sets": done, "seconds": seconds})
+    return {
+        "training": training, "status": status, "out": str(folder), "base": base,
+        "seconds": seconds, "store": str(path), "sets": done,
+    }  # fmt: skip
+
+
+def sets_of(
+    data: str, wanted: Sequence[str], label: str | None, ood: str | None, seed: int
+) -> list[LabelledSet]:
+    """The data sets, each with all of its rows. wanted: names, all where there are none."""
+    from ...training.classifier.fitting import LabelledSet
+
+    found = []
+    for rows in _rows(data, wanted, label, ood, seed):
+        splits = {SPLIT_NAMES.get(split, split): tuple(some) for split, some in rows.splits.items()}
+        found.append(
+            LabelledSet(rows.name, tuple(rows.labels), {k: v for k, v in splits.items() if v})
+        )
+    return found
+
+
+def _rows(
+    data: str, wanted: Sequence[str], label: str | None, ood: str | None, seed: int
+) -> list[Rows]:
+    if data.startswith(GENERATED) or data == GENERATED[:-1]:
+        task: Labels = TASK.made_by(data.removeprefix(GENERATED)) if ":" in data else TASK
+        if label is not None or ood is not None:
+            raise UsageError(f"--labels {data}: made rows have no --label or --ood to choose")
+        return task.rows(wanted, seed)
+    from ...tasks.label_sources import source_of
+
+    source = source_of(data, label, ood)
+    there = source.places()
+    for name in wanted:
+        if name not in there:
+            raise UsageError(f"no data set {name!r} in {data}{nearest(name, there)}")
+    return [source.read(there[name], seed) for name in wanted or there]
+
+
+def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
+    """Raises UsageError for a name that is none, and as `ClassifierSettings`."""
+    import dataclasses
+
+    from ...training.classifier.settings import ClassifierSettings
+
+    names = [one.name for one in dataclasses.fields(ClassifierSettings)]
+    for name in told:
+        if name not in names:
+            raise UsageError(
+                f"a classifier has no setting {name!r}{nearest(str(name), names, len(names))}"
+            )
+    return ClassifierSettings(**told)
+
+
+def _same(folder: Path, before: Mapping[str, Json], asked: Mapping[str, Json]) -> None:
+    """Raises UsageError where a training would go on as another one."""
+    for key, what in (("base", "base"), ("digests", "rows"), ("settings", "settings")):
+        if before.get(key) != asked[key]:
+            raise UsageError(
+                f"{folder} holds a training with other {what}: resume with what it was begun with, or"
+                " name another folder"
+            )
+
+
+def _fitted(
+    base: Found,
+    data: LabelledSet,
+    settings: ClassifierSettings,
+    folder: Path,
+    log: DurableLog,
+    resume: bool,
+    on_progress: Callable[[Any], None] | None,
+) -> dict[str, Json]:
+    """Trains on one set, or reads what it came to; its part of the record."""
+    from ...training.classifier.fitting import fit
+
+    out = folder / "sets" / data.name
+    if resume and (out / SCORES).is_file():
+        return _scored(out / SCORES)
+
+    def passed(epoch: Epoch | None, update: int, updates: int) -> None:
+        if epoch is not None:
+            at = epoch.number * len(data.rows["train"])
+            for name in ("train_loss", "loss", "accuracy", "f1"):
+                log.point(at, data.name, VALIDATED.get(name, name), getattr(epoch, name))
+        if on_progress is not None:
+            on_progress({"set": data.name, "epoch": epoch, "update": update, "updates": updates})
+
+    fitted = fit(base, data, settings, out, resume=resume, progress=passed)
+    told = _told(data, fitted, out)
+    labelled = [
+        json.dumps({"split": split, "row": row, "label": str(one.output), "predicted": got})
+        for split, labels in fitted.predicted.items()
+        for row, (one, got) in enumerate(zip(data.rows[split], labels, strict=True))
+    ]
+    writing.write(
+        {
+            out / PREDICTIONS: "\n".join(labelled),
+            out / CARD: card(base.name, told, settings),
+        }
+    )
+    writing.write({out / SCORES: json.dumps(told, indent=1)})  # last: then the set is done
+    return told
+
+
+def _scored(path: Path) -> dict[str, Json]:
+    """What a set that is done came to. Raises DataError."""
+    try:
+        told: dict[str, Json] = json.loads(path.read_text("utf-8"))
+        _ = told["set"], told["scores"], told["model"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        raise DataError(f"{path} holds no scores; without it the set is trained again") from None
+    return told
+
+
+def _told(data: LabelledSet, fitted: Fitted, out: Path) -> dict[str, Json]:
+    from ...training.classifier.fitting import split_scores
+
+    scores: dict[str, Json] = {}
+    for split, labels in fitted.predicted.items():
+        gold = [str(one.output) for one in data.rows[split]]
+        told = split_scores(gold, labels, data.labels)
+        right = sum(map(str.__eq__, gold, labels))
+        interval = wilson(right, len(gold))
+        scores[split] = {**told, "n": len(gold), "low": interval["low"], "high": interval["high"]}
+    return {
+        "set": data.name, "labels": list(data.labels),
+        "rows": {split: len(some) for split, some in data.rows.items()}, "digests": data.digests(),
+        "scores": scores, "epochs": len(fitted.epochs), "best": fitted.best, "cut": fitted.cut,
+        "held": fitted.held, "weights": fitted.weights, "trained": fitted.trained,
+        "learning_rate": fitted.learning_rate, "model": str(out / "model"),
+    }  # fmt: skip

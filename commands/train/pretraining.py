@@ -1,0 +1,127 @@
+"""`peirce pretrain`: a small proposer from nothing, and what it answers on problems it has not seen."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...records import InputSet, Json, Problem, UsageError
+from ...reports import writing
+from ...tasks.files import expanded
+from ...tasks.sentences import DataWarning
+from ...training.pretrain import making
+from ...training.pretrain.settings import PretrainSettings
+from ..arguments import checked
+from ..session.driving import complete
+
+MEASURED_SEED = 90_001  # of generated problems: far from those of the library
+OBSERVED: Mapping[str, Sequence[int]] = {
+    "list_functions": (1, 2, 3, 4), "acre": (2, 3, 4), "mini_arc": (1, 2, 3), "arc": (1, 2, 3),
+}  # fmt: skip
+ANSWERS = 8
+
+
+@checked
+def pretrain(
+    out: str | Path,
+    *,
+    architecture: str = "llama",
+    size: str = "small",
+    minutes: float = 14.0,
+    tokens: int | None = None,
+    tasks: Sequence[str] = (),
+    seed: int = 0,
+    template: str = "compact",
+    measure: int = 24,
+    sandbox: str = "process",
+    workers: int | None = None,
+    on_progress: Callable[[Mapping[str, Json]], None] | None = None,
+) -> dict[str, Json]:
+    """Trains a small decoder on generated problems with answers of the search, and writes it as an
+    ordinary Hugging Face folder `out`: {"out", "used", "digest", "settings", "tokens", "loss",
+    "measured", …}. With the same settings a folder that is there is used again ("used").
+
+    architecture: llama or gpt_neox. size: small (below a million parameters, for a CPU) or large
+    (for a GPU). minutes: of training; tokens: instead, so many, whatever the time. tasks: of
+    list_functions, acre, mini_arc and arc, without them all. measure: problems of each task and
+    number of observations, with 8 answers each, that the model is asked at the end; 0 for none.
+    sandbox, workers: for these answers."""
+    settings = _settings(architecture, size, minutes, tokens, tasks, seed, template)
+    if measure < 0:
+        raise UsageError(f"measure is {measure}: it must be at least 0")
+    if making.finished(expanded(out)) is None:  # said before it is trained, not after
+        writing.check_folder(expanded(out).absolute().parent)
+    tell: making.Progress = on_progress or (lambda said: None)
+    made = making.pretrain(settings, out, tell)
+    record = dict(made.record)
+    if measure and (not made.used or "measured" not in record):
+        figures = complete(_measured(made.out, settings, measure, sandbox, workers, tell))
+        record = making.measured(made.out, figures)
+    return {"out": str(made.out), "used": made.used, **record}
+
+
+def _settings(
+    architecture: str,
+    size: str,
+    minutes: float,
+    tokens: int | None,
+    tasks: Sequence[str],
+    seed: int,
+    template: str,
+) -> PretrainSettings:
+    default = PretrainSettings()
+    for name in tasks:
+        if name not in default.tasks:
+            raise UsageError(f"unknown task {name!r}: it is one of {', '.join(default.tasks)}")
+    chosen = {name: share for name, share in default.tasks.items() if not tasks or name in tasks}
+    return PretrainSettings(
+        architecture, size, float(minutes), tokens, seed, template, chosen,
+        problems={name: default.problems[name] for name in chosen},
+    )  # fmt: skip
+
+
+async def _measured(
+    folder: Path,
+    settings: PretrainSettings,
+    count: int,
+    sandbox: str,
+    workers: int | None,
+    tell: making.Progress,
+) -> list[dict[str, Json]]:
+    from ...tasks import family as family_named
+    from ...training.pretrain import measure
+    from ..opening import opened
+
+    family = family_named("programs")
+    model, tokenizer = measure.load(folder)
+    asked = [(task, n) for task in settings.tasks for n in OBSERVED[task]]
+    figures: list[dict[str, Json]] = []
+    async with opened(family, sandbox=sandbox, workers=workers) as tools:
+        for k, (task, n) in enumerate(asked):
+            tell({"part": "measuring", "task": task, "observations": n, "done": k / len(asked)})
+            started = time.monotonic()
+            some = measure.asked(*unseen(task, n, count))
+            said = list(measure.sampled(model, tokenizer, family, some, ANSWERS, settings.seed))
+            found = await measure.judged(family, some, said, tools.oracles(), ANSWERS)
+            seconds = round(time.monotonic() - started, 1)
+            figures.append({"observations": n, **found.as_json(), "seconds": seconds})
+    return figures
+
+
+def unseen(task: str, observations: int, count: int) -> tuple[list[Problem], list[InputSet]]:
+    """Easy generated problems, that no library was made of, with so many observations, and their
+    sample spaces."""
+    from ...tasks import task as task_named
+    from ...tasks.difficulty import of_difficulty
+
+    source: Any = task_named(task)
+    easy = of_difficulty(source, count, MEASURED_SEED + observations, "easy")
+    with warnings.catch_warnings():  # of choices that a user of this verb has not made
+        warnings.simplefilter("ignore", DataWarning)
+        problems = list(source.observe(easy, str(observations), 0))
+    if hasattr(source, "spaces"):
+        return problems, source.spaces(problems, 0)
+    return problems, [source.space(one, 0) for one in problems]

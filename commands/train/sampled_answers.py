@@ -1,0 +1,135 @@
+"""What a model under training answers to prompts of the validation problems: how many of its answers
+can be read, and how many agree with what they were shown.
+
+Probe losses do not show a collapse: a model may learn to tell two answers apart while what it writes
+falls to pieces. So a training asks it, each period the same prompts with the same seed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...agents.prompts import Template
+from ...records import Family, Hypothesis, Json, Message, Oracles, View, digest_of
+from ...tasks import family_of
+from ...training.pairs.harvest import NO_SPACE
+from ...training.rendering import prompt
+from ...training.splits import Fractions, Split, Splits
+from ..opening import opened
+from ..session.driving import complete
+
+if TYPE_CHECKING:
+    from ...store import Store
+    from ...training.dpo.progress import Ask
+
+PROMPTS = 64  # of different problems at most
+TOGETHER = 16  # hypotheses judged side by side
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A problem as the model is asked about it."""
+
+    family: Family
+    view: View
+    answer_format: str
+    messages: tuple[Message, ...]
+
+
+class SampledAnswers:
+    """`training.dpo.progress.Sampled`: {"instruction_following", "consistent"} over `answers` answers,
+    to each of `asked` (one at least) as many, and one more to the first where they do not divide.
+
+    consistent is left out where hypotheses need a model to be judged.
+    """
+
+    def __init__(self, asked: Sequence[Asked], answers: int, seed: int) -> None:
+        each, more = divmod(answers, len(asked))
+        self._asked = [one for n, one in enumerate(asked) for _ in range(each + (n < more))]
+        self._seed = seed
+
+    def __call__(self, ask: Ask) -> Mapping[str, float]:
+        texts = ask([one.messages for one in self._asked], self._seed)
+        read: list[tuple[Asked, Hypothesis | None]] = []
+        for one, text in zip(self._asked, texts, strict=True):
+            found = one.family.parse(one.view, text, one.answer_format)
+            first = found[0] if found else None
+            read.append((one, first if isinstance(first, Hypothesis) else None))
+        following = sum(hypothesis is not None for _, hypothesis in read) / len(read)
+        if any(one.family.oracle == "judge" for one, _ in read):
+            return {"instruction_following": following}
+        consistent = complete(_consistent(read))
+        return {"instruction_following": following, "consistent": consistent / len(read)}
+
+
+async def _consistent(read: Sequence[tuple[Asked, Hypothesis | None]]) -> int:
+    """How many agree with all that they were shown."""
+    own = [(one, hypothesis) for one, hypothesis in read if hypothesis is not None]
+    by_family: dict[str, list[tuple[Asked, Hypothesis]]] = {}
+    for one, hypothesis in own:
+        by_family.setdefault(one.family.name, []).append((one, hypothesis))
+    found = 0
+    for some in by_family.values():
+        async with opened(some[0][0].family) as tools:
+            gate = asyncio.Semaphore(TOGETHER)
+            judged = (_judged(one, h, tools.oracles(), gate) for one, h in some)
+            found += sum(await asyncio.gather(*judged))
+    return found
+
+
+async def _judged(
+    one: Asked, hypothesis: Hypothesis, oracles: Oracles, gate: asyncio.Semaphore
+) -> bool:
+    async with gate:
+        agreement = await one.family.agree(hypothesis, one.view.shown, one.view, oracles)
+    return one.family.consistent(agreement)
+
+
+def asked_of(
+    store: Store, sessions: Sequence[str], pair_settings: Mapping[str, Json], prompts: int = PROMPTS
+) -> list[Asked]:
+    """First prompts (no earlier hypothesis) of validation problems of the sessions that the pairs came
+    from, those in the store; tasks in turn, drawn by hash. One that a held-out problem has too is
+    left out."""
+    splits = _splits(pair_settings)
+    template: Template = "compact" if pair_settings.get("template") == "compact" else "full"
+    there = {str(row["session"]) for row in store.sessions()}
+    by_task: dict[str, dict[str, Asked]] = {}
+    held_out: set[str] = set()
+    for session in sessions:
+        if session not in there:
+            continue
+        settings = store.session(session)["settings"]
+        form = str(settings["answer_format"])
+        for row in store.problems(session):
+            problem = row.problem
+            if (split := splits.of(problem)) is Split.TRAIN:
+                continue
+            tau = (settings.get("text") or {}).get("tau")
+            strict = bool(settings.get("strict_contract"))
+            family = family_of(problem, strict_contract=strict, tau=tau)
+            view = problem.view(NO_SPACE)
+            messages = prompt(view, (), family.words, form, template)
+            key = digest_of([dict(one) for one in messages])
+            if split is Split.HELD_OUT:
+                held_out.add(key)
+            else:
+                own = by_task.setdefault(problem.task, {})
+                own.setdefault(key, Asked(family, view, form, messages))
+    queues = [
+        [one for key, one in sorted(own.items()) if key not in held_out]
+        for _, own in sorted(by_task.items())
+    ]
+    longest = max(map(len, queues), default=0)
+    turns = [queue[place] for place in range(longest) for queue in queues if place < len(queue)]
+    return turns[:prompts]
+
+
+def _splits(pair_settings: Mapping[str, Json]) -> Splits:
+    told = pair_settings.get("splits") or {}
+    fractions = told.get("fractions") or {}
+    fixed = {name: Split(one) for name, one in (told.get("fixed") or {}).items()}
+    return Splits(int(told.get("seed", 0)), Fractions(**fractions), fixed)

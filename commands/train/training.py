@@ -1,0 +1,335 @@
+"""`peirce train`: a proposer trained on stored preference pairs, its log, its card; trainings listed, their
+curves as tables and figures."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...records import Json, UsageError
+from ...reports import training_tables, writing
+from ...reports.training_runs import STAGES, runs
+from ...store import Store
+from ...tasks.files import expanded
+from ...tasks.sentences import warn
+from ..arguments import checked
+from ..outcome import reading, store_path
+from ..session.settings import versions
+from .training_folder import (
+    CARD,
+    check_unused,
+    is_first,
+    keep_asked,
+    read_asked,
+    read_config,
+    say_new,
+    whole_path,
+)
+
+if TYPE_CHECKING:
+    from ...training.dpo.progress import Sampled
+    from ...training.dpo.run import Trained
+    from ...training.dpo.settings import TrainSettings
+
+PLOTS = "plots"
+OF_VERSIONS = ("trl", "transformers", "peft", "torch", "bitsandbytes")
+SAMPLED = 128  # answers, at each sample
+OPENED = ("settings", "digest", "pairs", "base", "stages", "pools")  # of training.json, in the log
+
+
+@checked
+def train(
+    base: str | Path | None = None,
+    *,
+    out: str | Path,
+    pairs: str = "last",
+    config: str | Path | None = None,
+    resume: bool = False,
+    sample_answers: int | None = None,
+    store: str | Path | None = None,
+    on_progress: Callable[[Any], None] | None = None,
+    **settings: Any,
+) -> dict[str, Json]:
+    """Trains `base` (a folder, or an id of the hub) by DPO on a stored set of pairs: the
+    record {training, status, out, model, base, pairs, schedule, seed, examples, seconds, stages: {stage:
+    {loss, accuracy, chosen_logratio: [first, last]}}, template, said, store, files}.
+
+    pairs: a digest, a unique prefix of one, or "last". settings: of `training.dpo.settings.TrainSettings`,
+    over those of the YAML file `config`. resume: goes on with the training in `out`; what is not given
+    is as it was. sample_answers: to validation prompts of the sessions in the store, each period (128);
+    0 none. on_progress: is told `training.dpo.progress.Progress`. Ctrl-C once ends at a checkpoint.
+    Raises UsageError, DataError, StoreError.
+    """
+    from ...training.bases import check_packages
+    from ...training.dpo.run import read_record
+    from ...training.dpo.run import train as train_dpo
+    from ...training.durable_log import DurableLog
+    from ...training.pair_table import read_table
+
+    check_packages()
+    folder = expanded(out)
+    writing.check_target(folder)
+    before = read_asked(folder, "dpo") if resume else {}
+    base = base or before.get("base")
+    if base is None:
+        raise UsageError(
+            f"--resume: {folder} holds no training yet; name its base and pairs"
+            if resume
+            else "name the model to train: --base DIR (a folder, or an id of the hub)"
+        )
+    if resume and not before:
+        say_new(folder)
+    base, path = whole_path(base), store_path(store or before.get("store")).resolve()
+    pairs = before.get("pairs", pairs) if pairs == "last" else pairs
+    told = _settings_over(before.get("settings") or {}, config, settings)
+    if sample_answers is None:
+        sample_answers = int(before.get("sample_answers", SAMPLED))
+    with reading(path) as opened:
+        table = read_table(opened, pairs)
+        counts = next(o["counts"] for o in opened.pairs.list() if o["digest"] == table.digest)
+        sampled = _sampler(opened, table.settings, counts, sample_answers, told)
+    asked: dict[str, Json] = {
+        "kind": "dpo", "base": base, "pairs": table.digest, "settings": told.record(),
+        "sample_answers": sample_answers, "store": str(path),
+    }  # fmt: skip
+    if not resume:
+        check_unused(folder)
+    more = {
+        "kind": "dpo", "sessions": list(table.settings.get("sessions") or ()),
+        "operational": {"base": base, "out": str(folder.resolve())},
+    }  # fmt: skip
+    log = DurableLog(folder, path, more, begun=lambda: keep_asked(folder, asked))
+    try:
+        with interruptible() as interrupt:
+            trained = train_dpo(
+                base, table, told, folder, log, sampled=sampled, progress=on_progress,
+                interrupt=interrupt, resume=resume,
+            )  # fmt: skip
+        if is_first() and not log.settings:  # it was done already; the store may not know
+            held = read_record(folder)
+            log.open(trained.training, {key: held[key] for key in OPENED if key in held})
+            log.close(trained.status, trained.fields)
+    finally:
+        log.release()
+    if not is_first():
+        return {"training": trained.training, "status": trained.status, "out": str(folder)}
+    return _finished(trained, dict(log.settings), asked, counts, table.settings)
+
+
+@checked
+def trainings(*, store: str | Path | None = None) -> list[dict[str, Json]]:
+    """Every training of the store, oldest first: {training, created, status, kind, base, pairs,
+    schedule, seed, examples, total, out, settings, fields}. One that was killed is interrupted."""
+    with reading(store) as opened:
+        return [_listed(row) for row in opened.trainings.list()]
+
+
+@checked
+def training_curves(
+    *names: str, store: str | Path | None = None, out: str | Path | None = None
+) -> dict[str, Json]:
+    """{"trainings": [{training, base, label, schedule, seed, status, examples, curves: {stage: {name:
+    [[examples, value], …]}}}]} of DPO trainings by id, unique prefix or "last" (all, where none is
+    named), from the store alone; also while they run. out: a folder for tables and figures, whose
+    paths are then "files", with "notes"."""
+    target = None if out is None else expanded(out)
+    if target is not None:
+        writing.check_target(target)
+    with reading(store) as opened:
+        ids = [opened.trainings.find(name) for name in names]
+        rows = [_listed(row) | row for row in opened.trainings.list()]
+        wanted = [
+            row for row in rows
+            if (row["training"] in ids if ids else row["settings"].get("kind", "dpo") == "dpo")
+        ]  # fmt: skip
+        for row in wanted:
+            if row["settings"].get("kind", "dpo") != "dpo":
+                raise UsageError(
+                    f"training {row['training']} is of a classifier: `peirce eval hypobench` has its row"
+                )
+            row["status"] = _status(row)
+        found = runs((row, opened.trainings.points(str(row["training"]))) for row in wanted)
+    result: dict[str, Json] = {
+        "trainings": [
+            {
+                "training": one.training, "base": one.base, "label": one.label,
+                "schedule": one.schedule, "seed": one.seed, "status": one.status,
+                "examples": training_tables.examples(one),
+                "curves": {
+                    stage: {
+                        name: [list(point) for point in curve]
+                        for (of, name), curve in one.curves.items() if of == stage
+                    }
+                    for stage in ("", *one.stages)
+                },
+            }
+            for one in found
+        ]
+    }  # fmt: skip
+    if target is not None:
+        files, without = training_tables.files(found, target)
+        result |= {"files": writing.write(files), "notes": [without] if without else []}
+    return result
+
+
+@checked
+def merge(
+    adapter: str | Path, *, base: str | Path | None = None, out: str | Path
+) -> dict[str, Json]:
+    """Writes an adapter and its base as one model that any server loads: {adapter, base, model}. base:
+    None for the one that the adapter names. Raises UsageError for an adapter of another base."""
+    from ...training.dpo.merge import merge as merged
+
+    writing.check_folder(expanded(out).parent)
+    model = merged(expanded(adapter), None if base is None else str(base), expanded(out))
+    return {
+        "adapter": str(adapter),
+        "base": None if base is None else str(base),
+        "model": str(model),
+    }
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Yields what says whether Ctrl-C (or SIGTERM) came; a second one raises KeyboardInterrupt. Outside
+    the main thread signals are not ours."""
+    stopping = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopping.is_set
+        return
+
+    def react(*_: object) -> None:
+        if stopping.is_set():
+            raise KeyboardInterrupt
+        stopping.set()
+
+    before = {number: signal.signal(number, react) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopping.is_set
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+# --- inside ------------------------------------------------------------------------------
+
+
+def _settings_over(
+    before: Mapping[str, Json], config: str | Path | None, given: Mapping[str, Json]
+) -> TrainSettings:
+    """Flags over the lines of a file over what a training was begun with."""
+    from ...training.dpo.settings import TrainSettings
+
+    return TrainSettings.of({**before, **read_config(config), **given})
+
+
+def _sampler(
+    store: Store,
+    pair_settings: Mapping[str, Json],
+    counts: Mapping[str, Json],
+    answers: int,
+    settings: TrainSettings,
+) -> Sampled | None:
+    """None where nothing is to be sampled, or no session of the pairs is in the store. Raises UsageError
+    where the training is to be stopped by answers, and none are sampled."""
+    if answers < 0:
+        raise UsageError(f"sample_answers is {answers}: it must be at least 0")
+    from .sampled_answers import PROMPTS, SampledAnswers, asked_of
+
+    sampled = None
+    if answers and settings.sample_every:
+        sessions = [str(one["session"]) for one in counts.get("sessions") or ()]
+        if asked := asked_of(store, sessions, pair_settings, min(PROMPTS, answers)):
+            sampled = SampledAnswers(asked, answers, settings.seed)
+        elif is_first():
+            warn(
+                "no answers are sampled while it trains, for no session of these pairs with a problem for"
+                " validation is in the store: of a collapse the chosen log-ratio alone will warn"
+            )
+    if sampled is None and settings.stop == "following":
+        raise UsageError("--stop following watches sampled answers, and none are sampled here")
+    return sampled
+
+
+def _finished(
+    trained: Trained,
+    settings: Mapping[str, Json],
+    asked: Mapping[str, Json],
+    counts: Mapping[str, Json],
+    pair_settings: Mapping[str, Json],
+) -> dict[str, Json]:
+    """Writes card and figures beside the weights; the record."""
+    from ...training.dpo.card import card
+    from ...training.durable_log import LINES, read_lines
+
+    out = trained.out
+    points = read_lines(out / LINES)
+    told = asked["settings"]
+    stages = {
+        stage: {
+            name.removeprefix("probe_"): [values[0], values[-1]]
+            for name in ("probe_loss", "probe_accuracy", "chosen_logratio")
+            if (values := [p.value for p in points if (p.stage, p.name) == (stage, name)])
+        }
+        for stage in STAGES
+        if any((p.stage, p.name) == (stage, "probe_loss") for p in points)
+    }
+    record: dict[str, Json] = {
+        "training": trained.training, "status": trained.status, "out": str(out),
+        "model": None if trained.model is None else str(trained.model),
+        "base": asked["base"], "pairs": asked["pairs"], "schedule": told["schedule"],
+        "seed": told["seed"], "examples": trained.examples,
+        "seconds": trained.fields.get("seconds"), "stages": stages,
+        "template": pair_settings.get("template") or "full",
+        "said": list(trained.fields.get("said") or ()), "store": asked["store"], "files": [],
+    }  # fmt: skip
+    if trained.model is None:
+        return record
+    whole = {
+        **record, "settings": told, "base": settings.get("base") or asked["base"],
+        "kind": trained.model.name, "versions": _versions(),
+    }  # fmt: skip
+    files: dict[Path, str | bytes] = {out / CARD: card(whole, points, counts, pair_settings)}
+    row = {"training": trained.training, "status": trained.status, "settings": settings}
+    drawn, _ = training_tables.files(runs([(row, points)]), out / PLOTS)
+    record["files"] = writing.write(files | drawn)
+    return record
+
+
+def _versions() -> dict[str, str | None]:
+    import importlib.metadata
+
+    found: dict[str, str | None] = {"peirce": versions().get("peirce")}
+    for name in OF_VERSIONS:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+def _listed(row: Mapping[str, Json]) -> dict[str, Json]:
+    settings = row["settings"]
+    told = settings.get("settings") or {}
+    operational = settings.get("operational") or {}
+    base = settings.get("base") or {}
+    return {
+        "training": row["training"], "created": row["created"], "status": _status(row),
+        "kind": settings.get("kind", "dpo"),
+        "base": base.get("name") if isinstance(base, Mapping) else base,
+        "pairs": settings.get("pairs"), "schedule": told.get("schedule"), "seed": told.get("seed"),
+        "examples": row["examples"], "total": told.get("examples"), "out": operational.get("out"),
+        "settings": settings, "fields": row["fields"],
+    }  # fmt: skip
+
+
+def _status(row: Mapping[str, Json]) -> str:
+    """One that says it is running, and whose folder nobody holds, was killed."""
+    from ...training.durable_log import alive
+
+    out = (row["settings"].get("operational") or {}).get("out")
+    if row["status"] == "running" and not (out and alive(Path(str(out)))):
+        return "interrupted"
+    return str(row["status"])
