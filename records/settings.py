@@ -1,0 +1,187 @@
+"""The base of everything that can be set: typed fields with the words of `--help` beside them.
+
+A setting is a field made by `setting`. A class of settings refuses, in one sentence, unknown names
+and values of another type. It is imported by this module's name and not from `records`, as pydantic
+costs time that those who only need the nouns should not pay.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from .errors import UsageError
+from .proposers import Proposer, Repairer
+from .values import Json
+
+Number: TypeAlias = int | float  # a whole number stays one, as sessions record it
+
+
+def setting(
+    default: Any,
+    text: str,
+    *,
+    metavar: str | None = None,
+    option: str | None = None,
+    flag: bool = True,
+    **bounds: Any,
+) -> Any:
+    """A field of a part.
+
+    Args:
+        default: its value where nothing sets it; None mostly leaves the choice to what is run.
+        text: what it means to the reader of `--help`.
+        metavar: the placeholder of its value in `--help`.
+        option: its name as an option, where that differs from the field's.
+        flag: False for what only Python, stored sessions and `--method-arg` can set.
+        bounds: ge, gt, le and the like, as pydantic takes them.
+    """
+    extra: dict[str, Any] = {"metavar": metavar, "option": option, "flag": flag}
+    return Field(default, description=text, json_schema_extra=extra, **bounds)
+
+
+class Settings(BaseModel):
+    """Base of everything that can be set: frozen, without unknown names or values of another type."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False,
+        arbitrary_types_allowed=True, validate_default=False,
+    )  # fmt: skip
+    panel: ClassVar[str] = ""  # the group of `--help` that its flags stand in
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refuse_in_one_sentence(cls, data: Any, handler: Callable[[Any], Any]) -> Any:
+        try:
+            return handler(data)
+        except ValidationError as error:
+            raise UsageError(cls.describe_error(error.errors()[0], data)) from None
+
+    @classmethod
+    def describe_error(cls, error: ErrorDetails, data: Any) -> str:
+        """One sentence about what pydantic found in `data`: the name, its value, what is valid."""
+        name = str(error["loc"][0]) if error["loc"] else cls.__name__
+        if error["type"] == "extra_forbidden":
+            return f"unknown setting {name!r}{nearest_name(name, cls.model_fields)}"
+        if error["type"] == "value_error":
+            return str(error["ctx"]["error"])
+        field = cls.model_fields.get(name)
+        if field is None:
+            return f"{name}: {error['msg']}"
+        value = data.get(name, error["input"]) if isinstance(data, Mapping) else error["input"]
+        return describe_value(option_name(name, field), value, field, error)
+
+    @classmethod
+    def options(cls) -> Iterator[tuple[str, str, FieldInfo]]:
+        """(option, field name, field) of each setting of this part that has a flag."""
+        for name, field in cls.model_fields.items():
+            if is_option(field):
+                yield option_name(name, field), name, field
+
+    def given(self) -> dict[str, Any]:
+        """The fields that were set and not left to their defaults, by name."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+    def to_dict(self) -> dict[str, Json]:
+        """All fields as JSON values."""
+        return self.model_dump(mode="json")
+
+
+# --- words about settings -------------------------------------------------------------------
+
+
+def is_object(value: Any) -> bool:
+    """Whether a value is a proposer or repairer of the user's own, and not its name."""
+    return hasattr(value, "propose") or hasattr(value, "repair")
+
+
+def option_name(name: str, field: FieldInfo) -> str:
+    """The name of a field as an option."""
+    return str(_extra(field).get("option") or name)
+
+
+def is_option(field: FieldInfo) -> bool:
+    """Whether a field can be set by name, and not only by Python or `--method-arg`."""
+    return bool(_extra(field).get("flag"))
+
+
+def _extra(field: FieldInfo) -> Mapping[str, Any]:
+    extra = field.json_schema_extra
+    return extra if isinstance(extra, dict) else {}
+
+
+def shown(value: Any) -> str:
+    """A value in a sentence; an object by its type alone, and nothing longer than a line."""
+    text = type(value).__name__ if is_object(value) else repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def describe_value(name: str, value: Any, field: FieldInfo, error: ErrorDetails) -> str:
+    """ "problems is 'three': it must be a whole number or None"."""
+    context = error.get("ctx", {})
+    said = f"{name} is {shown(value)}: it must be"
+    if error["type"] == "greater_than_equal":
+        return f"{said} at least {context['ge']}"
+    if error["type"] == "greater_than":
+        return f"{said} more than {context['gt']}"
+    if error["type"] == "less_than_equal":
+        return f"{said} at most {context['le']:,}"
+    return f"{said} {describe_type(field.annotation)}"
+
+
+def describe_type(annotation: Any) -> str:
+    """The values that an annotation allows, in words."""
+    kinds = list(alternatives(annotation))
+    words = [_word_of(one) for one in kinds if one is not int or float not in kinds]
+    *most, last = dict.fromkeys(words)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def alternatives(annotation: Any) -> Iterator[Any]:
+    """The members of a union, or the annotation itself."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        for one in typing.get_args(annotation):
+            yield from alternatives(one)
+    else:
+        yield annotation
+
+
+_WORDS: Mapping[Any, str] = {
+    int: "a whole number", float: "a number", str: "a text", bool: "True or False",
+    Path: "a path", type(None): "None", Proposer: "an object with `propose` (records.Proposer)",
+    Repairer: "an object with `repair` (records.Repairer)",
+}  # fmt: skip
+
+
+def _word_of(kind: Any) -> str:
+    outer = typing.get_origin(kind) or kind
+    if outer is Literal:
+        return f"one of {', '.join(map(str, typing.get_args(kind)))}"
+    if isinstance(outer, type) and issubclass(outer, Mapping):
+        return "a mapping"
+    if isinstance(outer, type) and issubclass(outer, Sequence) and outer is not str:
+        texts = all(one in (str, Path) for one in alternatives(typing.get_args(kind)[0]))
+        return "a list of texts" if texts else "a list"
+    return "a function" if outer is Callable else _WORDS.get(kind, str(kind))
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """ "; did you mean seed?" for a name that is nearly one of `known`, else what there is."""
+    names = sorted(set(known))
+    near = get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]}?" if near else f"; it must be one of {', '.join(names)}"
+
+
+def text_or_object(name: str, value: Any, method: str, protocol: type) -> Any:
+    """A text, or an object with a method. Raises UsageError."""
+    if isinstance(value, str) or callable(getattr(value, method, None)):
+        return value
+    raise UsageError(f"{name} is {shown(value)}: it must be {describe_type(str | protocol)}")
