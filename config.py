@@ -3,8 +3,8 @@
 A setting has one name everywhere: `temperature` is the flag `--temperature`, the key of
 peirce.toml, the variable PEIRCE_TEMPERATURE, the keyword of `peirce.run` and a field of `RunConfig`.
 Flags, keys, keywords and the record of a session are all made from these models, so a new setting is
-one new field (and `python -m peirce.commands.option_types`, which writes the keywords down for type
-checkers).
+one new field (and a run of `python -m peirce.commands.write_option_types`, which writes the
+keywords down for type checkers).
 
 `RunConfig` consists of parts. A part is frozen, refuses unknown names and values of another type,
 and says so in one sentence (`records.UsageError`). `RunConfig.from_options` builds it from plain
@@ -16,19 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, cast
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, TypeAlias, cast
 
 from pydantic import SerializeAsAny, field_validator, model_validator
+from pydantic.fields import FieldInfo
 
-from .records import Json, Proposer, UsageError
+from .records import Json, Proposer, Repairer, UsageError
 from .records.settings import (
     Number,
     Settings,
+    alternatives,
     is_object,
     is_option,
     nearest_name,
     option_name,
     setting,
+    setting_of,
     shown,
     text_or_object,
 )
@@ -132,31 +135,60 @@ class RolesConfig(Settings):
     )  # fmt: skip
 
 
+MethodName: TypeAlias = Annotated[
+    str,
+    setting_of(
+        "How a session goes: abduce, refine, io, t3, imported for recorded answers; on labelled text"
+        " also hypogenic, hyporefine, literature, union, zero-shot-gen, direct, infer."
+    ),
+]
+MaxAnswers: TypeAlias = Annotated[
+    int,
+    setting_of(
+        "At most so many answers a problem (25; refine 8; io asks once).", ge=1, le=1_000_000
+    ),
+]
+ToolCalls: TypeAlias = Annotated[
+    int,
+    setting_of(
+        "At most so many tool calls an answer (4; refine and io 0); 0 offers the model no tools.",
+        ge=0, le=1_000,
+    ),
+]  # fmt: skip
+Feedback: TypeAlias = Annotated[
+    bool | None,
+    setting_of(
+        "Whether the next prompt says where an answer failed (default: where the model takes no"
+        " tools)."
+    ),
+]
+Template: TypeAlias = Annotated[
+    Literal["full", "compact"],
+    setting_of(
+        "Of prompts: full (the default), or compact, few tokens for small models.",
+        metavar="full|compact",
+    ),
+]
+TargetGap: TypeAlias = Annotated[
+    Number | None,
+    setting_of(
+        "Of refine on abd: stop at a valid rule whose cost is so near to its lower bound, a prompt"
+        " world (1.0).", metavar="GAP", ge=0,
+    ),
+]  # fmt: skip
+
+
 class MethodSettings(Settings):
-    """What every method can be set to. A method's own class narrows and extends it; a field of a
-    literal type is fixed, so that another value is refused."""
+    """What every method can be set to. A method's own class gives other defaults and adds settings
+    of its own; a field that it declares without a `setting` is fixed."""
 
     panel = "Model and method"
     by_family: ClassVar[Mapping[str, Mapping[str, Json]]] = {}  # other defaults of one family
-    method: str = setting(
-        "abduce", "How a session goes: abduce, refine, io, t3, imported for recorded answers; on"
-        " labelled text also hypogenic, hyporefine, literature, union, zero-shot-gen, direct,"
-        " infer.",
-    )  # fmt: skip
-    max_answers: int = setting(
-        25, "At most so many answers a problem (25; refine 8; io asks once).", ge=1, le=1_000_000
-    )
-    tool_calls: int = setting(
-        4, "At most so many tool calls an answer (4; refine and io 0); 0 offers the model no tools.",
-        ge=0, le=1_000,
-    )  # fmt: skip
-    max_bad: int | None = setting(
-        3, "Bad answers in total that end a problem (GEAR, section 4.1).", flag=False
-    )
-    feedback: bool | None = setting(
-        None, "Whether the next prompt says where an answer failed (default: where the model takes"
-        " no tools).",
-    )  # fmt: skip
+    method: MethodName = "abduce"
+    max_answers: MaxAnswers = 25
+    tool_calls: ToolCalls = 4
+    max_bad: int | None = 3  # GEAR, section 4.1: in total, not in a row
+    feedback: Feedback = None
     answer_format: str | None = setting(
         None, "What an answer looks like; for programs tuple, json or fenced_function."
     )
@@ -167,10 +199,33 @@ class MethodSettings(Settings):
     history: Literal["descriptions", "chat"] = setting(
         "descriptions", "How earlier hypotheses are shown: descriptions or chat."
     )
-    template: Literal["full", "compact"] = setting(
-        "full", "Of prompts: full (the default), or compact, few tokens for small models.",
-        metavar="full|compact",
+    template: Template = "full"
+
+
+class MendingSettings(MethodSettings):
+    """Settings of a method whose nodes tell what the oracle says and may have answers mended."""
+
+    target_gap: TargetGap = None
+    repair: str | Repairer | None = setting(
+        None, "Of refine on abd: search mends and shrinks each answer that falls short of the"
+        " target.", metavar="search",
     )  # fmt: skip
+
+    @field_validator("repair", mode="plain")
+    @classmethod
+    def _is_a_repairer(cls, value: Any) -> str | Repairer | None:
+        found: str | Repairer | None = value
+        if value is not None:
+            found = text_or_object("repair", value, "repair", Repairer)
+        return found
+
+
+class BankSettings(MethodSettings):
+    """Settings of a method that makes or reads a bank in one way of its own."""
+
+    max_answers: int = 25
+    feedback: bool | None = None
+    template: Literal["full", "compact"] = "full"
 
 
 SPLITS = ("val", "ind", "ood")
@@ -267,6 +322,10 @@ class TextSettings(Settings):
 class TextConfig(TextSettings):
     """Settings of labelled text with what a session reads besides: papers and stored banks."""
 
+    examples: int | Literal["all"] | None = setting(  # type: ignore[assignment]
+        10, "Rows in the first prompt, or all of them (10; with model search all).",
+        metavar="N|all",
+    )  # fmt: skip
     literature: PathLike | None = setting(
         None, "Papers: a folder or file of PDF, Markdown, text, .bib or .jsonl.", metavar="DIR"
     )
@@ -388,7 +447,8 @@ class RunConfig(Settings):
         """Build a configuration from plain names.
 
         Args:
-            options: values by option name; None counts as not given.
+            options: values by option name. None counts as not given where the setting may be
+                None or its default depends on the method.
             methods: what knows the settings of each method.
             base: what the options are laid over; None for the defaults. Settings of its method are
                 left out where the options name another one.
@@ -398,21 +458,34 @@ class RunConfig(Settings):
                 the method does not take, a budget without the prices that it needs.
         """
         base = base or cls()
-        given = {name: value for name, value in options.items() if value is not None}
-        method = given.get("method", base.method.method)
+        method = options.get("method", base.method.method)
         if not isinstance(method, str):
             MethodSettings.model_validate({"method": method})  # says what is wrong
         classes = {**cls.parts(), "method": methods.settings_of(method)}
         values: dict[str, dict[str, Any]] = {name: {} for name in classes}
-        for option, value in given.items():
-            part, field = _place(option, value, classes, methods)
-            values[part][field] = value
+        for option, value in options.items():
+            part, field = _place(option, value, method, classes, methods)
+            if value is not None or not leaves_open(part, classes[part].model_fields[field]):
+                values[part][field] = value
         built: dict[str, Settings] = {}
         for name, part_class in classes.items():
             before = getattr(base, name)
             kept = before.given() if type(before) is part_class or name != "method" else {}
             built[name] = part_class(**{**kept, **values[name]})
         return cls.model_validate(built)
+
+    @staticmethod
+    def drop_unsupported(
+        options: Mapping[str, Any], standing: Sequence[str], methods: MethodRegistry
+    ) -> dict[str, Any]:
+        """`options` without those among `standing` (of file and environment) that the method does
+        not take: they were written for another one. Raises UsageError for an unknown method."""
+        method = methods.settings_of(options.get("method", "abduce"))
+        taken = {name for name, _, _ in method.options()}
+        taken |= {name for part in RunConfig.parts().values() for name, _, _ in part.options()
+                  if part is not MethodSettings}  # fmt: skip
+        return {name: value for name, value in options.items()
+                if name not in standing or name in taken}  # fmt: skip
 
     def to_record(self) -> dict[str, Json]:
         """What a session keeps: the settings that were given, by part, as JSON values. A model or
@@ -432,8 +505,18 @@ class RunConfig(Settings):
         return cls.model_validate({key: classes[key](**values) for key, values in record.items()})
 
 
+def leaves_open(part: str, field: FieldInfo) -> bool:
+    """Whether None stands for what is not given: where a setting may be None, or where its default
+    hangs on the method."""
+    return part in ("method", "text") or type(None) in alternatives(field.annotation)
+
+
 def _place(
-    option: str, value: Any, classes: Mapping[str, type[Settings]], methods: MethodRegistry
+    option: str,
+    value: Any,
+    method: str,
+    classes: Mapping[str, type[Settings]],
+    methods: MethodRegistry,
 ) -> tuple[str, str]:
     """The part and field of an option; of two with one name the method's. Raises UsageError."""
     for part in ("method", *classes):
@@ -444,7 +527,6 @@ def _place(
             if is_option(field) or part == "roles" or value == own:
                 return part, name
     if able := methods.methods_taking(option):
-        method = classes["method"].model_fields["method"].default
         raise UsageError(
             f"{option} is {shown(value)}: method {method} takes none; those that do:"
             f" {', '.join(able)}"

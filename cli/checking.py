@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..commands.option_types import CheckOptions
 from . import options as o
 from .printing import emit
 from .running import STANDING, source
@@ -20,28 +21,14 @@ app = typer.Typer()
         "peirce check list_functions --answers mine.jsonl --data list_function.jsonl",
     )
 )
+@o.takes(*(name for name in CheckOptions.__annotations__ if name != "roles"))
 def check(
     context: typer.Context,
     task: o.Task,
     answers: Annotated[
         str, typer.Option(help="JSONL of hypotheses or raw answers.", metavar="FILE")
     ],
-    data: o.Data = None,
-    problems: o.Problems = None,
-    problem: o.ProblemIds = None,
-    sample: o.Sample = None,
-    observations: o.Observations = None,
-    space: o.Space = None,
-    seed: o.Seed = 0,
-    answer_format: o.AnswerFormat = None,
-    strict_contract: o.StrictContract = False,
-    sandbox: o.SandboxName = "process",
-    strict_sandbox: o.StrictSandbox = False,
-    workers: o.Workers = None,
-    solver: o.SolverOption = "fast",
     evaluator: o.Evaluator = "exact",
-    label: o.Label = None,
-    ood: o.Ood = None,
     split: Annotated[
         str | None,
         typer.Option(
@@ -49,36 +36,29 @@ def check(
             metavar="SPLIT", rich_help_panel=o.TEXT,
         ),
     ] = None,
-    tau: o.Tau = None,
-    judge: o.JudgeHow = None,
     judge_model: o.JudgeModel = None,
-    repeats: o.Repeats = None,
-    role: o.RoleSettings = None,
     as_json: o.AsJson = False,
+    **settings: Any,
 ) -> None:  # fmt: skip
     """Judge hypotheses that you bring; no session, and no model but one that labels texts."""
-    from .. import api
+    from .. import check as check_answers
     from ..commands.problems import has_texts
     from ..commands.session.roles import role_settings
+    from ..config import RolesConfig
     from ..reports import readable, text
 
-    of_text: dict[str, Any] = dict(label=label, ood=ood, split=split, tau=tau, judge=judge,
-                                   repeats=repeats, judge_model=judge_model)  # fmt: skip
+    of_text = {"label", "ood", "split", "tau", "judge", "judge_model", "repeats"}
+    role = settings.pop("role", ())
+    if judge_model is not None or role:
+        roles = RolesConfig(roles=context.obj.roles, judge_model=judge_model, role=role)
+        settings["roles"] = role_settings(roles)
+    settings |= {"split": split, "judge_model": judge_model}
     if not has_texts(task):  # what file and environment say of other tasks
-        standing = [name for name in of_text if source(context, name) in STANDING]
-        of_text = {name: None if name in standing else one for name, one in of_text.items()}
-    roles = None
-    if of_text["judge_model"] is not None or role:
-        roles = role_settings(context.obj.roles, {"judge": judge_model}, role or ())
+        standing = {name for name in of_text if source(context, name) in STANDING}
+        settings = {name: one for name, one in settings.items() if name not in standing}
     out = text.console()
     wrong = False
-    for row in api.check(
-        task, answers, data=data, problems=problems, problem=problem or (),
-        sample=sample, observations=observations, space=space, seed=seed,
-        answer_format=answer_format, strict_contract=strict_contract, sandbox=sandbox,
-        strict_sandbox=strict_sandbox, workers=workers, solver=solver, evaluator=evaluator,
-        roles=roles, **of_text,
-    ):  # fmt: skip
+    for row in check_answers(task, answers, evaluator=evaluator, **settings):
         wrong = wrong or row["verdict"] == "error"
         if as_json:
             emit([row])

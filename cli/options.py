@@ -1,13 +1,23 @@
-"""The options of the command line: each means the same in every verb that takes it.
+"""The options of the command line: each means the same in every command that takes it.
 
-A setting may also stand in the environment or in peirce.toml (configuration.py).
+Settings come from config.py: `takes` gives a command the flags of settings by their names, and
+`flag` is one of them for a command that lists its parameters itself. A setting may also stand in the
+environment or in peirce.toml (configuration.py).
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
+from pydantic.fields import FieldInfo
+
+from ..config import MendingSettings, RunConfig
+from ..records.settings import Settings, alternatives
 
 DATA, MODEL, TEXT = "Data", "Model and method", "Labelled text"
 RUNNING, OUTPUT = "Running", "Output"
@@ -18,6 +28,130 @@ OWN_FILE = (WHAT, OF_TRAINING)  # panels whose settings stand in YAML (--config)
 def examples(*lines: str) -> str:
     """An epilog: command lines to copy, each on a line of its own where the terminal is as wide."""
     return "\n".join(("To copy:", *(f"  {line}" for line in lines)))
+
+
+@cache
+def _shared() -> Mapping[str, tuple[type[Settings], FieldInfo]]:
+    parts: tuple[type[Settings], ...] = (*RunConfig.parts().values(), MendingSettings)
+    found: dict[str, tuple[type[Settings], FieldInfo]] = {}
+    for part in parts:
+        for name, _, field in part.options():
+            found.setdefault(name, (part, field))
+    return found
+
+
+def setting_field(option: str) -> tuple[type[Settings], FieldInfo]:
+    """A setting by its option, with the part that it is of. The methods are imported only for one
+    that is none of config.py's."""
+    if option in _shared():
+        return _shared()[option]
+    from .. import graphs
+
+    return next(
+        (method.settings, field)
+        for method in graphs.methods().values()
+        for name, _, field in method.settings.options()
+        if name == option
+    )
+
+
+def flag(option: str, *, text: str = "", required: bool = False) -> Any:
+    """The flag of a setting, with its words from config.py.
+
+    Args:
+        option: its name.
+        text: other words for `--help`.
+        required: whether the command cannot do without.
+    """
+    part, field = setting_field(option)
+    extra: Any = field.json_schema_extra
+    name = f"--{option.replace('_', '-')}"
+    switch = bool in alternatives(field.annotation) and field.default is not False
+    default = field.default
+    tell = isinstance(default, str | int) and not isinstance(default, bool)
+    shown = str(default) if tell and str(default) not in str(field.description) else False
+    return typer.Option(
+        f"{name}/--no-{name.removeprefix('--')}" if switch else name,
+        help=text or field.description,
+        metavar=extra["metavar"],
+        rich_help_panel=part.panel,
+        show_envvar=False,
+        show_default=False if required else shown,
+    )
+
+
+def takes(*options: str, texts: Mapping[str, str] | None = None) -> Callable[[Any], Any]:
+    """Give a command a flag for each of these settings, in place of its `**settings`, which then
+    holds what was set of them, as `peirce.run` takes it. texts: other words of `--help`."""
+    told = texts or {}
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        def command(**arguments: Any) -> None:
+            given = {name: read_flag(name, arguments.pop(name)) for name in options}
+            settings = {name: value for name, value in given.items() if value is not None}
+            function(**arguments, **settings)
+
+        own = [
+            one
+            for one in inspect.signature(function, eval_str=True).parameters.values()
+            if one.kind is not one.VAR_KEYWORD
+        ]
+        flags = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=None,
+                annotation=Annotated[_flag_type(name), flag(name, text=told.get(name, ""))],
+            )
+            for name in options
+        ]  # fmt: skip
+        own = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
+        command.__signature__ = inspect.Signature([*own, *flags])  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in (*own, *flags)}
+        return command
+
+    return decorate
+
+
+def _flag_type(option: str) -> Any:
+    """What a flag's text is read as: a number, a switch, a list of texts, else a text."""
+    kinds = [
+        typing.get_origin(one) or one for one in alternatives(setting_field(option)[1].annotation)
+    ]
+    for kind, read_as in ((bool, bool), (float, float)):
+        if kind in kinds:
+            return read_as | None
+    if Sequence in kinds and not _is_of_numbers(option):
+        return list[str] | None
+    return int | None if kinds[0] is int and set(kinds) <= {int, type(None)} else str | None
+
+
+def _is_of_numbers(option: str) -> bool:
+    kinds: Iterable[Any] = alternatives(setting_field(option)[1].annotation)
+    return any(float in alternatives(typing.get_args(one)[0]) for one in kinds
+               if typing.get_origin(one) is Sequence)  # fmt: skip
+
+
+def read_flag(option: str, value: Any) -> Any:
+    """A flag's value as the setting takes it; None for a list without entries. Raises UsageError."""
+    if value == []:
+        return None
+    if isinstance(value, str):
+        kinds = list(alternatives(setting_field(option)[1].annotation))
+        if _is_of_numbers(option):
+            return read_numbers(option, value)
+        words = any(typing.get_origin(one) is Literal for one in kinds)
+        return int(value) if int in kinds and words and value.strip().isdecimal() else value
+    return value
+
+
+def read_numbers(option: str, text: str) -> list[float]:
+    """Numbers with commas between them. Raises UsageError."""
+    from ..records import UsageError
+
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"--{option} {text!r}: numbers are needed, as 0.5,0.1,0.4") from None
 
 
 def _option(panel: str, text: str, *names: str, **rest: Any) -> Any:
@@ -35,316 +169,39 @@ SessionName: TypeAlias = Annotated[
     str, typer.Argument(help="An id, a unique prefix of one, or last.", metavar="SESSION")
 ]
 
-Data: TypeAlias = Annotated[
-    str | None,
-    _option(DATA, "Published or your own file or folder, plain or gzip; else the task's generator.",
-            metavar="PATH"),
-]  # fmt: skip
-Problems: TypeAlias = Annotated[
-    int | None, _option(DATA, "The first N problems (generated ones: 12).", metavar="N")
-]
-Sample: TypeAlias = Annotated[
-    int | None,
-    _option(DATA, "N problems of the data, drawn by the seed whatever --observations is.",
-            metavar="N"),
-]  # fmt: skip
-Subset: TypeAlias = Annotated[
-    list[str] | None,
-    _option(DATA, "Only problems of this split, as preference pairs are split: train, validation,"
-            " held-out; repeatable.", metavar="SPLIT"),
-]  # fmt: skip
-SplitSeed: TypeAlias = Annotated[
-    int, _option(DATA, "Which problems stand in which split.", metavar="N")
-]
-SplitFractions: TypeAlias = Annotated[
-    str | None,
-    _option(DATA, "Groups of problems for training, for validation, held out (.5,.1,.4).",
-            metavar="A,B,C"),
-]  # fmt: skip
-SplitFixed: TypeAlias = Annotated[
-    str | None,
-    _option(DATA, "Groups whose split is given: JSON, an object of lists by split.",
-            metavar="FILE"),
-]  # fmt: skip
-ProblemIds: TypeAlias = Annotated[
-    list[str] | None, _option(DATA, "This problem alone; repeatable.", "--problem", metavar="ID")
-]
-Observations: TypeAlias = Annotated[
-    str | None,
-    _option(DATA, "Show N pairs drawn from each problem's, or those of a file in GEAR's form; the"
-            " rest is hidden. Else the original split.", metavar="N|FILE"),
-]  # fmt: skip
-Space: TypeAlias = Annotated[
-    str | None,
-    _option(DATA, "A sample space as JSONL, an input a line; else the task's own.", metavar="FILE"),
-]
-Seed: TypeAlias = Annotated[
-    int,
-    _option(DATA, "Of problems made or drawn, of drawn observations and of the model's sampling."),
-]
+Data: TypeAlias = Annotated[str | None, flag("data")]
+Problems: TypeAlias = Annotated[int | None, flag("problems")]
+Sample: TypeAlias = Annotated[int | None, flag("sample")]
+Observations: TypeAlias = Annotated[str | None, flag("observations")]
+SplitSeed: TypeAlias = Annotated[int, flag("split_seed")]
+SplitFractions: TypeAlias = Annotated[str | None, flag("fractions")]
+SplitFixed: TypeAlias = Annotated[str | None, flag("fixed")]
+Seed: TypeAlias = Annotated[int, flag("seed")]
+Label: TypeAlias = Annotated[str | None, flag("label")]
+Ood: TypeAlias = Annotated[str | None, flag("ood")]
+ModelArg: TypeAlias = Annotated[list[str] | None, flag("model_arg")]
+JudgeModel: TypeAlias = Annotated[str | None, flag("judge_model")]
+ScorerModel: TypeAlias = Annotated[str | None, flag("scorer_model")]
+RoleSettings: TypeAlias = Annotated[list[str] | None, flag("role")]
+BudgetTokens: TypeAlias = Annotated[int | None, flag("budget_tokens")]
+BudgetUsd: TypeAlias = Annotated[float | None, flag("budget_usd")]
+PriceIn: TypeAlias = Annotated[float | None, flag("price_in")]
+PriceOut: TypeAlias = Annotated[float | None, flag("price_out")]
+PriceCached: TypeAlias = Annotated[float | None, flag("price_cached")]
+SandboxName: TypeAlias = Annotated[str, flag("sandbox")]
+Workers: TypeAlias = Annotated[int | None, flag("workers")]
+SolverOption: TypeAlias = Annotated[str, flag("solver")]
+Concurrency: TypeAlias = Annotated[int | None, flag("concurrency")]
+StoreFile: TypeAlias = Annotated[str | None, flag("store")]
 
-MethodName: TypeAlias = Annotated[
-    str,
-    _option(
-        MODEL,
-        "How a session goes: abduce, refine, io, t3, imported for recorded answers; on labelled text"
-        " also hypogenic, hyporefine, literature, union, zero-shot-gen, direct, infer.",
-    ),
-]
-Model: TypeAlias = Annotated[
-    str,
-    _option(
-        MODEL,
-        "search, openai:NAME, http://host:port/v1#NAME, hf:FOLDER (hf:ID, hf:BASE+ADAPTER),"
-        " recorded:FILE or scripted:FILE.",
-    ),
-]
-MaxAnswers: TypeAlias = Annotated[
-    int | None, _option(MODEL, "At most so many answers a problem (25; refine 8; io asks once).")
-]
-ToolCalls: TypeAlias = Annotated[
-    int | None,
-    _option(MODEL, "At most so many tool calls an answer (4; refine and io 0); 0 offers the model"
-            " no tools."),
-]  # fmt: skip
-Feedback: TypeAlias = Annotated[
-    bool | None,
-    _option(MODEL, "Whether the next prompt says where an answer failed (default: where the model"
-            " takes no tools).", "--feedback/--no-feedback"),
-]  # fmt: skip
-TargetGap: TypeAlias = Annotated[
-    float | None,
-    _option(MODEL, "Of refine on abd: stop at a valid rule whose cost is so near to its lower bound,"
-            " a prompt world (1.0).", metavar="GAP"),
-]  # fmt: skip
-Repair: TypeAlias = Annotated[
-    str | None,
-    _option(MODEL, "Of refine on abd: search mends and shrinks each answer that falls short of the"
-            " target.", metavar="search"),
-]  # fmt: skip
-Label: TypeAlias = Annotated[
-    str | None,
-    _option(DATA, "Of labelled text: the column of the labels, where no config names it.",
-            metavar="COLUMN"),
-]  # fmt: skip
-Ood: TypeAlias = Annotated[
-    str | None, _option(DATA, "Of labelled text: which OOD file, where there are several.",
-                        metavar="NAME"),
-]  # fmt: skip
-Examples: TypeAlias = Annotated[
-    str | None,
-    _option(
-        TEXT,
-        "Rows in the first prompt, or all of them (10; with model search all).",
-        metavar="N|all",
-    ),
-]
-Hypotheses: TypeAlias = Annotated[
-    int | None, _option(TEXT, "Hypotheses asked for in one prompt (10; io and refine 5; with model search"
-            " 20).",
-                        metavar="N"),
-]  # fmt: skip
-Rounds: TypeAlias = Annotated[
-    int | None,
-    _option(
-        TEXT, "Passes through the rows (1); of method t3, on any task, its rounds (5).", metavar="N"
-    ),
-]
-Tau: TypeAlias = Annotated[
-    float | None,
-    _option(TEXT, "Share of the rows it covers that a consistent sentence is right on (0.7).",
-            metavar="SHARE"),
-]  # fmt: skip
-JudgeHow: TypeAlias = Annotated[
-    str | None,
-    _option(TEXT, "auto: exact rules judge themselves, a model the other sentences; exact: no model"
-            " is asked; model: it judges all.", metavar="auto|exact|model"),
-]  # fmt: skip
-Repeats: TypeAlias = Annotated[
-    int | None,
-    _option(TEXT, "Times that a model judge is asked; the majority counts (1).", metavar="N"),
-]
-Prompts: TypeAlias = Annotated[
-    str | None,
-    _option(TEXT, "own, or config: the prompts that the data set's config brings (own).",
-            metavar="own|config"),
-]  # fmt: skip
-Shots: TypeAlias = Annotated[
-    int | None,
-    _option(TEXT, "Of direct: labelled rows in each prompt (0: zero-shot).", metavar="N"),
-]
-Inference: TypeAlias = Annotated[
-    str | None,
-    _option(TEXT, "How the bank is read: best, filter-weight, one-step, two-step, multi, weighted, or"
-            " choose, which tries them on validation rows (multi; with model"
-            " search weighted).", metavar="STRATEGY"),
-]  # fmt: skip
-ValidationRows: TypeAlias = Annotated[
-    int | None,
-    _option(TEXT, "At most so many validation rows score a hypothesis for a choice (all; under a"
-            " model judge 50).", metavar="N"),
-]  # fmt: skip
-Split: TypeAlias = Annotated[
-    list[str] | None,
-    _option(TEXT, "Predict these rows alone: val, ind, ood; repeatable.", metavar="SPLIT"),
-]
-Literature: TypeAlias = Annotated[
-    str | None,
-    _option(TEXT, "Papers: a folder or file of PDF, Markdown, text, .bib or .jsonl.",
-            metavar="DIR"),
-]  # fmt: skip
-Banks: TypeAlias = Annotated[
-    list[str] | None,
-    _option(TEXT, "A stored bank: a session, or a file of `peirce bank`; repeatable (union).",
-            "--bank", metavar="SESSION|FILE"),
-]  # fmt: skip
-MethodArg: TypeAlias = Annotated[
-    list[str] | None,
-    _option(TEXT, "Any other setting of a method on labelled text, as capacity=20; repeatable.",
-            metavar="K=V"),
-]  # fmt: skip
-AnswerFormat: TypeAlias = Annotated[
-    str | None,
-    _option(MODEL, "What an answer looks like; for programs tuple, json or fenced_function."),
-]
-StrictContract: TypeAlias = Annotated[
-    bool,
-    _option(
-        MODEL,
-        "An answer that breaches its contract (imports, a second function, …) is malformed; else"
-        " it runs and the breach is counted.",
-        "--strict-contract",
-    ),
-]
-History: TypeAlias = Annotated[
-    str, _option(MODEL, "How earlier hypotheses are shown: descriptions or chat.")
-]
-Template: TypeAlias = Annotated[
-    str | None,
-    _option(MODEL, "Of prompts: full (the default), or compact, few tokens for small models.",
-            metavar="full|compact"),
-]  # fmt: skip
-Temperature: TypeAlias = Annotated[
-    float | None, _option(MODEL, "Of the model's sampling; 0 is greedy.")
-]
-TopP: TypeAlias = Annotated[float | None, _option(MODEL, "Of the model's sampling.")]
-MaxTokens: TypeAlias = Annotated[int | None, _option(MODEL, "Of one answer (local models: 1024).")]
-ReasoningEffort: TypeAlias = Annotated[
-    str | None, _option(MODEL, "A word of the endpoint, as low or high.", metavar="WORD")
-]
-TimeoutS: TypeAlias = Annotated[
-    float | None, _option(MODEL, "Of one request to an endpoint, in seconds (300).", "--timeout-s")
-]
-Retries: TypeAlias = Annotated[
-    int | None, _option(MODEL, "Of one call to an endpoint after its first request (5).")
-]
-ModelArg: TypeAlias = Annotated[
-    list[str] | None,
-    _option(
-        MODEL,
-        "Any other setting of the model, or field of an endpoint's request; V is JSON or"
-        " text; repeatable.",
-        metavar="K=V",
-    ),
-]
-JudgeModel: TypeAlias = Annotated[
-    str | None, _option(MODEL, "Labels texts, where it is not the proposer.")
-]
-ScorerModel: TypeAlias = Annotated[
-    str | None, _option(MODEL, "Scores hypotheses (`rate`; a session records it).")
-]
-LiteratureModel: TypeAlias = Annotated[
-    str | None, _option(MODEL, "Reads papers, where it is not the proposer.")
-]
-RoleSettings: TypeAlias = Annotated[
-    list[str] | None,
-    _option(MODEL, "Of the model of judge, scorer or literature, as judge.temperature=0;"
-            " repeatable.", "--role", metavar="ROLE.K=V"),
-]  # fmt: skip
-BudgetExpansions: TypeAlias = Annotated[
-    int | None, _option(MODEL, "How far `search` looks before each answer (150,000).")
-]
-Preset: TypeAlias = Annotated[
-    str | None,
-    _option(
-        MODEL, "Of `search`: quick, standard, thorough; of rules about worlds also tight, safe."
-    ),
-]
-
-BudgetTokens: TypeAlias = Annotated[
-    int | None,
-    _option(RUNNING, "Stop before a model call once so many tokens, in and out, were taken; the rest"
-            " stays open.", metavar="N"),
-]  # fmt: skip
-BudgetUsd: TypeAlias = Annotated[
-    float | None, _option(RUNNING, "The same in US dollars; needs --price-in and --price-out.")
-]
-PriceIn: TypeAlias = Annotated[
-    float | None, _option(RUNNING, "US dollars a million tokens going in.")
-]
-PriceOut: TypeAlias = Annotated[
-    float | None, _option(RUNNING, "The same coming out, reasoning included.")
-]
-PriceCached: TypeAlias = Annotated[
-    float | None, _option(RUNNING, "The same going in from the endpoint's cache (default: as in).")
-]
-MaxFailures: TypeAlias = Annotated[
-    int | None, _option(RUNNING, "Stop when so many problems failed; the rest stays open.",
-                        metavar="N"),
-]  # fmt: skip
-
-Cache: TypeAlias = Annotated[
-    bool, _option(RUNNING, "Whether what another session of the store asked of the same model, with"
-                  " the same settings and seed, is answered from there.", "--cache/--no-cache"),
-]  # fmt: skip
-CacheAgain: TypeAlias = Annotated[
-    bool | None, _option(RUNNING, "The same; else as recorded.", "--cache/--no-cache")
-]
-
-SandboxName: TypeAlias = Annotated[str, _option(RUNNING, "Where hypotheses run.")]
-SandboxAgain: TypeAlias = Annotated[
-    str | None, _option(RUNNING, "Where hypotheses run; else as recorded.", "--sandbox")
-]
-StrictSandbox: TypeAlias = Annotated[
-    bool, _option(RUNNING, "Refuse to run where a wanted layer is missing.", "--strict-sandbox")
-]
 Clean: TypeAlias = Annotated[
     bool, _option(RUNNING, "First remove what crashed sessions left: containers, images, control"
                   " groups.", "--clean"),
 ]  # fmt: skip
-Workers: TypeAlias = Annotated[
-    int | None,
-    _option(
-        RUNNING,
-        "Sandbox or solver processes (default: one a core, of the solver one; at most 256).",
-    ),
-]
-SolverOption: TypeAlias = Annotated[
-    str,
-    _option(RUNNING, "What judges rules about worlds: fast (Z3 only where the fast path ends) or"
-            " z3.", "--solver"),
-]  # fmt: skip
-SolverAgain: TypeAlias = Annotated[
-    str | None, _option(RUNNING, "What judges rules about worlds; else as recorded.", "--solver")
-]
-Concurrency: TypeAlias = Annotated[
-    int | None,
-    _option(
-        RUNNING,
-        "Problems side by side (default: 8; of a local model half as many again as its batch; at most 1,000).",
-    ),
-]
-
 Evaluator: TypeAlias = Annotated[
     str,
     _option(RUNNING, "Of rules about worlds: exact, or released, which reproduces the published"
             " evaluator.", metavar="exact|released"),
-]  # fmt: skip
-
-StoreFile: TypeAlias = Annotated[
-    str | None,
-    _option(OUTPUT, "The DuckDB file ($PEIRCE_STORE, else peirce.duckdb here).", "--store",
-            metavar="FILE"),
 ]  # fmt: skip
 FilledSheets: TypeAlias = Annotated[
     list[str] | None,

@@ -103,7 +103,7 @@ def pairs(
             *(sessions or ()), contexts=_caps("--contexts", contexts),
             per_context=_caps("--per-context", per_context), limit=limit,
             ratio=None if ratio is None else _whole("--ratio", ratio, ":"), seed=seed,
-            fractions=None if fractions is None else shares(fractions), split_seed=split_seed, fixed=fixed, template=template,
+            fractions=None if fractions is None else o.read_numbers("fractions", fractions), split_seed=split_seed, fixed=fixed, template=template,
             base=base, max_length=max_length, saved=saved, dry_run=dry_run, out=out, format=format,
             plain=plain, store=store, progress=progress,
         )  # fmt: skip
@@ -124,15 +124,6 @@ def _whole(option: str, given: str, between: str) -> list[int]:
     except ValueError:
         valid = between.join("NNN")
         raise UsageError(f"{option} {given!r}: whole numbers are needed, as {valid}") from None
-
-
-def shares(given: str) -> list[float]:
-    from ..records import UsageError
-
-    try:
-        return [float(part) for part in given.split(",")]
-    except ValueError:
-        raise UsageError(f"--fractions {given!r}: numbers are needed, as 0.5,0.1,0.4") from None
 
 
 @contextmanager

@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
+from ..commands.option_types import PredictOptions
 from . import options as o
 from .printing import emit
 from .running import STANDING, source
 
 app = typer.Typer()
+SHAPING = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
 
 
 @app.command(
@@ -19,6 +21,7 @@ app = typer.Typer()
         "peirce predict --bank bank.json --data new.jsonl --judge-model openai:NAME",
     )
 )
+@o.takes(*(name for name in PredictOptions.__annotations__ if name != "roles"))
 def predict(
     context: typer.Context,
     bank: Annotated[
@@ -42,57 +45,41 @@ def predict(
                      rich_help_panel=o.DATA),
     ] = None,
     label: o.Label = None,
-    inference: o.Inference = None,
-    judge: o.JudgeHow = None,
     judge_model: o.JudgeModel = None,
     model: Annotated[
         str | None,
         typer.Option(help="The same as --judge-model; without either exact rules alone decide.",
                      rich_help_panel=o.MODEL),
     ] = None,
-    repeats: o.Repeats = None,
-    prompts: o.Prompts = None,
-    temperature: o.Temperature = None,
-    top_p: o.TopP = None,
-    max_tokens: o.MaxTokens = None,
-    reasoning_effort: o.ReasoningEffort = None,
-    timeout_s: o.TimeoutS = None,
-    retries: o.Retries = None,
-    model_arg: o.ModelArg = None,
-    role: o.RoleSettings = None,
-    concurrency: o.Concurrency = None,
-    store: o.StoreFile = None,
     as_json: o.AsJson = False,
+    **settings: Any,
 ) -> None:  # fmt: skip
     """Apply a bank to new rows; no session, nothing is written."""
-    from .. import api
-    from ..commands.session.roles import fitting, role_settings
+    from .. import predict as predict_rows
+    from ..commands.session.roles import drop_unsupported, role_settings
     from ..commands.session.text_course import WITHOUT_JUDGE
+    from ..config import RolesConfig
     from ..reports import predicted, text
 
-    shaping: dict[str, Any] = dict(
-        temperature=temperature, top_p=top_p, max_tokens=max_tokens, timeout_s=timeout_s,
-        reasoning_effort=reasoning_effort, retries=retries,
-    )  # fmt: skip
     typed = source(context, "model") not in STANDING
     if model is not None and not typed and model.partition(":")[0] in WITHOUT_JUDGE:
         model = None  # the proposer of other verbs
     if model is not None and typed and source(context, "judge_model") in STANDING:
         judge_model = None
-    roles = role_settings(context.obj.roles, {"judge": judge_model}, role or ())
+    role = settings.pop("role", ())
+    standing = [name for name in SHAPING if source(context, name) in STANDING]
+    roles = role_settings(RolesConfig(roles=context.obj.roles, judge_model=judge_model, role=role))
     asked = (roles.get("judge") or {}).get("model") or model
-    standing = [name for name in shaping if source(context, name) in STANDING]
     pairs: list[str] = []
     if asked is None:
-        roles = role_settings({}, {}, role or ())
-        shaping = {name: None if name in standing else one for name, one in shaping.items()}
+        roles = role_settings(RolesConfig(role=role))
+        settings = {name: one for name, one in settings.items() if name not in standing}
     else:
-        shaping, pairs = fitting(asked, shaping, standing, context.obj.model_args)
-    rows = api.predict(
-        bank, data, problem=problem, label=label, inference=inference, judge=judge, model=model,
-        repeats=repeats, prompts=prompts, roles=roles, concurrency=concurrency,
-        store=store, model_arg=[*pairs, *(model_arg or ())], **shaping,
-    )  # fmt: skip
+        settings, pairs = drop_unsupported(asked, settings, standing, context.obj.model_args)
+    settings["model_arg"] = [*pairs, *settings.get("model_arg", ())]
+    rows = predict_rows(
+        bank, data, problem=problem, label=label, model=model, roles=roles, **settings
+    )
     if as_json:
         emit(rows)
     else:

@@ -53,9 +53,12 @@ def rate(
     """A model rates the hypotheses of a session; what was rated before is not asked again."""
     from .. import api
     from ..commands.session.roles import role_settings
+    from ..config import RolesConfig
     from ..reports import agreed, text
 
-    roles = role_settings(context.obj.roles, {"scorer": scorer_model}, role or ())
+    roles = role_settings(
+        RolesConfig(roles=context.obj.roles, scorer_model=scorer_model, role=role or ())
+    )
     rows = api.rate(
         session, problem=problem, scores=score or (), roles=roles, known=known, seed=seed,
         concurrency=concurrency, ratings=scores_file, store=store,

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ..commands.option_types import ResumeOptions, RunOptions
 from . import options as o
-from .pairing import shares
 from .printing import emit, end
 from .task_help import OfTask
 
@@ -23,118 +23,47 @@ STANDING = ("ENVIRONMENT", "DEFAULT_MAP")  # sources of options that were not ty
         "peirce run labels --data reviews.csv --label verdict --method hypogenic",
     ),
 )
+@o.takes(*(name for name in RunOptions.__annotations__ if name != "roles"))
 def run(
     context: typer.Context,
     task: o.Task,
-    data: o.Data = None,
-    problems: o.Problems = None,
-    problem: o.ProblemIds = None,
-    sample: o.Sample = None,
-    subset: o.Subset = None,
-    split_seed: o.SplitSeed = 0,
-    fractions: o.SplitFractions = None,
-    fixed: o.SplitFixed = None,
-    observations: o.Observations = None,
-    space: o.Space = None,
-    seed: o.Seed = 0,
-    method: o.MethodName = "abduce",
-    model: o.Model = "search",
-    max_answers: o.MaxAnswers = None,
-    tool_calls: o.ToolCalls = None,
-    feedback: o.Feedback = None,
-    target_gap: o.TargetGap = None,
-    repair: o.Repair = None,
-    answer_format: o.AnswerFormat = None,
-    history: o.History = "descriptions",
-    template: o.Template = None,
-    strict_contract: o.StrictContract = False,
-    label: o.Label = None,
-    ood: o.Ood = None,
-    examples: o.Examples = None,
-    hypotheses: o.Hypotheses = None,
-    rounds: o.Rounds = None,
-    tau: o.Tau = None,
-    judge: o.JudgeHow = None,
-    repeats: o.Repeats = None,
-    prompts: o.Prompts = None,
-    shots: o.Shots = None,
-    inference: o.Inference = None,
-    validation_rows: o.ValidationRows = None,
-    split: o.Split = None,
-    literature: o.Literature = None,
-    bank: o.Banks = None,
-    method_arg: o.MethodArg = None,
-    temperature: o.Temperature = None,
-    top_p: o.TopP = None,
-    max_tokens: o.MaxTokens = None,
-    reasoning_effort: o.ReasoningEffort = None,
-    timeout_s: o.TimeoutS = None,
-    retries: o.Retries = None,
-    model_arg: o.ModelArg = None,
-    judge_model: o.JudgeModel = None,
-    scorer_model: o.ScorerModel = None,
-    literature_model: o.LiteratureModel = None,
-    role: o.RoleSettings = None,
-    budget_expansions: o.BudgetExpansions = None,
-    preset: o.Preset = None,
-    budget_tokens: o.BudgetTokens = None,
-    budget_usd: o.BudgetUsd = None,
-    price_in: o.PriceIn = None,
-    price_out: o.PriceOut = None,
-    price_cached: o.PriceCached = None,
-    max_failures: o.MaxFailures = None,
-    cache: o.Cache = True,
-    sandbox: o.SandboxName = "process",
-    strict_sandbox: o.StrictSandbox = False,
-    workers: o.Workers = None,
-    solver: o.SolverOption = "fast",
-    concurrency: o.Concurrency = None,
-    store: o.StoreFile = None,
     dry_run: o.DryRun = False,
     quiet: o.Quiet = False,
     as_json: o.AsJson = False,
+    **settings: Any,
 ) -> None:
     """Run a session: hypotheses for the problems of a task."""
-    from .. import api
-    from ..commands.session.methods import fitting as of_method
-    from ..commands.session.roles import fitting, role_settings
+    from .. import plan
+    from .. import run as run_session
     from ..reports import endings, text
     from ..reports.screen import Screen
 
-    models = {"judge": judge_model, "scorer": scorer_model, "literature": literature_model}
-    roles = role_settings(context.obj.roles, models, role or ())
-    options: dict[str, Any] = dict(
-        data=data, problems=problems, problem=problem or (), sample=sample,
-        subset=subset or (), split_seed=split_seed, fixed=fixed,
-        fractions=None if fractions is None else shares(fractions),
-        observations=observations, space=space, seed=seed, method=method, model=model,
-        max_answers=max_answers, tool_calls=tool_calls, feedback=feedback,
-        target_gap=target_gap, repair=repair, cache=cache, label=label, ood=ood,
-        examples=examples, hypotheses=hypotheses, rounds=rounds, tau=tau, judge=judge,
-        repeats=repeats, prompts=prompts, shots=shots, inference=inference,
-        validation_rows=validation_rows, split=split or (), literature=literature,
-        bank=bank or (), method_arg=method_arg or (),
-        answer_format=answer_format, history=history, template=template,
-        strict_contract=strict_contract,
-        temperature=temperature, top_p=top_p, max_tokens=max_tokens,
-        reasoning_effort=reasoning_effort, timeout_s=timeout_s, retries=retries,
-        roles=roles,
-        budget_expansions=budget_expansions, preset=preset, sandbox=sandbox,
-        strict_sandbox=strict_sandbox, workers=workers, solver=solver, concurrency=concurrency,
-        store=store, budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
-        price_out=price_out, price_cached=price_cached, max_failures=max_failures,
-    )  # fmt: skip
-    standing = [name for name in options if source(context, name) in STANDING]
-    options, pairs = fitting(model, options, standing, context.obj.model_args)
-    options = of_method(method, options, standing)
-    options["model_arg"] = [*pairs, *(model_arg or ())]
+    options = with_standing(context, settings)
     if dry_run:
-        counted = api.plan(task, **options)
+        counted = plan(task, **options)
         emit([counted]) if as_json else endings.print_forecast(text.console(), counted)
         return
     with Screen(quiet=quiet) as screen:
-        session = api.run(task, **options, on_event=screen)
+        session = run_session(task, **options, on_event=screen)
     end(session, as_json)
+
+
+def with_standing(context: typer.Context, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a run with what file and environment say of its model and its roles, without
+    what they say for another kind of model or another method. What a flag says is never left out."""
+    from .. import graphs
+    from ..commands.session.roles import drop_unsupported
+    from ..config import ModelConfig, RunConfig
+
+    standing = [name for name in settings if source(context, name) in STANDING]
+    model = settings.get("model", ModelConfig().model)
+    options, pairs = drop_unsupported(model, settings, standing, context.obj.model_args)
+    options = RunConfig.drop_unsupported(options, standing, graphs)
+    return {
+        **options,
+        "roles": context.obj.roles or None,
+        "model_arg": [*pairs, *settings.get("model_arg", ())],
+    }
 
 
 def source(context: typer.Context, name: str) -> str:
@@ -143,48 +72,41 @@ def source(context: typer.Context, name: str) -> str:
     return "" if found is None else found.name
 
 
+AGAIN = {
+    "cache": "Whether answers of other sessions are used; else as recorded.",
+    "sandbox": "Where hypotheses run; else as recorded.",
+    "solver": "What judges rules about worlds; else as recorded.",
+}
+
+
 @app.command(epilog=o.examples("peirce resume", "peirce resume 4f1c --concurrency 2"))
+@o.takes(*ResumeOptions.__annotations__, texts=AGAIN)
 def resume(
     session: o.SessionName = "last",
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Also the problems that failed.")
     ] = False,
-    budget_tokens: o.BudgetTokens = None,
-    budget_usd: o.BudgetUsd = None,
-    price_in: o.PriceIn = None,
-    price_out: o.PriceOut = None,
-    price_cached: o.PriceCached = None,
-    max_failures: o.MaxFailures = None,
-    timeout_s: o.TimeoutS = None,
-    retries: o.Retries = None,
-    cache: o.CacheAgain = None,
-    sandbox: o.SandboxAgain = None,
-    workers: o.Workers = None,
-    solver: o.SolverAgain = None,
-    concurrency: o.Concurrency = None,
-    store: o.StoreFile = None,
     quiet: o.Quiet = False,
     as_json: o.AsJson = False,
+    **settings: Any,
 ) -> None:
     """Go on where a session stopped, with the settings that it recorded."""
-    from .. import api
+    from .. import resume as resume_session
     from ..reports.screen import Screen
 
     with Screen(quiet=quiet) as screen:
-        resumed = api.resume(
-            session, retry_failed=retry_failed, timeout_s=timeout_s, retries=retries,
-            sandbox=sandbox, workers=workers, solver=solver, cache=cache,
-            budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
-            price_out=price_out, price_cached=price_cached, max_failures=max_failures,
-            concurrency=concurrency, store=store, on_event=screen,
-        )  # fmt: skip
+        resumed = resume_session(session, retry_failed=retry_failed, on_event=screen, **settings)
     end(resumed, as_json)
 
 
+IMPORTED = ("data", "observations", "space", "seed", "answer_format", "strict_contract", "sandbox",
+            "strict_sandbox", "workers", "solver", "concurrency", "store")  # fmt: skip
+
+
 @app.command("import", epilog=o.examples("peirce import answers.json --data list_function.jsonl"))
+@o.takes(*IMPORTED)
 def import_(
     file: Annotated[str, typer.Argument(help="Recorded answers.", metavar="FILE")],
-    data: o.Data = None,
     task: Annotated[
         str | None,
         typer.Option(help="Else guessed from the record's data set.", rich_help_panel=o.DATA),
@@ -197,31 +119,16 @@ def import_(
             rich_help_panel=o.DATA,
         ),
     ] = None,
-    observations: o.Observations = None,
-    space: o.Space = None,
-    seed: o.Seed = 0,
-    answer_format: o.AnswerFormat = None,
-    strict_contract: o.StrictContract = False,
-    sandbox: o.SandboxName = "process",
-    strict_sandbox: o.StrictSandbox = False,
-    workers: o.Workers = None,
-    solver: o.SolverOption = "fast",
-    concurrency: o.Concurrency = None,
-    store: o.StoreFile = None,
     quiet: o.Quiet = False,
     as_json: o.AsJson = False,
+    **settings: Any,
 ) -> None:
     """Judge recorded answers: a session without a model."""
-    from .. import api
+    from .. import import_recorded
     from ..reports.screen import Screen
 
     with Screen(quiet=quiet) as screen:
-        session = api.import_recorded(
-            file, data=data, task=task, of_model=of_model, observations=observations, space=space,
-            seed=seed, answer_format=answer_format, strict_contract=strict_contract,
-            sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers, solver=solver,
-            concurrency=concurrency, store=store, on_event=screen,
-        )  # fmt: skip
+        session = import_recorded(file, task=task, of_model=of_model, on_event=screen, **settings)
     end(session, as_json)
 
 

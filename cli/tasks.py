@@ -164,7 +164,7 @@ def tasks_generate(
 ) -> None:  # fmt: skip
     """New problems from a seed, as a file."""
     from .. import api
-    from ..commands.session.roles import fitting
+    from ..commands.session.roles import drop_unsupported
 
     spending: dict[str, Any] = dict(
         budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
@@ -179,7 +179,7 @@ def tasks_generate(
             for name, one in spending.items()
         }
     else:
-        _, pairs = fitting(model, {}, (), context.obj.model_args)
+        _, pairs = drop_unsupported(model, {}, (), context.obj.model_args)
     made = api.tasks_generate(
         task, out, problems=problems, seed=seed, regime=regime, difficulty=difficulty, mined=mined,
         level=level, noise=noise, format=format, data=data, model=model,

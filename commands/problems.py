@@ -7,10 +7,10 @@ and its sample space are the same whichever verb asks.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..config import DataConfig
 from ..records import InputSet, Json, Problem, Task, UsageError
 from ..tasks import load_problems
 from ..tasks import task as task_named
@@ -38,43 +38,25 @@ class Chosen:
         return [problem for problem, _ in self.pairs]
 
 
-def choose(
-    task: str,
-    *,
-    data: str | Path | None = None,
-    problems: int | None = None,
-    problem: Sequence[str] = (),
-    sample: int | None = None,
-    observations: int | str | Path | None = None,
-    space: str | Path | None = None,
-    seed: int = 0,
-    label: str | None = None,
-    ood: str | None = None,
-    subset: Sequence[str] = (),
-    split_seed: int = 0,
-    fractions: Sequence[float] | None = None,
-    fixed: str | Path | None = None,
-) -> Chosen:
-    """The problems that the options name; see `tasks.load_problems` for the rules and errors.
-
-    subset: train, validation, held-out: only problems that stand there by `split_seed`,
-    `fractions` and `fixed`, as they do in a set of preference pairs (training/splits.py); none: all.
-    """
-    shown = None if observations is None else str(observations)
-    told = subset_of(subset, split_seed, fractions, fixed)
+def choose(task: str, config: DataConfig) -> Chosen:
+    """The problems that `config` names; see `tasks.load_problems` for the rules and errors. A subset
+    keeps the problems that stand in it as they do in a set of preference pairs."""
+    data, space = config.data, config.space
+    shown = None if config.observations is None else str(config.observations)
+    told = subset_of(config.subset, config.split_seed, config.fractions, config.fixed)
     keep = None if told is None else told.keeps
     source = task_named(task)
     pairs = load_problems(
         source,
         None if data is None else str(data),
         observations=shown,
-        problems=problems,
-        ids=tuple(problem),
-        sample=sample,
-        seed=seed,
+        problems=config.problems,
+        ids=tuple(config.problem),
+        sample=config.sample,
+        seed=config.seed,
         space_file=None if space is None else str(space),
-        label=label,
-        ood=ood,
+        label=config.label,
+        ood=config.ood,
         keep=keep,
     )
     if not pairs:
@@ -83,7 +65,7 @@ def choose(
     sources = {
         "data": None if data is None else _identity(source, data),
         "observations": _observed(shown),
-        "sample": sample,
+        "sample": config.sample,
         **({} if told is None else {"subset": told.as_json()}),
         "space": None if space is None else identity(locate(space, SPACE_FILES)),
         **({} if file is None else {"task_file": file}),
@@ -159,10 +141,11 @@ def tasks_show(
     """Problems whole, hidden parts too: all that the options name, or the one asked for. "drawn":
     what a person is shown of one, where its task says so."""
     wanted = () if problem is None else (problem,)
-    chosen = choose(
-        task, data=data, problems=problems, problem=wanted, sample=sample,
-        observations=observations, seed=seed, label=label, ood=ood,
+    config = DataConfig(
+        data=data, problems=problems, problem=wanted, sample=sample, observations=observations,
+        seed=seed, label=label, ood=ood,
     )  # fmt: skip
+    chosen = choose(task, config)
     drawn = getattr(chosen.task, "drawn", None)
     return [
         {**one.as_json(), "space": len(space), **({"drawn": drawn(one)} if drawn else {})}
@@ -183,7 +166,7 @@ def tasks_space(
     that of a run with the same data, without data that of the default number of problems."""
     writable(out)
     wanted = () if problem is None else (problem,)
-    space = choose(task, data=data, problem=wanted, label=label).pairs[0][1]
+    space = choose(task, DataConfig(data=data, problem=wanted, label=label)).pairs[0][1]
     write_space(space, out)
     return {"task": task, "inputs": len(space), "digest": space.digest, "path": str(out)}
 

@@ -8,20 +8,24 @@ of its predictions on the sample space were made by earlier parsable answers.
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from functools import partial
+from typing import TYPE_CHECKING
 
 from . import Method
 from .case import Case
 from .judging import judge
 from .steps import State, loop
 
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
 
 async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
     """Why the problem ends here, if it does."""
-    settings = runtime.context.settings
+    settings = runtime.context.settings.method
     if state["stop"]:
         return {}
-    if state["bad"] >= settings.max_bad:
+    if settings.max_bad is not None and state["bad"] >= settings.max_bad:
         return {"stop": "three_bad" if settings.max_bad == 3 else "bad"}
     return {"stop": "cap"} if state["answers"] >= settings.max_answers else {}
 
@@ -30,6 +34,6 @@ METHOD = Method(
     "abduce",
     "ask for ever more hypotheses until three answers were bad (GEAR)",
     ("programs", "logic", "text"),
-    loop(judge, decide),
+    partial(loop, judge, decide),
     text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
 )

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from langgraph.graph import END
-from langgraph.runtime import Runtime
 
 from ..records import (
     Agreement,
@@ -38,7 +37,10 @@ from .case import Case
 from .judge_calls import predictions_of
 from .judging import malformed, with_verdict
 from .papers_read import papers_of, read_sentences, sourced
-from .steps import State
+from .steps import END, State
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 ROWS = 10  # of one step: what a reader of a running session has to wait for
 

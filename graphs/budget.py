@@ -9,12 +9,11 @@ what it counted, an estimate binds in its place, and the sentence that ends the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..agents.limits import Estimated
-from ..records import BudgetSpent, Json, PeirceError, Usage, UsageError
+from ..records import BudgetSpent, Json, PeirceError, Usage
 
 PER = 1_000_000  # prices are for so many tokens
 PRICES = ("price_in", "price_out", "price_cached")
@@ -44,36 +43,6 @@ class Prices:
         return float((fresh + cached * again + usage["tokens_out"] * self.price_out) / PER)
 
 
-def spending(
-    *,
-    budget_tokens: int | None = None,
-    budget_usd: float | None = None,
-    price_in: float | None = None,
-    price_out: float | None = None,
-    price_cached: float | None = None,
-    max_failures: int | None = None,
-) -> dict[str, Json]:
-    """Those that are given, as a session records them. Raises UsageError for a number that cannot
-    be one of these."""
-    given = {name: value for name, value in locals().items() if value is not None}
-    for name, value in given.items():
-        if not (math.isfinite(value) and value >= 0) or (value == 0 and name not in PRICES):
-            least = "0" if name in PRICES else "more than 0"
-            raise UsageError(f"{name} is {value}: it must be {least} or more")
-    return given
-
-
-def check_spending(given: Mapping[str, Json]) -> None:
-    """Raises UsageError where a price is missing that the others need."""
-    wanting = [name for name in PRICES[:2] if given.get(name) is None]
-    needed = "budget_usd" in given or any(name in given for name in PRICES)
-    if needed and wanting:
-        what = "budget_usd" if "budget_usd" in given else "a price"
-        raise UsageError(
-            f"{what} needs {' and '.join(wanting)} too, in US dollars a million tokens"
-        )
-
-
 @dataclass
 class Budget:
     """spent: tokens and dollars so far, those of the journal first. estimated: calls of this run
@@ -91,7 +60,7 @@ class Budget:
 
     @staticmethod
     def of(given: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
-        """given: see `spending`; used: the sums of the model calls of the journal, if any."""
+        """given: as `config.BudgetConfig.given` gives them; used: the sums of the model calls of the journal, if any."""
         budget = Budget(given.get("budget_tokens"), given.get("budget_usd"), Prices.of(given))
         for name in budget.spent:
             budget.spent[name] += int(used.get(name, 0))

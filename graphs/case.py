@@ -12,7 +12,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Literal
 
@@ -21,6 +21,7 @@ import numpy as np
 from ..agents.config_prompts import ConfigPrompts
 from ..agents.prompts import words_of
 from ..agents.text_prompts import OWN, TextPrompts
+from ..config import MendingSettings, MethodSettings, TextSettings
 from ..records import (
     ASKED_AGAIN,
     Answered,
@@ -61,47 +62,44 @@ from ..records import (
 from ..store import AnswerCache
 from ..store.bank import Bank
 from ..tools.gear import Coverage
+from . import settings_of
 from .asking import PROPOSER, Role
 from .budget import Budget
 from .inference.reading import Entry
 from .judge_calls import Judging
 from .replies import read_back
-from .text_settings import TextSettings
 
 Event = Mapping[str, Json]
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What shapes the course of every problem of a session; part of the session's record."""
+class SessionSettings:
+    """What shapes the course of every problem of a session.
+
+    Args:
+        method: the settings of its method.
+        text: of sessions on labelled text, how rows are used, judged and read.
+    """
 
     seed: int = 0
-    answer_format: str = "tuple"
-    history: Literal["descriptions", "chat"] = "descriptions"
-    template: Literal["full", "compact"] = "full"  # compact: few tokens, for small models
-    max_answers: int = 25  # the same for every model of a table
-    max_bad: int = 3  # GEAR 4.1: in total, not in a row; of abduce
-    rounds: int = 5  # of t3
-    tool_calls: int = 4  # in one step; a call beyond is told so and not made. Tools go with that
-    # request all the same: endpoints refuse a history of tool turns without them, and the prompt's
-    # beginning, which they are part of, stays in the endpoint's cache
-    feedback: bool | None = None  # the next prompt says where an answer failed; None: where the
-    # model cannot find out by calling tools, because it takes none
-    target_gap: float | None = None  # of refine: cost above the lower bound, an observation, at
-    # which it stops; None: at the first consistent hypothesis
-    repair: str | None = None  # of refine: who mends what falls short of the target; None: nobody
-    strict_contract: bool = False  # a breach of the answer contract makes an answer malformed
-    text: TextSettings | None = None  # of sessions on labelled text
+    method: MethodSettings = field(default_factory=MethodSettings)
+    text: TextSettings | None = None
     limits: Limits = field(default_factory=Limits)
 
     @staticmethod
-    def from_json(data: Mapping[str, Json]) -> Settings:
-        apart = ("limits", "text")
-        names = [field.name for field in fields(Settings) if field.name not in apart]
-        known = {name: data[name] for name in names if data.get(name) is not None}
-        told = data.get("text")
-        text = None if told is None else TextSettings.from_json(told)
-        return Settings(**known, text=text, limits=Limits(**data.get("limits", {})))
+    def from_record(record: Mapping[str, Json]) -> SessionSettings:
+        """What a stored session records. Raises UsageError for a method that there is not."""
+        of_method = settings_of(record["method"])
+        known = {
+            name: record[name] for name in of_method.model_fields if record.get(name) is not None
+        }
+        text = record.get("text")
+        return SessionSettings(
+            seed=record.get("seed") or 0,
+            method=of_method(**known),
+            text=None if text is None else TextSettings(**text),
+            limits=Limits(**record.get("limits", {})),
+        )
 
 
 @dataclass
@@ -113,7 +111,7 @@ class Case:
     problem: Problem
     space: InputSet
     family: Family
-    settings: Settings
+    settings: SessionSettings
     model: Json  # the proposer's settings as the session records them: part of each request
     journal: Journal
     ledger: Ledger
@@ -197,7 +195,17 @@ class Case:
     @cached_property
     def words(self) -> FamilyWords:
         """The family's, of the template. Raises UsageError for a family that lacks them."""
-        return words_of(self.family.words, self.settings.template)
+        return words_of(self.family.words, self.settings.method.template)
+
+    @property
+    def answer_format(self) -> str:
+        return self.settings.method.answer_format or self.family.answer_formats[0]
+
+    @property
+    def mending(self) -> MendingSettings:
+        """Of a method that mends answers its settings, of another those that mend nothing."""
+        method = self.settings.method
+        return method if isinstance(method, MendingSettings) else MendingSettings()
 
     @property
     def takes_tools(self) -> bool:
@@ -205,14 +213,15 @@ class Case:
 
     @property
     def offers_tools(self) -> bool:
-        return self.settings.tool_calls > 0 and self.takes_tools
+        return self.settings.method.tool_calls > 0 and self.takes_tools
 
     @property
     def gives_feedback(self) -> bool:
         """GEAR's protocol tells none; a model without tools is told what a call would have said."""
-        if self.settings.feedback is None:
-            return self.settings.tool_calls > 0 and not self.takes_tools
-        return self.settings.feedback
+        method = self.settings.method
+        if method.feedback is None:
+            return method.tool_calls > 0 and not self.takes_tools
+        return method.feedback
 
     def seed_of(self, path: str) -> int:
         """A seed for one call, from the session's seed and where the call stands."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
-from langgraph.runtime import Runtime
-
+from ..config import BankSettings
 from ..records import Json, Observation, StepRecord
 from ..tasks.label_answers import judgement_in
 from ..tasks.text import of_split
@@ -22,6 +23,9 @@ from .case import Case
 from .judge_calls import bare_view
 from .reading_bank import ROWS
 from .steps import State, in_line
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 
 async def label_rows(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -78,8 +82,8 @@ METHOD = Method(
     "direct",
     "a model labels the rows itself, zero- or few-shot; no hypotheses",
     ("text",),
-    in_line(label_rows),
-    takes=frozenset(),
+    partial(in_line, label_rows),
+    settings=BankSettings,
     text={"inference": None},
     reads=frozenset({"judge"}),
     optional=frozenset({"judge"}),

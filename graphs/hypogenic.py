@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
-
+from ..config import BankSettings
 from . import Method
 from .bank_steps import (
     admit,
@@ -21,13 +20,12 @@ from .bank_steps import (
     record_bank,
     visit,
 )
-from .case import Case
-from .steps import State, compiled
+from .steps import END, START, compiled, new_graph
 
 
 def build() -> Any:
     """ask_first -> admit -> record_bank -> visit -> (ask_again -> admit) -> record_bank -> visit …"""
-    graph = StateGraph(State, context_schema=Case)
+    graph = new_graph()
     for node in (ask_first, admit, record_bank, visit, ask_again):
         graph.add_node(node)
     graph.add_edge(START, "ask_first")
@@ -43,6 +41,6 @@ METHOD = Method(
     "hypogenic",
     "a bank of sentences, rewarded row by row and renewed from what it gets wrong (HypoGeniC)",
     ("text",),
-    build(),
-    takes=frozenset(),
+    build,
+    settings=BankSettings,
 )

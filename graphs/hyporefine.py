@@ -14,11 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
-
+from ..config import BankSettings
 from ..records import Hypothesis, Json, Malformed
 from . import Method
 from .asking import LITERATURE, PROPOSER, asked
@@ -35,7 +33,10 @@ from .bank_steps import (
 )
 from .case import Case
 from .papers_read import read_sentences, sourced, summarise
-from .steps import State, compiled
+from .steps import END, START, State, compiled, new_graph
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 Item = Hypothesis | Malformed
 
@@ -102,7 +103,7 @@ def _merged(items: Sequence[Item], written: Sequence[Item], number: int) -> list
 
 def build() -> Any:
     """summarise -> ask_first -> admit -> record_bank -> visit -> (ask_again -> rewrite -> admit) …"""
-    graph = StateGraph(State, context_schema=Case)
+    graph = new_graph()
     for node in (summarise, ask_first, admit, record_bank, visit, ask_again, rewrite):
         graph.add_node(node)
     graph.add_edge(START, "summarise")
@@ -120,7 +121,7 @@ METHOD = Method(
     "hyporefine",
     "hypogenic with literature: new hypotheses are rewritten by papers and data in turn",
     ("text",),
-    build(),
-    takes=frozenset(),
+    build,
+    settings=BankSettings,
     reads=frozenset({"literature"}),
 )

@@ -6,15 +6,16 @@ that was chosen in a turn, are kept with the step.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
-
+from ..config import BankSettings
 from . import Method
 from .case import Case
 from .judging import judge
-from .steps import State, compiled, read_recorded, record
+from .steps import END, START, State, compiled, new_graph, read_recorded, record
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 
 async def after_read(state: State, runtime: Runtime[Case]) -> str:
@@ -31,7 +32,7 @@ async def after_record(state: State, runtime: Runtime[Case]) -> str:
 
 def build() -> Any:
     """read_recorded -> judge -> (read_recorded …) -> record -> read_recorded …"""
-    graph = StateGraph(State, context_schema=Case)
+    graph = new_graph()
     for node in (read_recorded, judge, record):
         graph.add_node(node)
     graph.add_edge(START, "read_recorded")
@@ -45,7 +46,7 @@ METHOD = Method(
     "imported",
     "judge recorded answers; decide nothing",
     ("programs", "logic", "text"),
-    build(),
+    build,
     asks=False,
-    takes=frozenset(),
+    settings=BankSettings,
 )

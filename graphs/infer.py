@@ -6,14 +6,19 @@ session it was stands in its record. Several banks are read as one, each text on
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from functools import partial
+from typing import TYPE_CHECKING
 
+from ..config import BankSettings
 from ..records import BankEvent, Hypothesis, Json, Malformed
 from . import Method
 from .bank_steps import log, record_bank
 from .case import Case
 from .inference import Entry
 from .steps import State, in_line
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 
 async def open_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -49,7 +54,7 @@ METHOD = Method(
     "infer",
     "apply a stored bank; no new hypotheses",
     ("text",),
-    in_line(open_bank, record_bank),
-    takes=frozenset(),
+    partial(in_line, open_bank, record_bank),
+    settings=BankSettings,
     reads=frozenset({"bank"}),
 )

@@ -6,24 +6,38 @@ Tools go with the request where `tool_calls` says so; then it is no longer the p
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from functools import partial
+from typing import TYPE_CHECKING
 
+from ..config import MethodName, MethodSettings, ToolCalls
 from . import Method
 from .case import Case
 from .judging import judge
 from .steps import State, loop
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 
 async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
     return {} if state["stop"] else {"stop": "answered"}
 
 
+class IoSettings(MethodSettings):
+    """What `io` can be set to."""
+
+    method: MethodName = "io"
+    max_answers: int = 1
+    tool_calls: ToolCalls = 0
+    feedback: bool | None = False
+    max_bad: int | None = None
+
+
 METHOD = Method(
     "io",
     "ask once, without tools or feedback (ABD)",
     ("programs", "logic", "text"),
-    loop(judge, decide),
-    takes=frozenset({"template"}),
-    settings={"max_answers": 1, "tool_calls": 0, "feedback": False, "max_bad": None},
+    partial(loop, judge, decide),
+    settings=IoSettings,
     text={"examples": 10, "hypotheses": 5},
 )

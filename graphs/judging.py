@@ -6,8 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-
-from langgraph.runtime import Runtime
+from typing import TYPE_CHECKING
 
 from ..agents import prompts
 from ..records import (
@@ -34,6 +33,9 @@ from ..tools.gear import is_redundant
 from .case import Case
 from .replies import check_reply, read_back, reply_of, reply_to_json
 from .steps import State
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 
 async def judge(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -79,10 +81,11 @@ async def repair(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
 
     outcome = await case.once(path, "model", request, make, cached=False)  # it is no endpoint
     reply = read_back(path, reply_of, outcome)
-    case.step_fields["repair"] = case.settings.repair
+    name = str(case.mending.repair or "")
+    case.step_fields["repair"] = name
     if reply.finish == "exhausted":
         return {}
-    return await _judge_and_tell(case, state["step"], reply, path, by=case.settings.repair or "")
+    return await _judge_and_tell(case, state["step"], reply, path, by=name)
 
 
 def _digest_of(view: View) -> Digest:
@@ -143,7 +146,7 @@ async def _judge_and_tell(
 def _reaches(case: Case, judged: Judged) -> bool:
     """Whether this is what refining goes for: a consistent hypothesis, and where a gap is set one
     that costs no more above its lower bound, in a family that knows costs."""
-    target = case.settings.target_gap if isinstance(case.family, Measuring) else None
+    target = case.mending.target_gap if isinstance(case.family, Measuring) else None
     if not judged.verdict.consistent or judged.shown is None:
         return False
     if target is None:  # a threshold of consistency is no target
@@ -156,7 +159,7 @@ def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malfor
         return [Malformed("cut", "the answer was cut at the token limit")]
     if reply.tool_calls:
         return [Malformed("no_answer", "tools were called to the end of the step's limit")]
-    items = case.family.parse(view, reply.text, case.settings.answer_format)
+    items = case.family.parse(view, reply.text, case.answer_format)
     if case.settings.text is not None:
         items = items[: case.settings.text.hypotheses]
     return items or [Malformed("empty", "the answer holds no hypothesis")]

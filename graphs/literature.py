@@ -6,14 +6,19 @@ and quotes it. The first examples give them their place in the bank; no label sh
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from functools import partial
+from typing import TYPE_CHECKING
 
+from ..config import BankSettings
 from ..records import Json
 from . import Method
 from .bank_steps import admit, ask_for_new, close, record_bank
 from .case import Case
 from .papers_read import summarise
 from .steps import State, in_line
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 
 async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -24,7 +29,7 @@ METHOD = Method(
     "literature",
     "hypotheses from papers, each with its source (HypoBench)",
     ("text",),
-    in_line(summarise, ask, admit, close, record_bank),
-    takes=frozenset(),
+    partial(in_line, summarise, ask, admit, close, record_bank),
+    settings=BankSettings,
     reads=frozenset({"literature"}),
 )

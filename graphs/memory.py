@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Literal
 
-from ..agents import prompts
+from ..config import TextSettings
 from ..records import (
     CallKey,
     InputSet,
@@ -30,9 +30,8 @@ from ..records import (
 )
 from ..tasks import family_of, task
 from ..tools.execute import executor
-from .case import Case, Settings
+from .case import Case, SessionSettings
 from .replies import checked_settings
-from .text_settings import TextSettings
 
 
 class MemoryJournal:
@@ -75,37 +74,31 @@ def case_of(
     solve: Solve | None = None,
     repairer: Repairer | None = None,
     space: InputSet | None = None,
-    settings: Settings | None = None,
+    settings: SessionSettings | None = None,
     session: str = "alone",
     **rest: Any,
 ) -> Case:
     """The context for one run of a method's graph on `problem`, one case a run. space: the sample
-    space; None: the one of the problem's task. settings: a method's own are `METHOD.settings`, of
-    labelled text with `text`, a `TextSettings`. proposer: None where nobody is asked. others (of
+    space; None: the one of the problem's task. settings: those of a method are an object of
+    `METHOD.settings`, of labelled text with `text`, a `config.TextSettings`. proposer: None where nobody is asked. others (of
     `Case`): who judges and reads literature, where it is not the proposer.
     repairer: of refine, which asks it where settings.repair names it. rest: other fields of `Case`
     (emit, budget, …).
     Raises UsageError for a problem that shows nothing, and for settings that cannot be."""
-    course = settings or Settings()
+    course = settings or SessionSettings()
     if not problem.shown and proposer is not None and not problem.public.get("banks"):
         raise UsageError(
             f"problem {problem.id!r} shows no observation: there is nothing to explain"
         )
     tau = None if course.text is None else course.text.tau
-    kind = family_of(problem, strict_contract=course.strict_contract, tau=tau)
+    kind = family_of(problem, strict_contract=course.method.strict_contract, tau=tau)
     if course.text is None and kind.name == "text":
         course = replace(course, text=TextSettings())
-    if kind.name == "text" and course.answer_format not in kind.answer_formats:
-        course = replace(course, answer_format=kind.answer_formats[0])
-    for name, valid in (
-        ("answer_format", kind.answer_formats),
-        ("history", prompts.HISTORIES),
-        ("template", prompts.TEMPLATES),
-    ):
-        if getattr(course, name) not in valid:
-            raise UsageError(
-                f"{name} is {getattr(course, name)!r}: it must be one of {', '.join(valid)}"
-            )
+    form = course.method.answer_format
+    if form is not None and form not in kind.answer_formats:
+        raise UsageError(
+            f"answer_format is {form!r}: it must be one of {', '.join(kind.answer_formats)}"
+        )
     return Case(
         session=session,
         problem=problem,

@@ -5,7 +5,7 @@ paper/3/summary/0      the first piece of the fourth paper
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from typing import TYPE_CHECKING
 
 from ..records import Hypothesis, Json, Malformed, Reply, Summary
 from ..tasks.label_answers import sourced_in
@@ -15,6 +15,9 @@ from .asking import LITERATURE, asked, side_by_side
 from .case import Case
 from .judge_calls import bare_view
 from .steps import State
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 PIECE_WORDS = 6_000  # of one prompt: some 8,000 tokens
 CUT = "length"  # how a reply ended that was cut at the token limit
@@ -58,7 +61,7 @@ async def _summary(case: Case, number: int, paper: Paper) -> str:
 
 
 def read_sentences(case: Case, reply: Reply) -> list[Hypothesis | Malformed]:
-    items = list(case.family.parse(case.view(), reply.text, case.settings.answer_format))
+    items = list(case.family.parse(case.view(), reply.text, case.answer_format))
     return items[:-1] if reply.finish == CUT else items  # the last was cut in its middle
 
 

@@ -14,10 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
-
-from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
+from typing import TYPE_CHECKING, Any
 
 from ..records import InputSet, Json, Message, Observation, StepRecord
 from ..tasks.text import of_split
@@ -27,7 +24,10 @@ from .case import Case
 from .inference import Entry, Predicted, Reading, ReadingSettings, predict, weighed, with_right
 from .inference.choose import choose
 from .judge_calls import bare_view
-from .steps import State, compiled
+from .steps import END, START, State, compiled, new_graph
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 ROWS = 50  # read at a time: what an interruption waits for
 UNDER_A_MODEL = 50  # validation rows that score a hypothesis
@@ -36,7 +36,7 @@ CHOOSE = "choose"
 
 def followed_by_reading(graph: Any) -> Any:
     """The graph of a method, and then the reading of what it left in the bank."""
-    outer = StateGraph(State, context_schema=Case)
+    outer = new_graph()
     outer.add_node("find", graph)
     outer.add_node("read", read_bank)
     outer.add_edge(START, "find")

@@ -11,34 +11,46 @@ mended hypothesis predicts nearly what the one before it did, so being redundant
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
+from ..config import MaxAnswers, MendingSettings, MethodName, TargetGap, ToolCalls
+from ..records import Json
 from . import Method
 from .case import Case
 from .judging import judge_and_tell, repair
 from .steps import State, ask_for_better, loop
 
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
 
 async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
     """Why the problem ends here, if it does."""
-    full = state["answers"] >= runtime.context.settings.max_answers
+    full = state["answers"] >= runtime.context.settings.method.max_answers
     return {"stop": "cap"} if full and not state["stop"] else {}
+
+
+class RefineSettings(MendingSettings):
+    """What `refine` can be set to."""
+
+    method: MethodName = "refine"
+    # On labelled text the published three rounds after the first answer.
+    by_family: ClassVar[Mapping[str, Mapping[str, Json]]] = {"text": {"max_answers": 4}}
+    max_answers: MaxAnswers = 8
+    tool_calls: ToolCalls = 0  # each answer is judged and told, so it is the try
+    feedback: bool | None = True
+    max_bad: int | None = None
+    target_gap: TargetGap = 1.0  # of families that know costs; docs/abd.md says why
 
 
 METHOD = Method(
     "refine",
     "tell the model what the oracle says of each answer and ask for a better one",
     ("programs", "logic", "text"),
-    loop(judge_and_tell, decide, ask=ask_for_better, repair=repair),
+    partial(loop, judge_and_tell, decide, ask=ask_for_better, repair=repair),
+    settings=RefineSettings,
     aim="better",
-    takes=frozenset({"max_answers", "target_gap", "repair", "template"}),
-    settings={
-        "max_answers": 8,
-        "tool_calls": 0,  # each answer is judged and told, so it is the try
-        "feedback": True,
-        "max_bad": None,
-        "target_gap": 1.0,  # of families that know costs; docs/abd.md says why
-    },
-    of_family={"text": {"max_answers": 4}},  # the published three rounds after the first answer
     text={"examples": 10, "hypotheses": 5},
 )

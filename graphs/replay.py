@@ -26,7 +26,7 @@ from ..records import (
     digest_of,
 )
 from ..store import ProblemRow, SessionJournal, Store
-from .runner import Spaces, executor_of, graph_of, make_case
+from .runner import SessionPlan
 from .steps import START_STATE
 
 
@@ -70,9 +70,8 @@ async def replay_session(
     step is 0 for what belongs to no step, problem "" for what belongs to none.
     """
     row_of_session = store.session(session)
-    settings, rows = row_of_session["settings"], store.problems(session)
-    graph, spaces = graph_of(settings, rows), Spaces(store)
-    execute = executor_of(settings, sandbox)
+    plan, rows = SessionPlan(store, session, row_of_session["settings"]), store.problems(session)
+    graph, execute = plan.graph(rows), plan.executor(sandbox)
     steps = 0
     differences: list[dict[str, Json]] = []
     altered = store.alterations(session)
@@ -85,26 +84,16 @@ async def replay_session(
                 noted.note(where or 0, name, "as its digest names it", "altered since")
         journal = _Recorded(store.journal(session), noted, live, _kinds(store, session, row))
         ledger = _Compared(store, session, row, noted)
-        case = make_case(
-            store,
-            session,
-            settings,
-            row,
-            spaces,
-            execute=execute,
-            solve=solve,
-            journal=journal,
-            ledger=ledger,
-        )
+        case = plan.case(row, execute=execute, solve=solve, journal=journal, ledger=ledger)
         if await _replay_problem(graph, case, row, noted):
             journal.check_end()
             ledger.check_end()
         steps += ledger.steps
         differences += noted.found
     recorded = row_of_session.get("digest")
-    if recorded is not None and recorded != store.digest(session):
+    if recorded is not None and recorded != (now := store.digest(session)):
         whole = Differences("")
-        whole.note(0, "digest of the session", recorded, store.digest(session))
+        whole.note(0, "digest of the session", recorded, now)
         differences += whole.found
     return {"session": session, "steps": steps, "differences": differences}
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..agents import Refused
 from ..agents.open_files import raise_limit
+from ..config import SPLITS
 from ..records import (
     BudgetSpent,
     Execute,
@@ -28,13 +29,12 @@ from ..store import ProblemRow, Store
 from ..tasks import family_of
 from ..tasks.text import of_split
 from ..tools.execute import executor
-from . import Method, method
+from . import method
 from .asking import Role
 from .budget import Budget
-from .case import Case, Event, Settings
+from .case import Case, Event, SessionSettings
 from .reading_bank import followed_by_reading
 from .steps import START_STATE
-from .text_settings import SPLITS
 
 A_COMMIT = 4  # of the problems side by side one in so many is waited for, where answers come fast
 MANY = 32  # problems side by side; of fewer each would wait longer than it saves
@@ -83,10 +83,9 @@ async def run_session(
           "open": len(todo), "layers": dict(sandbox.layers()) if sandbox else {},
           **_rows_of_texts(rows)})  # fmt: skip
 
-    graph = graph_of(settings, rows)
-    execute = executor_of(settings, sandbox)
+    plan = SessionPlan(store, session, settings)
+    graph, execute = plan.graph(rows), plan.executor(sandbox)
     waiting: Iterator[ProblemRow] = iter(todo)
-    spaces = Spaces(store)
     raise_limit(concurrency)
     turns = asyncio.Semaphore(max(1, concurrency))
     journal, ledger = store.journal(session), store.ledger(session)
@@ -118,9 +117,9 @@ async def run_session(
         for row in waiting:
             if stopping.is_set():
                 return
-            case = make_case(
-                store, session, settings, row, spaces, proposer=proposer, repairer=repairer,
-                players=players or {}, execute=execute, solve=solve, turns=turns,
+            case = plan.case(
+                row, players, proposer=proposer, repairer=repairer,
+                execute=execute, solve=solve, turns=turns,
                 budget=budget, stopping=stopping, emit=emit, cache=answers,
                 journal=journal, ledger=ledger,
             )  # fmt: skip
@@ -210,50 +209,57 @@ class Spaces:
         return self._known[digest]
 
 
-def executor_of(settings: Json, sandbox: Sandbox | None) -> Execute | None:
-    """The execute oracle of a session, one for all its problems."""
-    return None if sandbox is None else executor(sandbox, Settings.from_json(settings).limits)
-
-
-def graph_of(settings: Json, rows: Sequence[ProblemRow]) -> Any:
-    """The method's graph; where the session says how a bank is read, followed by the reading."""
-    family = rows[0].problem.family if rows else "programs"
-    chosen: Method = method(settings["method"], family)
-    text = Settings.from_json(settings).text
-    if text is None or text.inference is None:
-        return chosen.graph
-    return followed_by_reading(chosen.graph)
-
-
 def _shaping(model_settings: Json) -> Json:
     """What of a model's settings shapes its answers: where it is reached does not."""
     model = dict(model_settings or {})
     return {key: value for key, value in model.items() if key not in ("endpoint", "transport")}
 
 
-def make_case(
-    store: Store, session: str, settings: Json, row: ProblemRow, spaces: Spaces, **rest: Any
-) -> Case:
-    """A case as the session's record describes it. rest: what is live (proposer, execute, …) or
-    stands in for the store (journal, ledger)."""
-    course = Settings.from_json(settings)
-    tau = None if course.text is None else course.text.tau
-    family = family_of(row.problem, strict_contract=course.strict_contract, tau=tau)
-    players = rest.pop("players", {})
-    others = {
-        name: Role(_shaping(told), players.get(name))
-        for name, told in (settings.get("roles") or {}).items()
-    }
-    if "ledger" not in rest:
-        rest |= {"journal": store.journal(session), "ledger": store.ledger(session)}
-    return Case(
-        session=session,
-        problem=row.problem,
-        space=spaces[row.space],
-        family=family,
-        settings=course,
-        model=_shaping(settings["model_settings"]),
-        repairer_model=_shaping(settings.get("repairer_settings")),
-        others=others,
-        **rest,
-    )
+class SessionPlan:
+    """A session as its record describes it, read once: its graph, its execute oracle, its cases."""
+
+    def __init__(self, store: Store, session: str, record: Json) -> None:
+        self._store, self._session = store, session
+        self._spaces = Spaces(store)
+        self.settings = SessionSettings.from_record(record)
+        self._model = _shaping(record["model_settings"])
+        self._repairer_model = _shaping(record.get("repairer_settings"))
+        self._roles = {name: _shaping(one) for name, one in (record.get("roles") or {}).items()}
+
+    def executor(self, sandbox: Sandbox | None) -> Execute | None:
+        """The execute oracle, one for all problems."""
+        return None if sandbox is None else executor(sandbox, self.settings.limits)
+
+    def graph(self, rows: Sequence[ProblemRow]) -> Any:
+        """The method's graph; where the session says how a bank is read, followed by the reading."""
+        family = rows[0].problem.family if rows else "programs"
+        chosen = method(self.settings.method.method, family)
+        text = self.settings.text
+        if text is None or text.inference is None:
+            return chosen.graph
+        return followed_by_reading(chosen.graph)
+
+    def case(
+        self, row: ProblemRow, players: Mapping[str, Proposer] | None = None, **live: Any
+    ) -> Case:
+        """The context for one problem. live: what is opened (proposer, execute, …), or stands in for
+        the store (journal, ledger)."""
+        tau = None if self.settings.text is None else self.settings.text.tau
+        strict = self.settings.method.strict_contract
+        others = {name: Role(one, (players or {}).get(name)) for name, one in self._roles.items()}
+        if "ledger" not in live:
+            live |= {
+                "journal": self._store.journal(self._session),
+                "ledger": self._store.ledger(self._session),
+            }
+        return Case(
+            session=self._session,
+            problem=row.problem,
+            space=self._spaces[row.space],
+            family=family_of(row.problem, strict_contract=strict, tau=tau),
+            settings=self.settings,
+            model=self._model,
+            repairer_model=self._repairer_model,
+            others=others,
+            **live,
+        )

@@ -20,10 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
 from pydantic import BaseModel, ValidationError
 
 from ..agents import prompts
@@ -40,6 +38,22 @@ from ..records import (
 from .asking import PROPOSER, asked
 from .case import Case
 from .replies import read_back
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+
+START, END = (
+    "__start__",
+    "__end__",
+)  # as langgraph.graph names them; it is imported where a graph is built
+
+
+def new_graph() -> Any:
+    """An empty graph over `State`, whose nodes are given a `Case`."""
+    from langgraph.graph import StateGraph
+
+    return StateGraph(State, context_schema=Case)
 
 
 class State(TypedDict):
@@ -76,17 +90,17 @@ async def _ask_in_words(state: State, case: Case, aim: prompts.Aim) -> dict[str,
     messages = prompts.messages(
         view,
         case.words,
-        answer_format=case.settings.answer_format,
-        history=case.settings.history,
+        answer_format=case.answer_format,
+        history=case.settings.method.history,
         tools=bool(tools),
         aim=aim,
         count=count,
-        template=case.settings.template,
+        template=case.settings.method.template,
     )
-    full = case.settings.template == "full"
+    full = case.settings.method.template == "full"
     if full and count > 1 and not view.earlier and not tools:
         messages = case.prompts.propose(view, count)
-    schema = case.words.schema(case.settings.answer_format)
+    schema = case.words.schema(case.answer_format)
     return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
 
 
@@ -131,7 +145,7 @@ async def after_ask(
 
 def _calls_left(case: Case) -> int:
     used = sum(len(turn.get("tool_calls") or ()) for turn in case.tool_turns)
-    return max(0, case.settings.tool_calls - used)
+    return max(0, case.settings.method.tool_calls - used)
 
 
 def tool_specs(case: Case, view: View) -> list[ToolSpec]:
@@ -239,7 +253,7 @@ def loop(
     where `decide` or the asking names a reason to stop. A model that refuses tools is asked again
     without. repair: what comes between judge and record where the session's settings name who
     repairs."""
-    graph = StateGraph(State, context_schema=Case)
+    graph = new_graph()
     graph.add_node("ask", ask)
     graph.add_node("judge", judge)
     graph.add_node("decide", decide)
@@ -260,7 +274,7 @@ def loop(
 
 
 async def _after_judge(state: State, runtime: Runtime[Case]) -> Literal["repair", "record"]:
-    return "repair" if runtime.context.settings.repair and not state["stop"] else "record"
+    return "repair" if runtime.context.mending.repair and not state["stop"] else "record"
 
 
 async def _after_decide(state: State, runtime: Runtime[Case]) -> str:
@@ -269,7 +283,7 @@ async def _after_decide(state: State, runtime: Runtime[Case]) -> str:
 
 def in_line(*nodes: Callable[..., Any]) -> Any:
     """The graph whose nodes follow each other once, compiled."""
-    graph = StateGraph(State, context_schema=Case)
+    graph = new_graph()
     for node in nodes:
         graph.add_node(node)
     names = [START, *(node.__name__ for node in nodes), END]

@@ -14,16 +14,23 @@ given, unless `tool_calls` or `feedback` says so.
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from functools import partial
+from typing import TYPE_CHECKING
 
+from pydantic import model_validator
+
+from ..config import Feedback, MethodName, MethodSettings, ToolCalls
 from ..records import Json
+from ..records.settings import setting
 from . import Method
 from .case import Case
 from .judging import judge
 from .steps import State, loop
 
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
 ANSWERS = 3  # of a round
-ROUNDS = 5
 
 
 def round_of(step: int) -> int:
@@ -44,7 +51,7 @@ async def decide(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     case, step = runtime.context, state["step"]
     if state["stop"]:  # exhausted: there was no step
         step = ANSWERS * round_of(step) + 1
-    last = ANSWERS * case.settings.rounds
+    last = case.settings.method.max_answers
     if step > last:
         return {"stop": "answered" if state["answers"] == last else "exhausted"}
     if step % ANSWERS == 1:
@@ -52,18 +59,31 @@ async def decide(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     return {"step": step, "turn": 0, "stop": ""}
 
 
+class T3Settings(MethodSettings):
+    """What `t3` can be set to. `max_answers` follows from `rounds`."""
+
+    method: MethodName = "t3"
+    rounds: int = setting(
+        5, "Its rounds of three answers (5); on labelled text otherwise passes through the rows (1).",
+        metavar="N", ge=1,
+    )  # fmt: skip
+    max_answers: int = 3 * 5
+    max_bad: int | None = None
+    tool_calls: ToolCalls = 0
+    feedback: Feedback = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_answers(cls, values: dict[str, Json]) -> dict[str, Json]:
+        rounds = values.get("rounds")
+        return {**values, "max_answers": ANSWERS * rounds} if isinstance(rounds, int) else values
+
+
 METHOD = Method(
     "t3",
     "ask for exactly three hypotheses, in each of several rounds (GEAR's evaluation)",
     ("programs", "logic", "text"),
-    loop(judge_in_round, decide),
-    takes=frozenset({"feedback", "rounds", "template"}),
-    settings={
-        "rounds": ROUNDS,
-        "max_answers": ANSWERS * ROUNDS,
-        "max_bad": None,
-        "tool_calls": 0,
-        "feedback": False,
-    },
+    partial(loop, judge_in_round, decide),
+    settings=T3Settings,
     text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
 )

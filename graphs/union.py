@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
-
+from ..config import BankSettings
 from ..records import UNASKED, Agreement, Answered, BankEvent, Hypothesis, Json
 from ..tasks.label_answers import yes_no_in
 from . import Method
@@ -40,7 +38,10 @@ from .infer import entry_of
 from .inference import Entry
 from .judge_calls import bare_view
 from .papers_read import summarise
-from .steps import State, compiled
+from .steps import END, START, State, compiled, new_graph
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ async def after_rows(state: State, runtime: Runtime[Case]) -> str:
 
 def build() -> Any:
     """summarise -> ask_papers -> set_aside -> ask_data -> admit -> (hypogenic's rows) -> merge."""
-    graph = StateGraph(State, context_schema=Case)
+    graph = new_graph()
     for node in (
         summarise,
         ask_papers,
@@ -238,8 +239,8 @@ METHOD = Method(
     "union",
     "hypotheses of data and of literature in one bank, each thing said once (HypoBench)",
     ("text",),
-    build(),
-    takes=frozenset(),
+    build,
+    settings=BankSettings,
     reads=frozenset({"literature", "bank"}),
     optional=frozenset({"literature", "bank"}),
 )

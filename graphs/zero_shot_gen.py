@@ -5,13 +5,18 @@ The first examples give them their place in the bank; the model is shown none.
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from functools import partial
+from typing import TYPE_CHECKING
 
+from ..config import BankSettings
 from ..records import Json
 from . import Method
 from .bank_steps import admit, ask_for_new, close, record_bank
 from .case import Case
 from .steps import State, in_line
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 
 async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
@@ -22,7 +27,7 @@ METHOD = Method(
     "zero-shot-gen",
     "hypotheses without data, from what the model knows (HypoBench)",
     ("text",),
-    in_line(ask, admit, close, record_bank),
-    takes=frozenset(),
+    partial(in_line, ask, admit, close, record_bank),
+    settings=BankSettings,
     text={"hypotheses": 20},
 )

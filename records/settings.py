@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -44,8 +44,20 @@ def setting(
         flag: False for what only Python, stored sessions and `--method-arg` can set.
         bounds: ge, gt, le and the like, as pydantic takes them.
     """
+    return setting_of(text, default=default, metavar=metavar, option=option, flag=flag, **bounds)
+
+
+def setting_of(
+    text: str,
+    *,
+    metavar: str | None = None,
+    option: str | None = None,
+    flag: bool = True,
+    **bounds: Any,
+) -> Any:
+    """`setting` for an annotation, without a default: fields of several classes share it."""
     extra: dict[str, Any] = {"metavar": metavar, "option": option, "flag": flag}
-    return Field(default, description=text, json_schema_extra=extra, **bounds)
+    return Field(description=text, json_schema_extra=extra, **bounds)
 
 
 class Settings(BaseModel):
@@ -85,6 +97,18 @@ class Settings(BaseModel):
         for name, field in cls.model_fields.items():
             if is_option(field):
                 yield option_name(name, field), name, field
+
+    @classmethod
+    def check_field(cls, name: str, value: Any) -> None:
+        """Check one value by itself. Raises UsageError."""
+        field = cls.model_fields[name]
+        kind = typing.Annotated[field.annotation, *field.metadata]  # type: ignore[name-defined]
+        config = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
+        try:
+            TypeAdapter(kind, config=config).validate_python(value)
+        except ValidationError as error:
+            words = describe_value(option_name(name, field), value, field, error.errors()[0])
+            raise UsageError(words) from None
 
     def given(self) -> dict[str, Any]:
         """The fields that were set and not left to their defaults, by name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ...config import DataConfig
 from ...records import Json, Problem, Proposer, UsageError, canonical_json
 from ...tasks import task as task_named
 from ...tasks.difficulty import of_difficulty
@@ -96,7 +97,7 @@ def tasks_generate(
         return {"task": task, **told, **by, "path": str(out), "sha256": first["sha256"]}
     target = writable(out)
     if difficulty is None:
-        made = choose(task, problems=count, seed=seed).problems
+        made = choose(task, DataConfig(problems=count, seed=seed)).problems
     else:
         made = of_difficulty(source, count or GENERATED, seed, difficulty)
     write_lines(target, (canonical_json(_published(problem)) for problem in made))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ...config import BudgetConfig
 from ...records import DataError, Json, PeirceError, Proposer, UsageError, digest_of
 from ...tasks.files import expanded, read_text
 from ...tasks.label_generation import GENERATORS
@@ -18,8 +19,8 @@ from ...tasks.labels import Labels
 from ...tasks.sentences import shorten
 from ..score.judges import Asked, writer_of
 from ..session.driving import OnEvent, complete
-from ..session.intended import CONCURRENCY
-from ..session.settings import spending_of, split_model
+from ..session.planning import CONCURRENCY
+from ..session.settings import split_model
 from .calls_file import CallsFile, read_calls
 
 ABOUT_LETTERS = (10, 4_000)
@@ -68,7 +69,8 @@ def written(
     stub = Topic(name, about, (), (), ())
     replace(source, written=Posts(stub, with_twin)).check(out, count, seed, kinds)
     asked = writer_of(writing.model, writing.model_arg)
-    spending = spending_of(**(writing.spending or {}))
+    given = {name: one for name, one in (writing.spending or {}).items() if one is not None}
+    spending = BudgetConfig.model_validate(given).given()
     calls = read_calls(writing.calls or beside(out))
     try:
         by, told = complete(_write(draft, asked, calls, spending, seed, writing))

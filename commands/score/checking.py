@@ -15,13 +15,14 @@ import threading
 import time
 import warnings
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from ...config import RunConfig
 from ...records import (
     Agreement,
     DataError,
@@ -38,8 +39,10 @@ from ...records import (
     UsageError,
 )
 from ..arguments import checked
+from ..option_types import CheckOptions
 from ..problems import choose
 from ..session.driving import loop_runner
+from ..session.running import run_config
 
 LINES_AT_ONCE = 32
 NO_SPACE = InputSet("none", ())
@@ -51,58 +54,58 @@ def check(
     task: str,
     answers: str | Path,
     *,
-    data: str | Path | None = None,
-    problems: int | None = None,
-    problem: Sequence[str] = (),
-    sample: int | None = None,
-    observations: int | str | Path | None = None,
-    space: str | Path | None = None,
-    seed: int = 0,
-    answer_format: str | None = None,
-    strict_contract: bool = False,
-    sandbox: str = "process",
-    strict_sandbox: bool = False,
-    workers: int | None = None,
-    solver: str = "fast",
     evaluator: str = "exact",
-    label: str | None = None,
-    ood: str | None = None,
     split: str | None = None,
-    tau: float | None = None,
-    judge: str | None = None,
     judge_model: str | Proposer | None = None,
-    repeats: int | None = None,
-    roles: Mapping[str, Any] | None = None,
+    **settings: Unpack[CheckOptions],
 ) -> Iterator[dict[str, Json]]:
-    """One object for each line of `answers`, in its order: {"problem", "line", "verdict" (consistent,
-    inconsistent, malformed, error), "reason", "observations" and "hidden" (a mark each: true, false,
-    null), "undefined" (inputs of S by reason), "breaches", "seconds"} and what the family measures.
+    """Judge hypotheses that you bring: one object for each line of `answers`, in its order.
 
-    A line that cannot be judged gets the verdict "error" and a reason; the others still run. Of
-    labelled text: "hidden" are the rows of `split` (ind, else ood, else val), on which "accuracy",
-    "f1" and "covered" are the sentence's own. A sentence that is no exact rule is judged by
-    `judge_model` (settings of it: roles["judge"]); where none is named it is consistent with nothing
-    that is shown: "inconsistent", reason "needs_model: …", null marks, no accuracy.
+    A line that cannot be judged gets the verdict "error" and a reason; the others still run. A
+    sentence about labelled text that is no exact rule is judged by `judge_model`; where none is named
+    it is consistent with nothing that is shown: "inconsistent", reason "needs_model: …", null marks,
+    no accuracy.
+
+    Args:
+        task: the name of a task, or the path of your own task file.
+        answers: JSONL of hypotheses or raw answers.
+        evaluator: of rules about worlds, exact or released.
+        split: of labelled text, the rows that stand as hidden: ind, ood or val (the first that there
+            is), on which "accuracy", "f1" and "covered" are the sentence's own.
+        judge_model: labels texts; settings of it: roles["judge"].
+        settings: of the data, the contract, the sandbox and the judging, as of `run`.
+
+    Returns:
+        {"problem", "line", "verdict" (consistent, inconsistent, malformed, error), "reason",
+        "observations" and "hidden" (a mark each: true, false, null), "undefined" (inputs of S by
+        reason), "breaches", "seconds"} and what the family measures.
     """
+    return _check(task, answers, evaluator, split, judge_model, run_config(None, settings))
+
+
+def _check(
+    task: str,
+    answers: str | Path,
+    evaluator: str,
+    split: str | None,
+    judge_model: str | Proposer | None,
+    config: RunConfig,
+) -> Iterator[dict[str, Json]]:
     from ...tasks import family as family_named
     from ...tasks.files import locate, read_lines
     from ...tools.solve import check_solver
     from ..opening import opened
 
-    chosen = choose(
-        task, data=data, problems=problems, problem=problem, sample=sample,
-        observations=observations, space=space, seed=seed, label=label, ood=ood,
-    )  # fmt: skip
-    family = family_named(chosen.task.family, strict_contract=strict_contract)
-    own = {"split": split, "tau": tau, "judge": judge, "judge_model": judge_model,
-           "repeats": repeats}  # fmt: skip
-    of_text = _of_text(family, chosen.problems, own, roles)
-    form = answer_format or family.answer_formats[0]
+    sandbox = config.sandbox
+    chosen = choose(task, config.data)
+    family = family_named(chosen.task.family, strict_contract=config.method.strict_contract)
+    of_text = _of_text(family, chosen.problems, config, split, judge_model)
+    form = config.method.answer_format or family.answer_formats[0]
     if form not in family.answer_formats:
         raise UsageError(
             f"answer_format is {form!r}: it must be one of {', '.join(family.answer_formats)}"
         )
-    check_solver(solver)
+    check_solver(sandbox.solver)
     known = {one.id: (one, inputs) for one, inputs in chosen.pairs}
     if isinstance(family, Measuring):
         known = {name: (family.seen(one, evaluator), s) for name, (one, s) in known.items()}
@@ -113,19 +116,20 @@ def check(
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         opening = opened(
-            family, sandbox=sandbox, workers=workers, strict_sandbox=strict_sandbox, solver=solver
-        )
+            family, sandbox=sandbox.sandbox, workers=config.cluster.workers,
+            strict_sandbox=sandbox.strict_sandbox, solver=sandbox.solver,
+        )  # fmt: skip
         async with opening as tools:
             if missing := [name for name, on in tools.layers.items() if not on]:
                 warnings.warn(
-                    f"the sandbox {sandbox} runs here without {', '.join(missing)} (docs/safety.md)",
+                    f"the sandbox {sandbox.sandbox} runs here without {', '.join(missing)} (docs/safety.md)",
                     stacklevel=2,
                 )
             if of_text is None:
                 await Judge(family, form, tools.oracles(), known, evaluator).lines(lines, give)
                 return
             async with of_text.asked.opened() as proposer:
-                await of_text.judge(form, known, seed, proposer).lines(lines, give)
+                await of_text.judge(form, known, config.data.seed, proposer).lines(lines, give)
 
     yield from as_they_come(judged)
 
@@ -133,12 +137,14 @@ def check(
 def _of_text(
     family: Family,
     problems: Sequence[Problem],
-    own: Mapping[str, Any],
-    roles: Mapping[str, Any] | None,
+    config: RunConfig,
+    split: str | None,
+    judge_model: str | Proposer | None,
 ) -> Any:
     """How sentences about labelled text are judged, a `text_checking.Checking`; None of another
     family, which takes none of these options."""
     if family.oracle != "judge":
+        own = {"split": split, **config.text.given(), "judge_model": judge_model}
         for name, value in own.items():
             if value is not None:
                 raise UsageError(
@@ -148,7 +154,7 @@ def _of_text(
         return None
     from .text_checking import checking
 
-    return checking(family, problems, own, roles)
+    return checking(family, problems, config, split, judge_model)
 
 
 def as_they_come(work: Callable[[Callable[[Any], Awaitable[None]]], Any]) -> Iterator[Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from ...config import RolesConfig, TextSettings
 from ...records import Json, Proposer, UsageError
 from ..session.roles import PRICES, model_options, role_settings
 from ..session.settings import model_args_of
@@ -78,7 +79,7 @@ def _asked(
     unable: str,
 ) -> Asked:
     given_role = dict((roles or {}).get(role) or {})
-    told = dict(role_settings({role: given_role}, {}, ()).get(role, {}))
+    told = dict(role_settings(RolesConfig(roles={role: given_role})).get(role, {}))
     spec = told.pop("model", None) or model
     arguments = {**model_args_of(model_arg), **model_args_of(told.pop("model_arg", None) or ())}
     given = {key: value for key, value in own.items() if value is not None}
@@ -98,15 +99,11 @@ def _asked(
     return Asked(spec, model_options(spec, arguments, given))
 
 
-def judged_by(settings: Any, judge: str | None, asked: Asked) -> Any:
+def judged_by(settings: TextSettings, judge: str | None, asked: Asked) -> TextSettings:
     """The `TextSettings` with how texts are judged: as `judge` says, else by exact rules, and by
     the model where there is one. Raises UsageError for `model` without one."""
-    from ...graphs.text_settings import CHOICES
-
-    if judge is not None and judge not in CHOICES["judge"]:
-        raise UsageError(f"judge is {judge!r}: it must be one of {', '.join(CHOICES['judge'])}")
     if judge == "model" and asked.model is None:
         raise UsageError("judge is 'model', and no model is named: name one with --judge-model")
     if asked.model is None:
-        return replace(settings, judge="exact")
-    return replace(settings, judge=judge or "auto")
+        return settings.model_copy(update={"judge": "exact"})
+    return settings.model_copy(update={"judge": judge or "auto"})

@@ -9,20 +9,25 @@ weighed by what it says of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from ...config import TextSettings
 from ...records import DataError, InputSet, Json, Problem, Proposer, UsageError
 from ..arguments import checked
+from ..option_types import PredictOptions
 from ..outcome import store_path
 from ..session.bank_files import StoredBank, read_bank
-from ..session.intended import CONCURRENCY
+from ..session.planning import CONCURRENCY
+from ..session.roles import role_settings
+from ..session.running import run_config
 from ..session.settings import one_of
 from .checking import as_they_come
 from .judges import Asked, judge_of, judged_by
 
+SHAPING = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
 KEPT = (
     "similarity",
     "readers",
@@ -43,57 +48,54 @@ def predict(
     *,
     problem: str | None = None,
     label: str | None = None,
-    inference: str | None = None,
     model: str | Proposer | None = None,
     judge_model: str | Proposer | None = None,
-    judge: str | None = None,
-    repeats: int | None = None,
-    prompts: str | None = None,
     seed: int | None = None,
-    roles: Mapping[str, Any] | None = None,
-    temperature: float | None = None,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    reasoning_effort: str | None = None,
-    timeout_s: float | None = None,
-    retries: int | None = None,
-    model_arg: Sequence[str] | Mapping[str, Json] = (),
-    concurrency: int | None = None,
-    store: str | Path | None = None,
+    **settings: Unpack[PredictOptions],
 ) -> Iterator[dict[str, Json]]:
-    """One object for each row of `data`, in its order: {"row", "label", "how", "reason",
-    "hypothesis"}, and where the row has a label "expected" and "right".
+    """Apply a bank to new rows: one object for each row of `data`, in its order.
 
-    row: from 1. label: None where there is none, then reason says why (unreadable, needs_model).
-    how: see `graphs.inference.Decision`. hypothesis: the sentence that decided, where one did.
-    bank: a session, its prefix or `last`, or a file of `peirce bank --out`; problem: whose bank,
-    where it has several. label: the column of the labels, where it is not called as the bank says.
-    judge_model, else model: who is asked; without one exact rules alone decide. inference: a
-    strategy; None: the session's own, of a file multi. Raises UsageError, DataError and StoreError
-    before the first row, Unavailable at an outage.
+    Args:
+        bank: a session, its prefix or `last`, or a file of `peirce bank --out`.
+        data: the rows.
+        problem: whose bank, where it has several.
+        label: the column of the labels, where it is not called as the bank says.
+        model: who is asked, where `judge_model` names nobody; without either exact rules alone
+            decide.
+        judge_model: who is asked.
+        seed: of what is drawn; None: the session's own.
+        settings: how the bank is read (inference: None: the session's own, of a file multi), and
+            settings of the model that is asked.
+
+    Returns:
+        {"row" (from 1), "label", "how" (`graphs.inference.Decision`), "reason", "hypothesis" (the
+        sentence that decided, where one did)}, and where the row has a label "expected" and "right".
+        label: None where there is none, then reason says why (unreadable, needs_model).
+
+    Raises:
+        UsageError, DataError, StoreError: before the first row.
+        Unavailable: at an outage.
     """
-    from ...graphs.text_settings import TextSettings
-
-    own = {
-        "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "retries": retries,
-        "reasoning_effort": reasoning_effort, "timeout_s": timeout_s,
-    }  # fmt: skip
-    asked = judge_of(judge_model or model, own, model_arg, roles)
+    config = run_config(None, settings)
+    own = {name: getattr(config.model, name) for name in SHAPING}
+    roles = role_settings(config.roles)
+    asked = judge_of(judge_model or model, own, config.model.model_arg, roles)
+    store, concurrency = config.store.store, config.cluster.concurrency
+    text = config.text.given()
+    prompts, judge = text.get("prompts"), text.pop("judge", None)
     found = read_bank(bank, store_path(store))
     target = _problem_of(found, str(bank), problem)
     begun = found.settings.get("text") or {}
     whole = {name: begun[name] for name in KEPT if begun.get(name) is not None}
-    given = {"inference": inference, "repeats": repeats, "prompts": prompts}
-    whole |= {name: value for name, value in given.items() if value is not None}
-    settings = judged_by(TextSettings.from_json(whole), judge, asked)
-    _check_inference(settings.inference, target)
+    judged = judged_by(TextSettings(**{**whole, **text}), judge, asked)
+    _check_inference(judged.inference, target)
     if prompts == "config" and not target.public.get("templates"):
         raise UsageError(
             "prompts is 'config', and the bank's data set brings no prompts of its own"
         )
     drawn_by = found.settings.get("seed", 0) if seed is None else seed
     rows = _rows(data, target, label)
-    work = _Work(target, rows, settings, drawn_by, asked, concurrency or CONCURRENCY)
+    work = _Work(target, rows, judged, drawn_by, asked, concurrency or CONCURRENCY)
     work.check(str(bank))
     return _given(work)
 
@@ -176,13 +178,13 @@ def _rows(data: str | Path, problem: Problem, label: str | None) -> list[_Row]:
 class _Work:
     problem: Problem
     rows: Sequence[_Row]
-    settings: Any  # TextSettings
+    settings: TextSettings
     seed: int
     asked: Asked
     concurrency: int
 
     def case(self, proposer: Proposer | None) -> Any:
-        from ...graphs.case import Settings
+        from ...graphs.case import SessionSettings
         from ...graphs.infer import entries_of
         from ...graphs.memory import case_of
 
@@ -190,7 +192,7 @@ class _Work:
             self.problem,
             proposer,
             space=InputSet("none", ()),
-            settings=Settings(seed=self.seed, text=self.settings),
+            settings=SessionSettings(seed=self.seed, text=self.settings),
             session="predict",
             turns=asyncio.Semaphore(self.concurrency),
         )

@@ -29,7 +29,7 @@ from ...records import (
 from ...tasks.rating_answers import QUALITIES
 from ..arguments import checked
 from ..outcome import problem_in, reading, store_path
-from ..session.intended import CONCURRENCY
+from ..session.planning import CONCURRENCY
 from .checking import as_they_come
 from .judges import Asked, rater_of
 from .ratings_file import RatingsFile, beside, key_of, read_ratings

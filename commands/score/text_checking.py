@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from ...graphs.case import Case, Settings
+from ...config import SPLITS, RunConfig, TextSettings
+from ...graphs.case import Case, SessionSettings
 from ...graphs.memory import MemoryJournal, case_of
-from ...graphs.text_settings import SPLITS, TextSettings
 from ...records import (
     Agreement,
     CallKey,
@@ -28,7 +28,8 @@ from ...records import (
 )
 from ...reports.labels import scores
 from ...tasks.text import not_asked, of_split
-from ..session.intended import CONCURRENCY
+from ..session.planning import CONCURRENCY
+from ..session.roles import role_settings
 from ..session.settings import one_of
 from .checking import Judge
 from .judges import Asked, judge_of, judged_by
@@ -74,7 +75,7 @@ class TextJudge(Judge):
                 problem,
                 self.proposer,
                 space=InputSet("none", ()),
-                settings=Settings(seed=self.seed, text=self.settings),
+                settings=SessionSettings(seed=self.seed, text=self.settings),
                 session="check",
                 journal=Answers(),
                 turns=self._turns,
@@ -152,15 +153,17 @@ class Checking:
 def checking(
     family: Any,
     problems: Sequence[Problem],
-    own: Mapping[str, Any],
-    roles: Mapping[str, Any] | None,
+    config: RunConfig,
+    split: str | None,
+    judge_model: str | Proposer | None,
 ) -> Checking:
-    """own: split, tau, judge, judge_model, repeats, None where not given. Raises UsageError."""
-    _check_split(problems, own["split"])
-    asked = judge_of(own["judge_model"], {}, (), roles)
-    told = {name: own[name] for name in ("tau", "repeats") if own[name] is not None}
-    settings = judged_by(TextSettings.from_json(told), own["judge"], asked)
-    return Checking(replace(family, tau=settings.tau), settings, own["split"], asked)
+    """Raises UsageError for a split or a judge that cannot be."""
+    _check_split(problems, split)
+    asked = judge_of(judge_model, {}, (), role_settings(config.roles))
+    given = config.text.given()
+    told = {name: given[name] for name in ("tau", "repeats") if name in given}
+    settings = judged_by(TextSettings(**told), given.get("judge"), asked)
+    return Checking(replace(family, tau=settings.tau), settings, split, asked)
 
 
 def _split_of(problem: Problem, wanted: str | None) -> str:

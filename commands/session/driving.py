@@ -19,46 +19,59 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from ...records import Interrupted, Json, Proposer, Repairer
+from ...config import RunConfig
+from ...records import Interrupted, Json, Proposer, Repairer, UsageError
 from ...store import Store
-from .intended import in_process, side_by_side
-from .methods import open_repairer
+from .planning import default_concurrency, in_process, opening_settings, repairer_of, workers_of
 from .settings import shown_settings
 
 T = TypeVar("T")
 OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
-OPENING = ("sandbox", "workers", "strict_sandbox", "solver")
 
 
 @dataclass(frozen=True)
-class Told:
-    """What those who were opened say of themselves. model, repairs (None: nobody does): settings of
-    the proposer and the repairer; players: of the other roles; layers: of the sandbox; concurrency:
-    problems side by side."""
+class OpenedSettings:
+    """Settings that the opened models, sandbox and solver report about themselves.
+
+    Args:
+        model: of the proposer.
+        repairer: of who mends answers; None where nobody does.
+        players: of the models of other roles.
+        layers: which layers of the sandbox hold.
+        concurrency: problems side by side.
+    """
 
     model: Json
-    repairs: Json
+    repairer: Json
     players: Mapping[str, Json]
     layers: Mapping[str, bool]
     concurrency: int
 
 
-Begin: TypeAlias = Callable[[Store, Told], str]
+Begin: TypeAlias = Callable[[Store, OpenedSettings], str]
 
 
-async def drive(
+async def execute_session(
     path: Path,
     begin: Begin,
     family: str,
-    model: str | Proposer,
-    operational: Mapping[str, Json],
+    config: RunConfig,
+    players: Mapping[str, Json],
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
     retry_failed: bool = False,
-    repair: str | Repairer | None = None,
 ) -> str:
-    """Runs the session that `begin` names, and returns its id. operational: model_options, players,
-    sandbox, workers, strict_sandbox, solver, concurrency (None: as many as suits the model).
+    """Run the session that `begin` names, and return its id.
+
+    Args:
+        path: the store.
+        begin: makes or finds the session in the open store.
+        family: the family of its task.
+        config: how it is run.
+        players: {role: [model, its options]} of the roles that the proposer does not play.
+        on_event: is told what happens.
+        callbacks: LangChain's.
+        retry_failed: whether problems that failed are tried again.
     """
     from ...agents import open_model
     from ...graphs.budget import Budget
@@ -68,46 +81,50 @@ async def drive(
     from ..opening import opened
 
     emit = _showing(on_event) if on_event else (lambda event: None)
+    model, repair = config.model.model, repairer_of(config.method)
     async with AsyncExitStack() as stack:
         if isinstance(model, str):
-            proposer = await open_model(model, opening_options(model, operational))
+            proposer = await open_model(model, opening_settings(config.model, config.cluster))
             stack.push_async_callback(proposer.close)
         else:
             proposer = model
         model_settings = checked_settings(proposer)
         repairer = None
         if repair is not None:
-            repairer = await open_repairer(repair, _workers(operational))
+            repairer = await _open_repairer(repair, workers_of(config.cluster))
             if isinstance(repair, str):
                 stack.push_async_callback(repairer.close)
         repairer_settings = None if repairer is None else checked_settings(repairer)
-        players: dict[str, Proposer] = {}
-        for name, (spec, options) in (operational.get("players") or {}).items():
-            players[name] = await open_model(spec, options)
-            stack.push_async_callback(players[name].close)
-        told_by = {name: checked_settings(one) for name, one in players.items()}
+        others: dict[str, Proposer] = {}
+        for name, (spec, options) in players.items():
+            others[name] = await open_model(spec, options)
+            stack.push_async_callback(others[name].close)
+        told_by = {name: checked_settings(one) for name, one in others.items()}
         tools = await stack.enter_async_context(
             opened(
                 family_named(family),
-                **{name: operational[name] for name in OPENING if name in operational},
+                sandbox=config.sandbox.sandbox,
+                workers=config.cluster.workers,
+                strict_sandbox=config.sandbox.strict_sandbox,
+                solver=config.sandbox.solver,
             )
         )
         # Last: what cannot be run leaves no empty store behind.
         store = stack.enter_context(closing(Store.open(path, write=True)))
-        concurrency = operational["concurrency"] or side_by_side(model_settings)
-        told = Told(model_settings, repairer_settings, told_by, tools.layers, concurrency)
+        concurrency = config.cluster.concurrency or default_concurrency(model_settings)
+        told = OpenedSettings(model_settings, repairer_settings, told_by, tools.layers, concurrency)
         session = begin(store, told)
         before = store.session(session).get("seconds") or 0.0
-        limits = operational.get("spending", {})
+        limits = config.budget.given()
         used = store.usage(session)["by_kind"].get("model", {})
         start = time.monotonic()
         with interruptible(emit) as stopping:
             outcome = await run_session(
                 store, session, proposer=proposer, sandbox=tools.sandbox, solve=tools.solver,
-                repairer=repairer, players=players, stopping=stopping,
+                repairer=repairer, players=others, stopping=stopping,
                 concurrency=concurrency, on_event=emit, callbacks=callbacks,
                 retry_failed=retry_failed, budget=Budget.of(limits, used),
-                max_failures=limits.get("max_failures"), cache=operational.get("cache", True),
+                max_failures=config.budget.max_failures, cache=config.store.cache,
                 fast=in_process(model_settings),
             )  # fmt: skip
         seconds = round(before + time.monotonic() - start, 3)
@@ -118,6 +135,19 @@ async def drive(
         return session
 
 
+async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) -> Repairer:
+    """Who is meant; of an object, itself. options: of the model that repairs. Raises UsageError."""
+    if not isinstance(repair, str):
+        return repair
+    from ...agents import open_model
+
+    found: Any = await open_model(repair, options)
+    if not isinstance(found, Repairer):
+        await found.close()
+        raise UsageError(f"repair is {repair!r}: this model repairs nothing")
+    return found
+
+
 def _showing(on_event: OnEvent) -> OnEvent:
     """Tells of the session's settings as people read them."""
 
@@ -126,16 +156,6 @@ def _showing(on_event: OnEvent) -> OnEvent:
         on_event({**event, **shown})
 
     return tell
-
-
-def opening_options(model: str, operational: Mapping[str, Json]) -> dict[str, Json]:
-    """The model's own options; the embedded search also shares the number of workers."""
-    shared = _workers(operational) if model.partition(":")[0] == "search" else {}
-    return {**operational["model_options"], **shared}
-
-
-def _workers(operational: Mapping[str, Json]) -> dict[str, Json]:
-    return {"workers": operational["workers"]} if operational["workers"] else {}
 
 
 @contextlib.contextmanager

@@ -7,32 +7,24 @@ without bad answers may reach its target with the first; then a repairer is neve
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from ...records import Json, Proposer, Repairer, UsageError
-from ...tasks.sentences import nearest
-from ..arguments import check_arguments
-from ..problems import Chosen
-from .driving import OnEvent, complete, opening_options
-from .intended import Intended, intended
+from ...config import RunConfig
+from ...records import Json
+from .driving import OnEvent, complete
+from .planning import RunPlan, opening_settings, plan_run
 from .roles import ROLES
 
 ENDING = ("search", "scripted", "recorded")  # models that may have nothing left to say
 
 
-def forecast(
-    chosen: Chosen,
-    settings: Mapping[str, Json],
-    model: str | Proposer,
-    repair: str | Repairer | None = None,
-) -> dict[str, Json]:
+def forecast(plan: RunPlan) -> dict[str, Json]:
     """{task, method, model, seed, problems, calls: {role: {least, most}}}; least and most count
     over all problems, where no call fails. Of `ENDING` and of a proposer object the least is one
     call a problem; for imported answers no model is asked. Of labelled text as text_forecast.py says,
-    and "prompt_tokens", the estimate of the longest first prompt. repair: where somebody repairs, calls
+    and "prompt_tokens", the estimate of the longest first prompt. Where somebody repairs, calls
     has "repairer" too."""
+    chosen, settings, model = plan.chosen, plan.settings, plan.model
     problems = len(chosen.pairs)
     calls = {role: {"least": 0, "most": 0} for role in ROLES}
     beside: dict[str, Json] = {}
@@ -54,7 +46,7 @@ def forecast(
             "least": problems * (settings.get("rounds", 1) if ends else answers),
             "most": problems * settings["max_answers"] * turns,
         }
-    if repair is not None:
+    if plan.repair is not None:
         calls["repairer"] = {"least": 0, "most": problems * settings["max_answers"]}
     return {
         "task": settings["task"],
@@ -67,39 +59,31 @@ def forecast(
     }
 
 
-def planned(task: str, run: Callable[..., Any], given: Mapping[str, Json]) -> dict[str, Json]:
-    """The forecast of a `run` with the options `given`. Raises UsageError and DataError as the run
-    would, as far as that is known before a model is asked or loaded."""
+def forecast_run(task: str, config: RunConfig) -> dict[str, Json]:
+    """The forecast of a run. Raises UsageError and DataError as the run would, as far as that is
+    known before a model is asked or loaded."""
     from ...agents import check_model
     from ...graphs.replies import checked_settings
 
-    parameters = inspect.signature(run).parameters
-    defaults = {name: one.default for name, one in parameters.items() if name != "task"}
-    for name in given:
-        if name not in defaults:
-            raise UsageError(f"run takes no option {name!r}{nearest(name, list(defaults))}")
-    check_arguments(run, given)
-    what = intended(task, {**defaults, **given})
-    if isinstance(what.model, str):
-        complete(check_model(what.model, opening_options(what.model, what.operational)))
+    plan = plan_run(task, config)
+    if isinstance(plan.model, str):
+        complete(check_model(plan.model, opening_settings(config.model, config.cluster)))
     else:
-        checked_settings(what.model)
-    if isinstance(what.repair, str):
-        complete(check_model(what.repair, {}))
-    return forecast(what.chosen, what.settings, what.model, what.repair)
+        checked_settings(plan.model)
+    if isinstance(plan.repair, str):
+        complete(check_model(plan.repair, {}))
+    return forecast(plan)
 
 
-def with_forecast(
-    on_event: OnEvent | None, what: Intended, model: str | Proposer
-) -> OnEvent | None:
+def with_forecast(on_event: OnEvent | None, plan: RunPlan) -> OnEvent | None:
     """Tells a listener with the start of a session on labelled text how many calls it may take."""
-    if on_event is None or "text" not in what.settings:
+    if on_event is None or "text" not in plan.settings:
         return on_event
 
     def tell(event: Mapping[str, Json]) -> None:
         more = {}
         if event["type"] == "session":
-            more = {"calls": forecast(what.chosen, what.settings, model, what.repair)["calls"]}
+            more = {"calls": forecast(plan)["calls"]}
         on_event({**event, **more})
 
     return tell

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import json
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 from ...secrecy import SECRET_NAME, scrubbed
 
 if TYPE_CHECKING:
+    from ...config import RolesConfig
     from ...records import Json, UsageError
 
 OTHERS = ("judge", "scorer", "literature")
@@ -49,7 +49,7 @@ def _settings_of(module: str) -> Sequence[str]:
     return tuple(getattr(room, "SETTINGS", ()))
 
 
-def fitting(
+def drop_unsupported(
     model: str, options: Mapping[str, Any], standing: Collection[str], pairs: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
     """`options` and K=V `pairs` of file and environment without those that this kind of model does
@@ -58,9 +58,7 @@ def fitting(
     taken = adapter_settings(model)
     fields = taken_fields(model)
     shaping = role_keys() - {"model", "model_arg", *PRICES} - taken - fields
-    kept = {
-        key: None if key in standing and key in shaping else one for key, one in options.items()
-    }
+    kept = {key: one for key, one in options.items() if key not in standing or key not in shaping}
     return kept, [pair for pair in pairs if fields or pair.partition("=")[0] in taken]
 
 
@@ -96,20 +94,18 @@ def model_options(
     return options | ({"model_args": fields} if fields else {})
 
 
-def role_settings(
-    given: Mapping[str, Mapping[str, Json]], models: Mapping[str, str | None], flags: Sequence[str]
-) -> dict[str, dict[str, Json]]:
-    """{role: {"model": …, key: value}} from the configuration, --judge-model and its like, and
-    --role ROLE.KEY=VALUE; checked. Raises UsageError."""
-    roles = {role: dict(settings) for role, settings in given.items()}
-    for flag in flags:
+def role_settings(config: RolesConfig) -> dict[str, dict[str, Json]]:
+    """{role: {"model": …, key: value}} of the roles that are set up: tables before --role
+    ROLE.KEY=VALUE before --judge-model and its like. Raises UsageError."""
+    roles = {role: dict(settings) for role, settings in (config.roles or {}).items()}
+    for flag in config.role:
         name, equals, text = flag.partition("=")
         role, dot, key = name.partition(".")
         if not (equals and dot and key):
             raise _wrong("--role must be ROLE.KEY=VALUE, as in judge.temperature=0")
         roles.setdefault(role, {})[key.replace("-", "_")] = value_of(text)
-    for role, model in models.items():
-        if model is not None:
+    for role in OTHERS:
+        if (model := getattr(config, f"{role}_model")) is not None:
             roles.setdefault(role, {})["model"] = model
     for role, settings in roles.items():
         _check(role, settings)
@@ -137,19 +133,19 @@ def _check(role: str, settings: Mapping[str, Json]) -> None:
 
 
 def _check_kinds(role: str, settings: Mapping[str, Json]) -> None:
-    """What is an option of `run` too is of the same kind as there."""
+    """What is a setting of the proposer too is of the same kind as there."""
+    from ...config import BudgetConfig, ModelConfig
     from ...records import UsageError
-    from ..arguments import check_arguments
-    from .running import run
 
-    options = inspect.signature(run).parameters
     for key, value in settings.items():
         if key == "model" and not isinstance(value, str | None):
             raise _wrong(f"the model of role {role} must be a text")
-        try:
-            check_arguments(run, {key: value} if key in options else {})
-        except UsageError as error:
-            raise _wrong(f"role {role}: {error}") from None
+        for part in (ModelConfig, BudgetConfig):
+            if key in part.model_fields and value is not None:
+                try:
+                    part.check_field(key, value)
+                except UsageError as error:
+                    raise _wrong(f"role {role}: {error}") from None
 
 
 def _check_own(role: str, model: str, settings: Mapping[str, Json]) -> None:

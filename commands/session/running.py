@@ -1,150 +1,94 @@
-"""The verbs that run something: `run`, `plan`, `resume`, `import_recorded`."""
+"""The commands that run something: `run`, `plan`, `resume`, `import_recorded`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from ... import graphs
+from ...config import BudgetConfig, RunConfig
 from ...records import Json, Proposer, Repairer, UsageError
 from ...store import Store
 from ..arguments import checked
+from ..option_types import ResumeOptions, RunOptions
 from ..outcome import Session, outcome, reading, store_path
-from ..problems import choose, task_like
-from .driving import OnEvent, Told, complete, drive
-from .forecast import planned, with_forecast
-from .intended import intended
-from .methods import repair_settings
-from .settings import given, model_name, role_records, spending_of, split_model
+from .driving import OnEvent, OpenedSettings, complete, execute_session
+from .forecast import forecast_run, with_forecast
+from .planning import RunPlan, plan_run, repairer_of
+from .settings import model_name, role_records, split_model
+from .stored_config import stored_config
 
 
-@checked
 def run(
     task: str,
+    config: RunConfig | None = None,
     *,
-    data: str | Path | None = None,
-    problems: int | None = None,
-    problem: Sequence[str] = (),
-    sample: int | None = None,
-    observations: int | str | Path | None = None,
-    space: str | Path | None = None,
-    method: str = "abduce",
-    model: str | Proposer = "search",
-    seed: int = 0,
-    answer_format: str | None = None,
-    history: str = "descriptions",
-    template: str | None = None,
-    strict_contract: bool = False,
-    max_answers: int | None = None,
-    tool_calls: int | None = None,
-    feedback: bool | None = None,
-    target_gap: float | None = None,
-    repair: str | Repairer | None = None,
-    label: str | None = None,
-    ood: str | None = None,
-    subset: Sequence[str] = (),
-    split_seed: int = 0,
-    fractions: Sequence[float] | None = None,
-    fixed: str | Path | None = None,
-    examples: int | str | None = None,
-    hypotheses: int | None = None,
-    rounds: int | None = None,
-    tau: float | None = None,
-    judge: str | None = None,
-    repeats: int | None = None,
-    prompts: str | None = None,
-    shots: int | None = None,
-    inference: str | None = None,
-    validation_rows: int | None = None,
-    split: Sequence[str] = (),
-    literature: str | Path | None = None,
-    bank: Sequence[str | Path] = (),
-    method_arg: Sequence[str] | Mapping[str, Json] = (),
-    temperature: float | None = None,
-    top_p: float | None = None,
-    max_tokens: int | None = None,
-    reasoning_effort: str | None = None,
-    timeout_s: float | None = None,
-    retries: int | None = None,
-    model_arg: Sequence[str] | Mapping[str, Json] = (),
-    roles: Mapping[str, Any] | None = None,
-    budget_expansions: int | None = None,
-    preset: str | None = None,
-    budget_tokens: int | None = None,
-    budget_usd: float | None = None,
-    price_in: float | None = None,
-    price_out: float | None = None,
-    price_cached: float | None = None,
-    max_failures: int | None = None,
-    cache: bool = True,
-    store: str | Path | None = None,
-    sandbox: str = "process",
-    strict_sandbox: bool = False,
-    workers: int | None = None,
-    solver: str = "fast",
-    concurrency: int | None = None,
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
+    **overrides: Unpack[RunOptions],
 ) -> Session:
-    """Runs a session on the problems of `task` and returns what it came to.
+    """Run a session on the problems of `task` and return what it came to.
 
-    model: a model string or a Proposer of your own (`resume` then needs it again).
-    on_event: is told what happens (reports/screen.py). callbacks: LangChain's, for tracing.
-    subset: train, validation, held-out: only problems that preference pairs put there, by
-    `split_seed`, `fractions` and `fixed` (as `pairs` takes them).
-    model_arg: further settings of the model, or fields of an endpoint's request.
-    roles: {"judge": {"model": …, "temperature": …}}: who labels texts, and who reads literature,
-    where it is not the proposer (`scorer` is recorded, no method asks it yet).
-    max_answers: of a problem; None: the method's own (abduce 25, refine 8, io 1, t3 three a round).
-    rounds: of t3, its conversations (5); of hypogenic and its kin, passes through the rows.
-    tool_calls: of the model, at most so many an answer; None: 4, of refine, io and t3, and of the
-    template compact, 0.
-    template: of prompts, full (None) or compact, few tokens for small models.
-    feedback: whether the next prompt says where an answer failed; None: to a model that takes no
-    tools.
-    target_gap: of refine on rules about worlds, the cost above the lower bound a prompt world at
-    which it stops (1.0). repair: of refine there, "search" or a Repairer of your own (`resume` then
-    needs it again), which mends each answer that falls short of the target.
-    solver: of rules about worlds, "fast" (Z3 only where the fast path ends) or "z3".
-    cache: whether what another session of the store has asked of the same model is answered from
-    there.
+    Args:
+        task: the name of a task, or the path of your own task file.
+        config: its settings; None for the defaults.
+        on_event: is told what happens (reports/screen.py).
+        callbacks: LangChain's, for tracing.
+        overrides: single settings by name, laid over `config`; None counts as not given. What each
+            means stands in config.py, in `peirce run --help` and in docs/command-line.md.
 
-    Of labelled text (docs/hypogenic.md): label, the column of the labels; ood, which OOD rows;
-    literature, papers; bank, sessions or files; judge, auto, exact or model; inference, a strategy,
-    or "choose"; the others as in `graphs.text_settings.TextSettings`, of which `method_arg` sets any.
+    Raises:
+        UsageError: a setting that cannot be.
+        PeirceError: any other expected end, in one sentence.
     """
-    options = dict(locals())
-    what = intended(options.pop("task"), options)
-    path = Path(what.operational["store"])
+    plan = plan_run(task, run_config(config, overrides))
+    on_event = with_forecast(on_event, plan)
+    return _execute(plan, on_event, callbacks)
 
-    def begin(opened: Store, told: Told) -> str:
-        shaping, answered = split_model(told.model)
-        shown = model_name(model, told.model, shown=True)
-        reached = {"layers": dict(told.layers), "model_name": shown, **answered}
-        reached["concurrency"] = told.concurrency
-        whole = what.settings | {
-            "model": model_name(model, told.model),
+
+def plan(
+    task: str, config: RunConfig | None = None, **overrides: Unpack[RunOptions]
+) -> dict[str, Json]:
+    """What `run` with these settings would take, as `forecast.forecast` counts it: {task, method,
+    model, seed, problems, calls: {role: {least, most}}}. Refuses what `run` would, as far as that can
+    be known without asking or loading a model; asks nothing, makes no store."""
+    return forecast_run(task, run_config(config, overrides))
+
+
+def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunConfig:
+    """The configuration with single settings laid over it. Raises UsageError."""
+    return RunConfig.from_options(overrides, graphs, config)
+
+
+def _execute(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any]) -> Session:
+    path = Path(plan.operational["store"])
+
+    def begin(store: Store, opened: OpenedSettings) -> str:
+        shaping, answered = split_model(opened.model)
+        shown = model_name(plan.model, opened.model, shown=True)
+        reached = {"layers": dict(opened.layers), "model_name": shown, **answered}
+        reached["concurrency"] = opened.concurrency
+        settings = plan.settings | {
+            "model": model_name(plan.model, opened.model),
             "model_settings": shaping,
-            **repair_settings(what.repair, told.repairs),
-            **role_records(told.players),
-            "operational": what.operational | reached,
+            **_repair_record(plan.repair, opened.repairer),
+            **role_records(opened.players),
+            "operational": plan.operational | reached,
         }
-        return opened.create_session(whole, what.chosen.pairs)
+        return store.create_session(settings, plan.chosen.pairs)
 
-    family = what.chosen.task.family
-    on_event = with_forecast(on_event, what, model)
-    driven = drive(
-        path, begin, family, model, what.operational, on_event, callbacks, repair=what.repair
-    )
-    return outcome(path, complete(driven))
+    family, players = plan.settings["family"], plan.operational["players"]
+    work = execute_session(path, begin, family, plan.config, players, on_event, callbacks)
+    return outcome(path, complete(work))
 
 
-@checked
-def plan(task: str, **options: Any) -> dict[str, Json]:
-    """What `run` with these options would take, as `verbs.forecast.forecast` counts it: {task,
-    method, model, seed, problems, calls: {role: {least, most}}}. Refuses what `run` would, as far
-    as that can be known without asking or loading a model; asks nothing, makes no store."""
-    return planned(task, run, options)
+def _repair_record(repair: str | Repairer | None, settings: Json) -> dict[str, Json]:
+    """What a session records of who repairs. settings: what they say of themselves."""
+    if repair is None:
+        return {}
+    name = repair if isinstance(repair, str) else str(settings.get("model", type(repair).__name__))
+    return {"repair": name, "repairer_settings": split_model(settings)[0]}
 
 
 @checked
@@ -153,56 +97,40 @@ def resume(
     *,
     model: Proposer | None = None,
     repair: Repairer | None = None,
-    store: str | Path | None = None,
-    timeout_s: float | None = None,
-    retries: int | None = None,
-    sandbox: str | None = None,
-    strict_sandbox: bool | None = None,
-    workers: int | None = None,
-    solver: str | None = None,
-    concurrency: int | None = None,
-    budget_tokens: int | None = None,
-    budget_usd: float | None = None,
-    price_in: float | None = None,
-    price_out: float | None = None,
-    price_cached: float | None = None,
-    max_failures: int | None = None,
-    cache: bool | None = None,
     retry_failed: bool = False,
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
+    **overrides: Unpack[ResumeOptions],
 ) -> Session:
-    """Goes on where `session` stopped, with the settings that it recorded. Problems that failed (an
-    endpoint that was down) are left as they are unless `retry_failed`. Budgets count what was spent
-    before; one given here takes the place of the one that the session began with."""
-    path = store_path(store)
-    with reading(path) as opened:
-        found = opened.find(session)
-        record = opened.session(found)
+    """Go on where a session stopped, with the settings that it recorded.
+
+    Args:
+        session: its id, a unique prefix of it, or "last".
+        model: the proposer object that it ran with, where it ran with one.
+        repair: the repairer object that it ran with, where it ran with one.
+        retry_failed: also try the problems that failed (an endpoint that was down).
+        on_event: is told what happens.
+        callbacks: LangChain's.
+        overrides: settings that may differ from those recorded. Budgets count what was spent
+            before; one given here takes the place of the one that the session began with.
+    """
+    path = store_path(overrides.get("store"))
+    with reading(path) as store:
+        found = store.find(session)
+        record = store.session(found)
     settings = record["settings"]
-    operational = settings["operational"] | given(
-        sandbox=sandbox,
-        strict_sandbox=strict_sandbox,
-        workers=workers,
-        solver=solver,
-        concurrency=concurrency,
-        cache=cache,
+    before = stored_config(record)
+    recorded = before.model_copy(
+        update={"budget": BudgetConfig(**(record.get("spending") or before.budget.given()))}
     )
-    begun = record.get("spending") or settings["operational"].get("spending", {})
-    operational["spending"] = spending_of(
-        begun, budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
-        price_out=price_out, price_cached=price_cached, max_failures=max_failures,
-    )  # fmt: skip
-    again_with = given(timeout_s=timeout_s, retries=retries)
-    operational["model_options"] = {**operational["model_options"], **again_with}
-    spec = model or operational["model"]
-    if spec is None:
+    objects = {"model": model, "repair": repair}
+    config = RunConfig.from_options({**overrides, **objects}, graphs, recorded)
+    if settings["operational"]["model"] is None and model is None:
         raise UsageError(
             f"session {found} ran with a proposer object: resume it from Python, with"
             " peirce.resume(session, model=...)"
         )
-
-    repairer = repair or operational.get("repair")
+    repairer = repairer_of(config.method)
     if settings.get("repair") and repairer is None:
         raise UsageError(
             f"session {found} ran with a repairer object: resume it from Python, with"
@@ -211,72 +139,77 @@ def resume(
     if repair is not None and not settings.get("repair"):
         raise UsageError(f"session {found} was begun without repair: leave repair out")
 
-    def again(opened: Store, told: Told) -> str:
-        now = repair_settings(repairer, told.repairs)
-        if any(settings.get(key) != value for key, value in now.items()):
-            raise UsageError(
-                f"session {found} was begun with the repairer {settings['repairer_settings']}, not"
-                f" {now['repairer_settings']}: begin a new session for another one"
-            )
-        shaping, begun = (split_model(s)[0] for s in (told.model, settings["model_settings"]))
-        if shaping != begun:
-            raise UsageError(
-                f"session {found} was begun with the model {begun}, not {shaping}: begin a new"
-                " session for another one"
-            )
-        if role_records(told.players).get("roles") != settings.get("roles"):
-            raise UsageError(
-                f"session {found} was begun with the roles {settings.get('roles')}, not"
-                f" {role_records(told.players).get('roles')}: begin a new session for others"
-            )
+    def check(store: Store, opened: OpenedSettings) -> str:
+        _check_unchanged(found, settings, opened, repairer)
         return found
 
-    family = settings["family"]
-    driven = drive(
-        path, again, family, spec, operational, on_event, callbacks, retry_failed, repairer
-    )
-    return outcome(path, complete(driven))
+    family, players = settings["family"], settings["operational"].get("players") or {}
+    work = execute_session(path, check, family, config, players, on_event, callbacks, retry_failed)
+    return outcome(path, complete(work))
 
 
-@checked
+def _check_unchanged(
+    session: str, settings: Json, opened: OpenedSettings, repairer: str | Repairer | None
+) -> None:
+    """Raises UsageError where what was opened is not what the session was begun with."""
+    now = _repair_record(repairer, opened.repairer)
+    if any(settings.get(key) != value for key, value in now.items()):
+        raise UsageError(
+            f"session {session} was begun with the repairer {settings['repairer_settings']}, not"
+            f" {now['repairer_settings']}: begin a new session for another one"
+        )
+    shaping, begun = (split_model(s)[0] for s in (opened.model, settings["model_settings"]))
+    if shaping != begun:
+        raise UsageError(
+            f"session {session} was begun with the model {begun}, not {shaping}: begin a new"
+            " session for another one"
+        )
+    roles = role_records(opened.players).get("roles")
+    if roles != settings.get("roles"):
+        raise UsageError(
+            f"session {session} was begun with the roles {settings.get('roles')}, not {roles}:"
+            " begin a new session for others"
+        )
+
+
 def import_recorded(
     file: str | Path,
     *,
-    data: str | Path | None = None,
     task: str | None = None,
-    observations: int | str | Path | None = None,
-    answer_format: str | None = None,
     of_model: str | None = None,
-    **options: Any,
+    **overrides: Unpack[RunOptions],
 ) -> Session:
-    """Judges every recorded answer of `file` on the problems of `data`; nothing is decided.
+    """Judge every recorded answer of `file` on the problems of `data`; nothing is decided.
 
-    The task is guessed from the record's "dataset" unless it is named; problems without a
-    recorded answer are left out. answer_format: None is how recorded answers of the family come
-    (of programs a fenced function). of_model: whose answers, where the file holds those of several
-    models. Other options are `run`'s.
+    Args:
+        file: the record.
+        task: its task; None where the record's "dataset" tells it.
+        of_model: whose answers, where the file holds those of several models.
+        overrides: settings as of `run`. Problems without a recorded answer are left out;
+            answer_format: None for how recorded answers of the family come (of programs a fenced
+            function).
     """
     from ...agents.recorded import read_record
-
-    record = read_record(file, of_model)
-    if of_model is not None:
-        options["model_arg"] = {"of_model": of_model}
     from ...tasks import own
+    from ..problems import choose, task_like
 
+    config = run_config(None, overrides)
+    record = read_record(file, of_model)
     name = task or task_like(str(record.about.get("dataset", "")), file)
-    if data is None and not own.is_path(name):
+    if config.data.data is None and not own.is_path(name):
         raise UsageError(
             f"{file} holds answers and no problems: name their file, as in"
             f" `peirce import {file} --data {name}.jsonl`"
         )
-    chosen = choose(name, data=data, observations=observations, seed=options.get("seed", 0))
-    here = chosen.problems
-    if answer_format is None and chosen.task.family == "programs":
-        answer_format = "fenced_function"
-    answered = [problem.id for problem in here if problem.id in record.answers]
+    chosen = choose(name, config.data)
+    answered = [problem.id for problem in chosen.problems if problem.id in record.answers]
     if not answered:
-        raise UsageError(f"no problem of {data} has an answer in {file}")
-    return run(
-        name, data=data, problem=answered, observations=observations, method="imported",
-        model=f"recorded:{file}", answer_format=answer_format, **options,
-    )  # fmt: skip
+        raise UsageError(f"no problem of {config.data.data} has an answer in {file}")
+    settings: RunOptions = {
+        **overrides, "problem": answered, "method": "imported", "model": f"recorded:{file}",
+    }  # fmt: skip
+    if of_model is not None:
+        settings["model_arg"] = {"of_model": of_model}
+    if overrides.get("answer_format") is None and chosen.task.family == "programs":
+        settings["answer_format"] = "fenced_function"
+    return run(name, **settings)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
-from typing import cast
 
-from ...records import Json, Proposer, UsageError
-from ..problems import Chosen
+from ...config import MethodSettings
+from ...records import Family, Json, Problem, Proposer, UsageError
 from .roles import value_of
 
 PACKAGES = (
@@ -26,33 +25,21 @@ FILE = "answers_from"  # of a model that reads them from a file: {"name", "sha25
 BY_NAME = ("data", "observations", "sample", "subset", "space", "task_file", "answers")
 
 
-def course(
-    chosen: Chosen, method: str, answer_format: str | None, history: str, template: str
-) -> dict[str, Json]:
-    """The part of a session's settings that says what is done on what, in which words. A template
-    that is not the full one is recorded by `methods.course_of`."""
+def session_words(problem: Problem, family: Family, method: MethodSettings) -> dict[str, Json]:
+    """The part of a session's settings that says in which words it goes, and by which code: the rule
+    of equality, a digest of the prompts, versions of packages."""
     from ... import graphs
     from ...agents import prompts
     from ...sandbox.inside.canonical import EQUALITY_VERSION
-    from ...tasks import family_of
     from ...tasks.own_words import EQUALITY
 
-    family = family_of(chosen.problems[0])
-    rule = chosen.problems[0].public.get(EQUALITY)
-    aim = graphs.method(method, family.name).aim
-    form = answer_format or family.answer_formats[0]
-    one_of("answer_format", form, family.answer_formats)
-    one_of("history", history, prompts.HISTORIES)
-    one_of("template", template, prompts.TEMPLATES)
+    rule = problem.public.get(EQUALITY)
+    aim = graphs.method(method.method, family.name).aim
+    form = method.answer_format or family.answer_formats[0]
     return {
-        "task": chosen.task.name,
-        "family": family.name,
-        "method": method,
-        "answer_format": form,
-        "history": history,
         "equality": EQUALITY_VERSION,
         **({} if rule is None else {"equality_rule": rule}),
-        "prompt": prompts.prompt_hash(family.words, form, aim, cast(prompts.Template, template)),
+        "prompt": prompts.prompt_hash(family.words, form, aim, method.template),
         "versions": versions(),
     }
 
@@ -122,20 +109,6 @@ def model_args_of(given: Sequence[str] | Mapping[str, Json]) -> dict[str, Json]:
             raise UsageError(f"--model-arg {pair!r}: it must be K=V, as in reasoning_effort=low")
         pairs[key] = value_of(value)
     return pairs
-
-
-def spending_of(begun: Mapping[str, Json] | None = None, **options: Json) -> dict[str, Json]:
-    """Budgets, prices and max_failures: those of `begun` where none is given. Raises UsageError
-    for a number that cannot be one and for a budget without the prices that it needs."""
-    from ...graphs.budget import check_spending, spending
-
-    limits = {**(begun or {}), **spending(**options)}
-    check_spending(limits)
-    return limits
-
-
-def given(**options: Json) -> dict[str, Json]:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def one_of(name: str, value: str, valid: Sequence[str]) -> None:

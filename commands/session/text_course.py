@@ -8,71 +8,65 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...config import RunConfig, TextConfig, TextSettings
 from ...records import Digest, Family, InputSet, Json, Problem, Proposer, UsageError
+from ...records.settings import option_name
 from ..problems import Chosen
 from .bank_files import read_bank
 from .settings import model_args_of
 
-# options of `run` that are settings of `graphs.text_settings.TextSettings`, by the names there
-SETTINGS = ("examples", "hypotheses", "rounds", "tau", "judge", "repeats", "prompts", "shots",
-            "inference")  # fmt: skip
-OPTIONS = (*SETTINGS, "literature", "bank", "split", "method_arg", "validation_rows")
 WITHOUT_JUDGE = ("search", "recorded")  # kinds of models that label no texts
-ALL = "all"
+NOT_SETTINGS = ("literature", "bank", "method_arg")  # of `config.TextConfig`
 
 
 def text_course(
-    method: str,
-    family: Family,
-    problem: Problem,
-    model: str | Proposer,
-    options: Mapping[str, Any],
+    config: RunConfig, family: Family, problem: Problem, roles: Mapping[str, Mapping[str, Json]]
 ) -> dict[str, Json]:
     """{"text": settings, "text_prompt": a digest of the wording} of a session on labelled text, {} of
-    another. problem: the first. Raises UsageError for options
-    that only such sessions take, for unknown settings, and for a method that needs a judge."""
+    another. problem: the first; roles: as `roles.role_settings` gives them. Raises UsageError for
+    settings that only such sessions take, and for a method that needs a judge."""
     from ... import graphs
     from ...graphs.inference import STRATEGIES
-    from ...graphs.text_settings import TextSettings
 
-    given = _given(options)
-    if "rounds" in graphs.method(method, family.name).takes:
-        given.pop("rounds", None)  # of conversations
+    given = {name: one for name, one in config.text.given().items() if one not in ((), [], {})}
     if family.oracle != "judge":
         if given:
-            name = next(iter(given))
-            raise UsageError(
-                f"{name.replace('_', '-')} is {given[name]!r}: it is of tasks with labelled text,"
-                f" as labels; {family.name} tasks take none"
-            )
+            _refuse(*next(iter(given.items())), config.method.method, family)
         return {}
-    chosen = graphs.method(method, family.name)
-    told = {name: value for name, value in given.items() if name in SETTINGS}
-    if told.get("examples") == ALL:
-        told["examples"] = None
-    elif isinstance(told.get("examples"), str):
-        told["examples"] = _whole("examples", told["examples"])
-    if "validation_rows" in given:
-        told["validation"] = given["validation_rows"]
-    if "split" in given:
-        told["splits"] = list(given["split"])
-    arguments = model_args_of(given.get("method_arg", ()))
-    judged = _can_judge(model, options)
+    model = config.model.model
+    chosen = graphs.method(config.method.method, family.name)
+    told = {name: value for name, value in given.items() if name not in NOT_SETTINGS}
+    arguments = model_args_of(config.text.method_arg)
+    judged = _can_judge(model, roles)
     whole = {**chosen.text, **_of_model(model, judged, chosen.text), **arguments, **told}
     if not judged:
         if whole.get("judge") == "model" or "judge" in chosen.reads:
             raise UsageError(
-                f"method {method} asks a model about texts, and model {model} answers no such"
+                f"method {chosen.name} asks a model about texts, and model {model} answers no such"
                 " question: name one with --model or --judge-model"
             )
         whole["judge"] = "exact"
-    settings = TextSettings.from_json(whole)
+    settings = TextSettings(**whole)
     reading = settings.inference
     if reading is not None and reading not in (*STRATEGIES, "choose"):
         raise UsageError(
             f"inference is {reading!r}: it must be one of {', '.join((*STRATEGIES, 'choose'))}"
         )
-    return {"text": settings.as_json(), "text_prompt": _prompt_hash(settings.prompts, problem)}
+    return {"text": settings.to_dict(), "text_prompt": _prompt_hash(settings.prompts, problem)}
+
+
+def _refuse(name: str, value: Json, method: str, family: Family) -> None:
+    """Raises UsageError for a setting of labelled text on a task of another family."""
+    if name == "rounds":
+        raise UsageError(
+            f"rounds is {value}: method {method} takes none; t3 does, and methods that pass"
+            " through the rows of labelled text"
+        )
+    option = option_name(name, TextConfig.model_fields[name]).replace("_", "-")
+    raise UsageError(
+        f"{option} is {value!r}: it is of tasks with labelled text, as labels; {family.name} tasks"
+        " take none"
+    )
 
 
 def _prompt_hash(source: str, problem: Problem) -> Digest:
@@ -94,24 +88,13 @@ def _of_model(model: str | Proposer, judged: bool, own: Mapping[str, Json]) -> d
     return {"examples": None, "hypotheses": 20, **reading}
 
 
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: options[name] for name in OPTIONS if options.get(name) not in (None, (), [], {})}
-
-
-def _whole(name: str, text: str) -> int:
-    if not text.strip().isdecimal() or int(text) < 1:
-        raise UsageError(f"{name} is {text!r}: it must be a whole number from 1 on, or {ALL}")
-    return int(text)
-
-
-def _can_judge(model: str | Proposer, options: Mapping[str, Any]) -> bool:
-    named = (options.get("roles") or {}).get("judge", {}).get("model")
-    spec = named or model
+def _can_judge(model: str | Proposer, roles: Mapping[str, Mapping[str, Json]]) -> bool:
+    spec = roles.get("judge", {}).get("model") or model
     return not isinstance(spec, str) or spec.partition(":")[0] not in WITHOUT_JUDGE
 
 
 def with_reading(
-    chosen: Chosen, method: str, options: Mapping[str, Any], store: Path
+    chosen: Chosen, method: str, config: TextConfig, store: Path
 ) -> tuple[Chosen, dict[str, Json]]:
     """The problems with the papers and the banks that the method reads, and their sources as a
     session records them. Raises UsageError where the method needs what is not given, or the other
@@ -121,12 +104,12 @@ def with_reading(
     if chosen.task.family != "text":
         return chosen, {}
     reads = graphs.method(method, "text").reads
-    if method == "union" and not options.get("literature") and len(options.get("bank") or ()) < 2:
+    literature, banks = config.literature, tuple(config.bank)
+    if method == "union" and not literature and len(banks) < 2:
         raise UsageError(
             "method union needs two banks (--bank DATA --bank LITERATURE), or --literature DIR to make"
             " both sides itself"
         )
-    literature, banks = options.get("literature"), tuple(options.get("bank") or ())
     _check(method, "literature", literature, reads, "--literature DIR")
     _check(method, "bank", banks, reads, "--bank SESSION or --bank FILE")
     beside: dict[str, Json] = {}

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...agents.limits import estimated_tokens
-from ...graphs.case import Settings
+from ...config import TextSettings
+from ...graphs.case import SessionSettings
 from ...graphs.memory import case_of
 from ...graphs.papers_read import PIECE_WORDS
 from ...graphs.reading_bank import CHOOSE, UNDER_A_MODEL
-from ...graphs.text_settings import TextSettings
 from ...records import InputSet, Json, Message, Observation, Problem, UsageError, canonical_json
 from ...tasks.papers import pieces
 from ...tasks.text import of_split
@@ -48,7 +48,7 @@ class Counting:
     def __init__(self, problem: Problem, space: int, settings: Mapping[str, Json]) -> None:
         self.problem, self.space, self.settings = problem, space, settings
         self.method = str(settings["method"])
-        self.text = TextSettings.from_json(settings["text"])
+        self.text = TextSettings(**settings["text"])
         self.rows = len(problem.shown)
         self.first = len(problem.shown[: self.text.examples])
         self.stored = [len(bank) for bank in problem.public.get("banks", ())]
@@ -218,7 +218,7 @@ def _distinct(rows: Sequence[Observation]) -> int:
 def first_prompt(problem: Problem, settings: Mapping[str, Json]) -> list[Message]:
     """The messages that a session would begin with, as far as they are known: without summaries of
     papers. [] of a session that proposes nothing."""
-    text = TextSettings.from_json(settings["text"])
+    text = TextSettings(**settings["text"])
     method = settings["method"]
     if method == "infer" or "banks" in problem.public:
         return []
@@ -226,7 +226,7 @@ def first_prompt(problem: Problem, settings: Mapping[str, Json]) -> list[Message
         problem,
         None,
         space=InputSet("none", ()),
-        settings=Settings(seed=settings["seed"], text=text),
+        settings=SessionSettings(seed=settings["seed"], text=text),
     )
     if method == "direct":
         rows = [row for split in text.splits for row in of_split(problem, split)]

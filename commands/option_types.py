@@ -1,0 +1,149 @@
+"""Keywords of the public functions that take settings. Written by write_option_types.py from
+config.py and graphs/; do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from ..records import Proposer, Repairer
+
+
+class RunOptions(TypedDict, total=False):
+    """Settings by name, of run, plan, import_recorded. None counts as not given."""
+
+    method: str | None
+    tool_calls: int | None
+    answer_format: str | None
+    strict_contract: bool | None
+    history: Literal["descriptions", "chat"] | None
+    feedback: bool | None
+    template: Literal["full", "compact"] | None
+    rounds: int | None
+    max_answers: int | None
+    target_gap: int | float | None
+    repair: str | Repairer | None
+    data: str | Path | None
+    problems: int | None
+    problem: Sequence[str] | None
+    sample: int | None
+    subset: Sequence[str] | None
+    split_seed: int | None
+    fractions: Sequence[int | float] | None
+    fixed: str | Path | None
+    observations: int | str | Path | None
+    space: str | Path | None
+    seed: int | None
+    label: str | None
+    ood: str | None
+    model: str | Proposer | None
+    temperature: int | float | None
+    top_p: int | float | None
+    max_tokens: int | None
+    reasoning_effort: str | None
+    timeout_s: int | float | None
+    retries: int | None
+    model_arg: Sequence[str] | Mapping[str, Any] | None
+    budget_expansions: int | None
+    preset: str | None
+    judge_model: str | None
+    scorer_model: str | None
+    literature_model: str | None
+    role: Sequence[str] | None
+    roles: Mapping[str, Any] | None
+    examples: int | Literal["all"] | None
+    hypotheses: int | None
+    tau: int | float | None
+    judge: Literal["auto", "exact", "model"] | None
+    repeats: int | None
+    prompts: Literal["own", "config"] | None
+    inference: str | None
+    shots: int | None
+    validation_rows: int | None
+    split: Sequence[Literal["val", "ind", "ood"]] | None
+    literature: str | Path | None
+    bank: Sequence[str | Path] | None
+    method_arg: Sequence[str] | Mapping[str, Any] | None
+    budget_tokens: int | None
+    budget_usd: int | float | None
+    price_in: int | float | None
+    price_out: int | float | None
+    price_cached: int | float | None
+    max_failures: int | None
+    sandbox: str | None
+    strict_sandbox: bool | None
+    solver: str | None
+    workers: int | None
+    concurrency: int | None
+    store: str | Path | None
+    cache: bool | None
+
+
+class ResumeOptions(TypedDict, total=False):
+    """Settings by name, of resume. None counts as not given."""
+
+    timeout_s: int | float | None
+    retries: int | None
+    sandbox: str | None
+    strict_sandbox: bool | None
+    solver: str | None
+    workers: int | None
+    concurrency: int | None
+    budget_tokens: int | None
+    budget_usd: int | float | None
+    price_in: int | float | None
+    price_out: int | float | None
+    price_cached: int | float | None
+    max_failures: int | None
+    store: str | Path | None
+    cache: bool | None
+
+
+class CheckOptions(TypedDict, total=False):
+    """Settings by name, of check. None counts as not given."""
+
+    data: str | Path | None
+    problems: int | None
+    problem: Sequence[str] | None
+    sample: int | None
+    subset: Sequence[str] | None
+    split_seed: int | None
+    fractions: Sequence[int | float] | None
+    fixed: str | Path | None
+    observations: int | str | Path | None
+    space: str | Path | None
+    seed: int | None
+    label: str | None
+    ood: str | None
+    answer_format: str | None
+    strict_contract: bool | None
+    sandbox: str | None
+    strict_sandbox: bool | None
+    solver: str | None
+    workers: int | None
+    tau: int | float | None
+    judge: Literal["auto", "exact", "model"] | None
+    repeats: int | None
+    role: Sequence[str] | None
+    roles: Mapping[str, Any] | None
+
+
+class PredictOptions(TypedDict, total=False):
+    """Settings by name, of predict. None counts as not given."""
+
+    inference: str | None
+    judge: Literal["auto", "exact", "model"] | None
+    repeats: int | None
+    prompts: Literal["own", "config"] | None
+    temperature: int | float | None
+    top_p: int | float | None
+    max_tokens: int | None
+    reasoning_effort: str | None
+    timeout_s: int | float | None
+    retries: int | None
+    model_arg: Sequence[str] | Mapping[str, Any] | None
+    role: Sequence[str] | None
+    roles: Mapping[str, Any] | None
+    concurrency: int | None
+    store: str | Path | None

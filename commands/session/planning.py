@@ -1,0 +1,198 @@
+"""What a run is asked to do, checked before a model, a sandbox or a store is opened: `run` goes on
+from here, and a dry run (`forecast`) counts from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...config import ClusterConfig, MendingSettings, MethodSettings, ModelConfig, RunConfig
+from ...records import Family, Json, Limits, Measuring, Proposer, Repairer, UsageError
+from ..outcome import store_path
+from ..problems import Chosen, choose
+from .roles import PRICES, model_options, role_settings
+from .settings import model_args_of, one_of, session_words
+from .text_course import text_course, with_reading
+
+CONCURRENCY = 8  # problems side by side
+REPAIRS = ("search",)  # --repair, each with its presets as search:PRESET
+REPAIRED = ("logic",)  # families that these know
+# Fields of `ModelConfig` that are settings of the model itself.
+OF_MODEL = tuple(name for name in ModelConfig.model_fields if name not in ("model", "model_arg"))
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What a session will do.
+
+    Args:
+        chosen: its problems.
+        config: the configuration that it was asked for.
+        settings: its settings as it will record them, but for what the opened model, repairer and
+            sandbox say of themselves.
+        operational: what it will record and its digest leaves out.
+    """
+
+    chosen: Chosen
+    config: RunConfig
+    settings: dict[str, Json]
+    operational: dict[str, Json]
+
+    @property
+    def model(self) -> str | Proposer:
+        return self.config.model.model
+
+    @property
+    def repair(self) -> str | Repairer | None:
+        return repairer_of(self.config.method)
+
+
+def plan_run(task: str, config: RunConfig) -> RunPlan:
+    """Raises UsageError and DataError for what cannot be, before anything is opened."""
+    from ...sandbox import check_backend
+    from ...tasks import family_of
+    from ...tools.solve import check_solver
+
+    chosen = choose(task, config.data)
+    problem = chosen.problems[0]
+    family = family_of(problem)
+    store = store_path(config.store.store)
+    model, method = config.model.model, config.method.method
+    opening = opening_settings(config.model)
+    others = role_settings(config.roles)
+    if opening and not isinstance(model, str):
+        raise UsageError(
+            f"a proposer object brings its own settings: leave out {', '.join(opening)}"
+        )
+    if method == "imported" and isinstance(model, str) and not model.startswith("recorded:"):
+        raise UsageError(
+            f"method imported reads a record: model must be recorded:FILE, not {model!r}"
+        )
+    settings = {
+        "task": chosen.task.name,
+        "family": family.name,
+        **method_record(config.method, family),
+        **session_words(problem, family, config.method),
+        "seed": config.data.seed,
+        **text_course(config, family, problem, others),
+        "limits": asdict(Limits()),
+    }
+    chosen, beside = with_reading(chosen, method, config.text, store)
+    if "text" in settings and method != "imported":
+        from .text_forecast import check_prompt
+
+        check_prompt(chosen.problems, settings, opening)
+    repair = repairer_of(config.method)
+    _check_repair(repair, family)
+    check_backend(config.sandbox.sandbox)
+    check_solver(config.sandbox.solver)
+    operational: dict[str, Json] = {
+        "config": config.to_record(),
+        "model": model if isinstance(model, str) else None,
+        "model_options": opening,
+        "roles": others,
+        "players": _players(settings, model, opening, others),
+        "sandbox": config.sandbox.sandbox,
+        "store": str(store),
+        **chosen.sources,
+        **beside,
+    }
+    return RunPlan(chosen, config, settings, operational)
+
+
+def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
+    """The settings of a method as a session on this family records them: what was given before
+    what is the family's own before the method's defaults. Raises UsageError for what the method, or
+    the family, does not take."""
+    from ... import graphs
+
+    graphs.method(method.method, family.name)
+    given = method.model_fields_set
+    form = method.answer_format or family.answer_formats[0]
+    one_of("answer_format", form, family.answer_formats)
+    record = method.model_dump(exclude={"repair"}) | {"answer_format": form}
+    of_family = method.by_family.get(family.name, {})
+    record |= {name: value for name, value in of_family.items() if name not in given}
+    if method.template == "full":
+        del record["template"]  # the one that needs no word
+    elif "tool_calls" not in given:
+        record["tool_calls"] = 0  # the compact prompts speak of no tools
+    if "target_gap" in record and not isinstance(family, Measuring):
+        if "target_gap" in given:
+            raise UsageError(
+                f"target_gap is {record['target_gap']}: it is of rules about worlds; {family.name}"
+                " tasks end at the first hypothesis that is right on all that is shown"
+            )
+        del record["target_gap"]
+    return {name: value for name, value in record.items() if value is not None}
+
+
+def repairer_of(method: MethodSettings) -> str | Repairer | None:
+    """Who mends answers, where the method has them mended."""
+    return method.repair if isinstance(method, MendingSettings) else None
+
+
+def _check_repair(repair: str | Repairer | None, family: Family) -> None:
+    """Raises UsageError for a name of nobody who repairs, and for a family that nobody named knows."""
+    if not isinstance(repair, str):
+        return
+    if repair.partition(":")[0] not in REPAIRS:
+        raise UsageError(f"repair is {repair!r}: it must be one of {', '.join(REPAIRS)}")
+    if family.name not in REPAIRED:
+        raise UsageError(
+            f"repair is {repair!r}: there is no repair of {family.name} yet, only of"
+            f" {', '.join(REPAIRED)} (task abd)"
+        )
+
+
+def opening_settings(config: ModelConfig, cluster: ClusterConfig | None = None) -> dict[str, Json]:
+    """The settings that a model is opened with; the embedded search shares the number of workers."""
+    own: dict[str, Any] = {name: getattr(config, name) for name in OF_MODEL}
+    options = model_options(config.model, model_args_of(config.model_arg), own)
+    search = isinstance(config.model, str) and config.model.partition(":")[0] == "search"
+    return options | (workers_of(cluster) if search and cluster is not None else {})
+
+
+def workers_of(cluster: ClusterConfig) -> dict[str, Json]:
+    return {} if cluster.workers is None else {"workers": cluster.workers}
+
+
+def default_concurrency(model_settings: Json) -> int:
+    """How many problems run side by side where nobody says: of a model in this process half as many
+    again as it answers at once, as the others are being judged."""
+    if not in_process(model_settings):
+        return CONCURRENCY
+    batch: int = model_settings["transport"]["batch"]
+    return max(CONCURRENCY, batch + batch // 2)
+
+
+def in_process(model_settings: Json) -> bool:
+    """Whether this is a language model that runs here (agents/local.py)."""
+    return isinstance(model_settings, Mapping) and model_settings.get("endpoint") == "local"
+
+
+def _players(
+    settings: Mapping[str, Json],
+    model: str | Proposer,
+    opening: Mapping[str, Json],
+    others: Mapping[str, Mapping[str, Json]],
+) -> dict[str, Json]:
+    """Of the roles that the session's method asks and that are set up apart: [model, its options]."""
+    if "text" not in settings:
+        return {}
+    found: dict[str, Json] = {}
+    for role in ("judge", "literature"):
+        told = dict(others.get(role, {}))
+        if not told:
+            continue
+        spec = told.pop("model", None) or model
+        if not isinstance(spec, str):
+            raise UsageError(f"role {role}: name its model, for the proposer is an object")
+        arguments = model_args_of(told.pop("model_arg", None) or ())
+        own = {key: value for key, value in told.items() if key not in PRICES}
+        if spec == model:
+            own = {**{k: v for k, v in opening.items() if k != "model_args"}, **own}
+            arguments = {**opening.get("model_args", {}), **arguments}
+        found[role] = [spec, model_options(spec, arguments, own)]
+    return found

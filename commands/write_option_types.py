@@ -1,0 +1,136 @@
+"""Writes option_types.py: the keywords of `peirce.run` and its kin, for type checkers and editors.
+
+    python -m peirce.commands.write_option_types
+
+The keywords are the settings of config.py and of the methods in graphs/. A test fails where the file
+is older than they are.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic.fields import FieldInfo
+
+from .. import graphs
+from ..config import (
+    BudgetConfig,
+    ClusterConfig,
+    DataConfig,
+    MethodSettings,
+    ModelConfig,
+    RolesConfig,
+    RunConfig,
+    SandboxConfig,
+    StoreConfig,
+    TextConfig,
+)
+from ..records.settings import Settings
+
+FILE = Path(__file__).with_name("option_types.py")
+HEAD = '''"""Keywords of the public functions that take settings. Written by write_option_types.py from
+config.py and graphs/; do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from ..records import Proposer, Repairer
+'''
+Options = Mapping[str, FieldInfo]
+
+
+def options_of(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
+    """The options of a part by name: all of them, or those named."""
+    found = {option: field for option, _, field in part.options()}
+    if part is RolesConfig:
+        found["roles"] = part.model_fields["roles"]
+    return {name: found[name] for name in names} if names else found
+
+
+def run_options() -> dict[str, FieldInfo]:
+    """Every option of `run`: of all parts, and of all methods."""
+    found: dict[str, FieldInfo] = {}
+    for name, part in RunConfig.parts().items():
+        found |= options_of(part)
+        if name == "method":
+            for method in graphs.methods().values():
+                found = {**options_of(method.settings), **found}
+    return found
+
+
+def typed_dicts() -> dict[str, tuple[str, Options]]:
+    """The classes to write: name -> (what takes them, options)."""
+    run = run_options()
+    transport = options_of(ModelConfig, "timeout_s", "retries")
+    judging = options_of(TextConfig, "tau", "judge", "repeats")
+    shaping = options_of(
+        ModelConfig, "temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries",
+        "model_arg",
+    )  # fmt: skip
+    resume = {
+        **transport, **options_of(SandboxConfig), **options_of(ClusterConfig),
+        **options_of(BudgetConfig), **options_of(StoreConfig),
+    }  # fmt: skip
+    check = {
+        **options_of(DataConfig), **options_of(MethodSettings, "answer_format", "strict_contract"),
+        **options_of(SandboxConfig), **options_of(ClusterConfig, "workers"), **judging,
+        **options_of(RolesConfig, "role", "roles"),
+    }  # fmt: skip
+    predict = {
+        **options_of(TextConfig, "inference", "judge", "repeats", "prompts"), **shaping,
+        **options_of(RolesConfig, "role", "roles"), **options_of(ClusterConfig, "concurrency"),
+        **options_of(StoreConfig, "store"),
+    }  # fmt: skip
+    return {
+        "RunOptions": ("run, plan, import_recorded", run),
+        "ResumeOptions": ("resume", resume),
+        "CheckOptions": ("check", check),
+        "PredictOptions": ("predict", predict),
+    }
+
+
+def source() -> str:
+    """The text of option_types.py."""
+    parts = [HEAD]
+    for name, (functions, options) in typed_dicts().items():
+        lines = [f"    {option}: {words(field)}" for option, field in options.items()]
+        about = f'    """Settings by name, of {functions}. None counts as not given."""'
+        parts.append(
+            "\n".join([f"class {name}(TypedDict, total=False):", about, "", *lines]) + "\n"
+        )
+    return "\n\n".join(parts)
+
+
+def words(field: FieldInfo) -> str:
+    """The annotation of a field as source, with None for what is not given."""
+    kinds = list(dict.fromkeys(_words(field.annotation)))
+    return " | ".join([*(kind for kind in kinds if kind != "None"), "None"])
+
+
+def _words(kind: Any) -> Iterator[str]:
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        for one in inner:
+            yield from _words(one)
+    elif origin is Literal:
+        yield f"Literal[{', '.join(map(repr, inner))}]".replace("'", '"')
+    elif origin is not None:
+        name = {Sequence: "Sequence", Mapping: "Mapping"}[origin]
+        yield f"{name}[{', '.join(' | '.join(dict.fromkeys(_words(one))) for one in inner)}]"
+    else:
+        yield "None" if kind is type(None) else "Any" if kind is Any else str(kind.__name__)
+
+
+def main() -> None:
+    FILE.write_text(source(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
