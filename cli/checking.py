@@ -57,7 +57,7 @@ def check(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """Judge hypotheses that you bring; no session, and no model but one that labels texts."""
-    from .. import api
+    from .. import check as check_answers
     from ..commands.problems import has_texts
     from ..commands.session.roles import role_settings
     from ..reports import readable, text
@@ -72,7 +72,7 @@ def check(
         roles = role_settings(context.obj.roles, {"judge": judge_model}, role or ())
     out = text.console()
     wrong = False
-    for row in api.check(
+    for row in check_answers(
         task, answers, data=data, problems=problems, problem=problem or (),
         sample=sample, observations=observations, space=space, seed=seed,
         answer_format=answer_format, strict_contract=strict_contract, sandbox=sandbox,

@@ -65,7 +65,7 @@ def predict(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """Apply a bank to new rows; no session, nothing is written."""
-    from .. import api
+    from .. import predict as predict_rows
     from ..commands.session.roles import fitting, role_settings
     from ..commands.session.text_course import WITHOUT_JUDGE
     from ..reports import predicted, text
@@ -88,7 +88,7 @@ def predict(
         shaping = {name: None if name in standing else one for name, one in shaping.items()}
     else:
         shaping, pairs = fitting(asked, shaping, standing, context.obj.model_args)
-    rows = api.predict(
+    rows = predict_rows(
         bank, data, problem=problem, label=label, inference=inference, judge=judge, model=model,
         repeats=repeats, prompts=prompts, roles=roles, concurrency=concurrency,
         store=store, model_arg=[*pairs, *(model_arg or ())], **shaping,

@@ -51,12 +51,12 @@ def rate(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """A model rates the hypotheses of a session; what was rated before is not asked again."""
-    from .. import api
+    from .. import rate as rate_session
     from ..commands.session.roles import role_settings
     from ..reports import agreed, text
 
     roles = role_settings(context.obj.roles, {"scorer": scorer_model}, role or ())
-    rows = api.rate(
+    rows = rate_session(
         session, problem=problem, scores=score or (), roles=roles, known=known, seed=seed,
         concurrency=concurrency, ratings=scores_file, store=store,
     )  # fmt: skip
@@ -93,10 +93,10 @@ def agree(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """How far people and the model that rated a session agree; first a sheet for these people."""
-    from .. import api
+    from .. import agree as measure_agreement
     from ..reports import agreed, text
 
-    rows = api.agree(
+    rows = measure_agreement(
         session, ratings=ratings or (), sheet=sheet, items=items, seed=seed, scores=scores_file,
         store=store,
     )  # fmt: skip

@@ -95,7 +95,8 @@ def run(
     as_json: o.AsJson = False,
 ) -> None:
     """Run a session: hypotheses for the problems of a task."""
-    from .. import api
+    from .. import plan
+    from .. import run as run_session
     from ..commands.session.methods import fitting as of_method
     from ..commands.session.roles import fitting, role_settings
     from ..reports import endings, text
@@ -129,11 +130,11 @@ def run(
     options = of_method(method, options, standing)
     options["model_arg"] = [*pairs, *(model_arg or ())]
     if dry_run:
-        counted = api.plan(task, **options)
+        counted = plan(task, **options)
         emit([counted]) if as_json else endings.print_forecast(text.console(), counted)
         return
     with Screen(quiet=quiet) as screen:
-        session = api.run(task, **options, on_event=screen)
+        session = run_session(task, **options, on_event=screen)
     end(session, as_json)
 
 
@@ -167,11 +168,11 @@ def resume(
     as_json: o.AsJson = False,
 ) -> None:
     """Go on where a session stopped, with the settings that it recorded."""
-    from .. import api
+    from .. import resume as resume_session
     from ..reports.screen import Screen
 
     with Screen(quiet=quiet) as screen:
-        resumed = api.resume(
+        resumed = resume_session(
             session, retry_failed=retry_failed, timeout_s=timeout_s, retries=retries,
             sandbox=sandbox, workers=workers, solver=solver, cache=cache,
             budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
@@ -212,11 +213,11 @@ def import_(
     as_json: o.AsJson = False,
 ) -> None:
     """Judge recorded answers: a session without a model."""
-    from .. import api
+    from .. import import_recorded
     from ..reports.screen import Screen
 
     with Screen(quiet=quiet) as screen:
-        session = api.import_recorded(
+        session = import_recorded(
             file, data=data, task=task, of_model=of_model, observations=observations, space=space,
             seed=seed, answer_format=answer_format, strict_contract=strict_contract,
             sandbox=sandbox, strict_sandbox=strict_sandbox, workers=workers, solver=solver,
@@ -238,12 +239,12 @@ def replay(
     as_json: o.AsJson = False,
 ) -> None:
     """Drive the same graph with the journal alone and compare; exit 1 where they differ."""
-    from .. import api
+    from .. import replay as replay_session
     from ..reports import readable, text
 
     results = []
     for session in sessions or ["last"]:
-        result = api.replay(
+        result = replay_session(
             session, live=live, sandbox=sandbox, workers=workers, solver=solver, store=store
         )
         results.append(result)
