@@ -8,8 +8,14 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.commands.arguments import BOUNDS, check_arguments
+from peirce.commands.arguments import bounded_settings, check_arguments
 from peirce.records import UsageError
+
+BOUNDS = {
+    name: tuple(getattr(bound, which) for bound in field.metadata for which in ("ge", "le")
+                if hasattr(bound, which))
+    for name, field in bounded_settings().items()
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
