@@ -1,28 +1,109 @@
 """Peirce discovers hypotheses that explain data; named after C. S. Peirce, who defined abduction.
 
-The verbs of the command line are functions of this package: `peirce.run("list_functions",
-model="search")` returns the session. They are loaded when first used, so importing is free.
+    import peirce
+
+    session = peirce.run("list_functions", problems=12, model="search")
+    print(session.metrics["gamma"]["mean"])
+
+The verbs of the command line are functions of this package, and the command line only calls them. A
+session is named by its id, a unique prefix of it, or "last"; a store by its file (default
+$PEIRCE_STORE, else peirce.duckdb here). What a function returns has attributes, and `to_dict()` gives
+the object that the command line prints with `--json`. Expected ends are raised as `PeirceError`.
+
+Each name is imported when it is first used, so that importing the package costs nothing.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .commands.data.auditing import tasks_audit
+    from .commands.data.diagnosis import doctor
+    from .commands.data.exporting import export
+    from .commands.data.generating import tasks_generate
+    from .commands.outcome import Session, Trace
+    from .commands.problems import tasks_help, tasks_list, tasks_show, tasks_space
+    from .commands.score.agreeing import agree
+    from .commands.score.checking import check
+    from .commands.score.evaluating import baselines, evaluate
+    from .commands.score.predicting import predict
+    from .commands.score.rating import rate
+    from .commands.score.reporting import report
+    from .commands.score.studying import study
+    from .commands.score.viewing import view
+    from .commands.session.listing import bank, load, sessions, show
+    from .commands.session.replaying import replay
+    from .commands.session.running import import_recorded, plan, resume, run
+    from .commands.train.labelled_training import train_labels
+    from .commands.train.pairing import pair_sets, pairs
+    from .commands.train.pretraining import pretrain
+    from .commands.train.training import merge, train, training_curves, trainings
+    from .config import (
+        BudgetConfig,
+        ClusterConfig,
+        DataConfig,
+        MethodSettings,
+        ModelConfig,
+        RolesConfig,
+        RunConfig,
+        SandboxConfig,
+        StoreConfig,
+        TextConfig,
+    )
+    from .records.errors import PeirceError
 
 __version__ = "0.1.0"
+__all__ = [
+    "BudgetConfig", "ClusterConfig", "DataConfig", "MethodSettings", "ModelConfig", "PeirceError",
+    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "StoreConfig", "TextConfig", "Trace",
+    "agree", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded",
+    "load", "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "replay",
+    "report", "resume", "run", "sessions", "show", "study", "tasks_audit", "tasks_generate",
+    "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels",
+    "training_curves", "trainings", "view",
+]  # fmt: skip
 
-VERBS = (
-    "run", "resume", "replay", "check", "evaluate", "study", "sessions", "show",
-    "bank", "predict", "pretrain", "rate", "agree", "import_recorded", "export", "load", "doctor",
-    "tasks_help", "tasks_list", "tasks_show", "tasks_generate", "tasks_space", "tasks_audit",
-    "pairs", "pair_sets", "report", "view",
-    "train", "train_labels", "merge", "trainings", "training_curves",
-)  # fmt: skip
-__all__ = ["VERBS", "__version__"]
+# Where each public name stands. The imports above say the same to type checkers and editors, and
+# tests/test_public_names.py compares the two.
+_NAMES = {
+    "commands.session.running": "run plan resume import_recorded",
+    "commands.session.replaying": "replay",
+    "commands.session.listing": "sessions show bank load",
+    "commands.score.checking": "check",
+    "commands.score.predicting": "predict",
+    "commands.score.evaluating": "evaluate baselines",
+    "commands.score.studying": "study",
+    "commands.score.rating": "rate",
+    "commands.score.agreeing": "agree",
+    "commands.score.reporting": "report",
+    "commands.score.viewing": "view",
+    "commands.train.pairing": "pairs pair_sets",
+    "commands.train.training": "train trainings training_curves merge",
+    "commands.train.labelled_training": "train_labels",
+    "commands.train.pretraining": "pretrain",
+    "commands.problems": "tasks_list tasks_help tasks_show tasks_space",
+    "commands.data.generating": "tasks_generate",
+    "commands.data.auditing": "tasks_audit",
+    "commands.data.exporting": "export",
+    "commands.data.diagnosis": "doctor",
+    "commands.outcome": "Session Trace",
+    "config": (
+        "RunConfig DataConfig ModelConfig RolesConfig MethodSettings TextConfig "
+        "BudgetConfig SandboxConfig ClusterConfig StoreConfig"
+    ),
+    "records.errors": "PeirceError",
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+if not TYPE_CHECKING:  # or every misspelt name would have the type Any
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module 'peirce' has no attribute {name!r}")
+        return getattr(import_module(f".{_MODULES[name]}", __name__), name)
 
 
-def __getattr__(name: str) -> Any:
-    if name in VERBS:
-        from . import api
-
-        return getattr(api, name)
-    raise AttributeError(f"module 'peirce' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -464,6 +464,8 @@ class RunConfig(Settings):
         classes = {**cls.parts(), "method": methods.settings_of(method)}
         values: dict[str, dict[str, Any]] = {name: {} for name in classes}
         for option, value in options.items():
+            if value is None and methods.methods_taking(option):
+                continue
             part, field = _place(option, value, method, classes, methods)
             if value is not None or not leaves_open(part, classes[part].model_fields[field]):
                 values[part][field] = value

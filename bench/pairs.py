@@ -57,11 +57,11 @@ def write(path: Path, problems: int) -> int:
 
 
 def harvested(store: str, template: str) -> dict[str, object]:
-    from peirce import api
+    import peirce
 
-    sessions = [row["session"] for row in api.sessions(store=store)]
+    sessions = [row["session"] for row in peirce.sessions(store=store)]
     start = time.perf_counter()
-    report = api.pairs(*sessions, store=store, template=template, limit=LIMIT)
+    report = peirce.pairs(*sessions, store=store, template=template, limit=LIMIT)
     return {
         "seconds": time.perf_counter() - start,
         **{name: report[name] for name in ("digest", "pairs", "prompts", "answers", "problems")},

@@ -1,4 +1,5 @@
-"""The command line: parses options, calls `peirce.api`, prints. `peirce --help` has the verbs.
+"""The command line: parses options, calls the functions of the package, prints.
+`peirce --help` has the verbs.
 
 Data goes to stdout, talk to stderr. Heavy imports happen inside the verb that needs them. `main`
 is the boundary: an expected end is one sentence and its exit code, a bug keeps its traceback.

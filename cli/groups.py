@@ -29,9 +29,9 @@ class Verbs(TyperGroup):
 
     def _say_nearest_task(self, ctx: Any, name: str) -> None:
         """Raises the error of a name that is nearer to a task's than to any verb's."""
-        from .. import api
+        from .. import tasks_list
 
-        tasks = [row["task"] for row in api.tasks_list()]
+        tasks = [row["task"] for row in tasks_list()]
         if get_close_matches(name, self.commands) or not (near := get_close_matches(name, tasks)):
             return
         ctx.fail(f"No such command {name!r}. Did you mean the task {' or '.join(map(repr, near))}?")

@@ -91,15 +91,16 @@ def pairs(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """Preference pairs from sessions, of any models, into the store: what `peirce train` trains on."""
-    from .. import api
+    from .. import pair_sets
+    from .. import pairs as build_pairs
     from ..reports import pairing, text
 
     if listed:
-        rows = api.pair_sets(store=store)
+        rows = pair_sets(store=store)
         emit([rows]) if as_json else pairing.print_sets(text.console(), rows)
         return
     with _progress() as progress:
-        report = api.pairs(
+        report = build_pairs(
             *(sessions or ()), contexts=_caps("--contexts", contexts),
             per_context=_caps("--per-context", per_context), limit=limit,
             ratio=None if ratio is None else _whole("--ratio", ratio, ":"), seed=seed,

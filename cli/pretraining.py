@@ -54,10 +54,10 @@ def pretrain(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """Train a small model that proposes, on generated problems with the search's answers."""
-    from .. import api
+    from .. import pretrain as pretrain_model
 
     told = _Told(quiet)
-    made = api.pretrain(
+    made = pretrain_model(
         out, architecture=architecture, size=size, minutes=minutes, tokens=tokens,
         tasks=[one for given in tasks or () for one in given.split(",")], seed=seed,
         template=template, measure=measure, sandbox=sandbox, workers=workers, on_progress=told,

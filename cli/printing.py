@@ -43,13 +43,13 @@ def _whole(problems: int) -> str:
 def _beside(out: Any, session: Any) -> None:
     """Of labelled text: the baselines beside what was predicted. They are trained only here, where
     somebody reads them."""
-    from .. import api
+    from .. import baselines
     from ..reports import beside, text
 
     if session.evaluation == "hypobench" and session.status != "failed":
         out.print()
         with text.console(talk=True).status("Training baselines on the same rows"):
-            told = api.baselines(session.session, store=session.store)
+            told = baselines(session.session, store=session.store)
         beside.print_beside(out, session.metrics, told)
 
 

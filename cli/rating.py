@@ -51,7 +51,7 @@ def rate(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """A model rates the hypotheses of a session; what was rated before is not asked again."""
-    from .. import api
+    from .. import rate as rate_session
     from ..commands.session.roles import role_settings
     from ..config import RolesConfig
     from ..reports import agreed, text
@@ -59,7 +59,7 @@ def rate(
     roles = role_settings(
         RolesConfig(roles=context.obj.roles, scorer_model=scorer_model, role=role or ())
     )
-    rows = api.rate(
+    rows = rate_session(
         session, problem=problem, scores=score or (), roles=roles, known=known, seed=seed,
         concurrency=concurrency, ratings=scores_file, store=store,
     )  # fmt: skip
@@ -96,10 +96,10 @@ def agree(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """How far people and the model that rated a session agree; first a sheet for these people."""
-    from .. import api
+    from .. import agree as measure_agreement
     from ..reports import agreed, text
 
-    rows = api.agree(
+    rows = measure_agreement(
         session, ratings=ratings or (), sheet=sheet, items=items, seed=seed, scores=scores_file,
         store=store,
     )  # fmt: skip

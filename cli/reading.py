@@ -58,7 +58,7 @@ def evaluate(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """Metrics and tables from the store; never a model call."""
-    from .. import api
+    from .. import evaluate as evaluate_sessions
     from ..reports import endings, evaluations, text
 
     words = list(what or [])
@@ -66,7 +66,7 @@ def evaluate(
         _curves(words[1:], store, out, as_json)
         return
     name = words.pop(0) if words and words[0] in {e.name for e in evaluations()} else None
-    result = api.evaluate(
+    result = evaluate_sessions(
         *words,
         name=name,
         by_problem=by_problem,
@@ -86,10 +86,10 @@ def evaluate(
 
 
 def _curves(names: list[str], store: str | None, out: str | None, as_json: bool) -> None:
-    from .. import api
+    from .. import training_curves
     from ..reports import text, trained
 
-    result = api.training_curves(*names, store=store, out=out)
+    result = training_curves(*names, store=store, out=out)
     emit([result]) if as_json else trained.print_curves(text.console(), result)
 
 
@@ -134,10 +134,10 @@ def study(
 
     How many consistent hypotheses hidden pairs refute (defeasible), and whether higher-scored ones
     pass more often (general)."""
-    from .. import api
+    from .. import study as run_study
     from ..reports import endings, text
 
-    result = api.study(
+    result = run_study(
         *what, seed=seed, draws=draws, all_pairs=all_pairs, distinct=distinct,
         without_memorising=without_memorising, contexts=contexts, pairs=pairs, store=store, out=out,
     )  # fmt: skip
@@ -147,10 +147,10 @@ def study(
 @app.command(epilog=o.examples("peirce sessions", "peirce sessions --store mine.duckdb"))
 def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     """The sessions of a store, also while a run owns it."""
-    from .. import api
+    from .. import sessions as list_sessions
     from ..reports import readable, text
 
-    rows = api.sessions(store=store)
+    rows = list_sessions(store=store)
     if as_json:
         emit([rows])
         return
@@ -171,10 +171,10 @@ def show(
     as_json: o.AsJson = False,
 ) -> None:
     """The problems of a session, or every hypothesis of one of them."""
-    from .. import api
+    from .. import show as show_session
     from ..reports import readable, text
 
-    rows = api.show(session, problem, calls=calls, store=store)
+    rows = show_session(session, problem, calls=calls, store=store)
     draw = readable.print_problems if problem is None else readable.print_hypotheses
     draw = readable.print_calls if calls else draw
     emit([rows]) if as_json else draw(text.console(), rows)
@@ -204,10 +204,10 @@ def bank(
     as_json: o.AsJson = False,
 ) -> None:
     """The hypotheses that a session keeps, best first."""
-    from .. import api
+    from .. import bank as list_bank
     from ..reports import banks, text
 
-    rows = api.bank(session, problem, alpha=alpha, history=history, out=out, store=store)
+    rows = list_bank(session, problem, alpha=alpha, history=history, out=out, store=store)
     if as_json:
         emit([rows])
     elif out is not None:
@@ -225,9 +225,9 @@ def export(
     as_json: o.AsJson = False,
 ) -> None:
     """Write a session as Parquet, JSONL or a Hugging Face dataset folder."""
-    from .. import api
+    from .. import export as export_session
 
-    written(api.export(session, out, format=format, store=store), as_json)
+    written(export_session(session, out, format=format, store=store), as_json)
 
 
 @app.command(epilog=o.examples("peirce doctor", "peirce doctor --clean"))
@@ -238,8 +238,8 @@ def doctor(
     as_json: o.AsJson = False,
 ) -> None:
     """What is here: settings and where each comes from, sandbox layers, models, extras, store."""
-    from .. import api
+    from .. import doctor as diagnose
     from ..reports import readable, text
 
-    found = api.doctor(store=store, clean=clean, settings=context.obj.shown())
+    found = diagnose(store=store, clean=clean, settings=context.obj.shown())
     emit([found]) if as_json else readable.print_doctor(text.console(), found)

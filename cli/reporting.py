@@ -30,10 +30,10 @@ def report(
     """One HTML page of sessions that works from a file.
 
     It has metrics, figures, every problem drawn, every hypothesis, a comparison of two."""
-    from .. import api
+    from .. import report as write_report
     from ..reports import text
 
-    told = api.report(*(sessions or ()), out=out, name=evaluation, store=store)
+    told = write_report(*(sessions or ()), out=out, name=evaluation, store=store)
     if as_json:
         emit([told])
         return
@@ -54,10 +54,10 @@ def view(
     as_json: o.AsJson = False,
 ) -> None:
     """The same page, live, while a session runs: served on 127.0.0.1, behind a token."""
-    from .. import api
+    from .. import view as open_viewer
     from ..reports import text
 
-    viewer = api.view(*(sessions or ()), port=port, name=evaluation, store=store)
+    viewer = open_viewer(*(sessions or ()), port=port, name=evaluation, store=store)
     try:
         if as_json:
             emit([{"url": viewer.url, "port": viewer.port}])

@@ -145,12 +145,12 @@ def replay(
     as_json: o.AsJson = False,
 ) -> None:
     """Drive the same graph with the journal alone and compare; exit 1 where they differ."""
-    from .. import api
+    from .. import replay as replay_session
     from ..reports import readable, text
 
     results = []
     for session in sessions or ["last"]:
-        result = api.replay(
+        result = replay_session(
             session, live=live, sandbox=sandbox, workers=workers, solver=solver, store=store
         )
         results.append(result)

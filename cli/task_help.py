@@ -9,13 +9,13 @@ from typer.core import TyperCommand
 
 
 def told_of(name: str) -> dict[str, Any] | None:
-    """What `api.tasks_help` says of a task; None where there is none of this name. A file that is there
+    """What `peirce.tasks_help` says of a task; None where there is none of this name. A file that is there
     and is no task is an error that says why (PeirceError)."""
-    from .. import api
+    from .. import tasks_help
     from ..records import PeirceError
 
     try:
-        return api.tasks_help(name)
+        return tasks_help(name)
     except PeirceError:
         if Path(name).exists():
             raise

@@ -21,10 +21,10 @@ app = typer.Typer(
 @app.command("list", epilog=o.examples("peirce tasks list"))
 def tasks_list(as_json: o.AsJson = False) -> None:
     """Every task with its family."""
-    from .. import api
+    from .. import tasks_list as list_tasks
     from ..reports import readable, text
 
-    rows = api.tasks_list()
+    rows = list_tasks()
     emit([rows]) if as_json else readable.print_tasks(text.console(), rows)
 
 
@@ -48,10 +48,10 @@ def tasks_show(
     as_json: o.AsJson = False,
 ) -> None:
     """Problems drawn readably; hidden parts too, but holdouts and references of abd with --json only."""
-    from .. import api
+    from .. import tasks_show as show_problems
     from ..reports import readable, text
 
-    rows = api.tasks_show(
+    rows = show_problems(
         task, problem, data=data, problems=problems, sample=sample, observations=observations,
         seed=seed, label=label, ood=ood,
     )  # fmt: skip
@@ -163,7 +163,7 @@ def tasks_generate(
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """New problems from a seed, as a file."""
-    from .. import api
+    from .. import tasks_generate as generate_problems
     from ..commands.session.roles import drop_unsupported
 
     spending: dict[str, Any] = dict(
@@ -180,7 +180,7 @@ def tasks_generate(
         }
     else:
         _, pairs = drop_unsupported(model, {}, (), context.obj.model_args)
-    made = api.tasks_generate(
+    made = generate_problems(
         task, out, problems=problems, seed=seed, regime=regime, difficulty=difficulty, mined=mined,
         level=level, noise=noise, format=format, data=data, model=model,
         model_arg=[*pairs, *(model_arg or ())], about=about, labels=(labels,) if labels else (),
@@ -207,10 +207,10 @@ def tasks_audit(
     as_json: o.AsJson = False,
 ) -> None:
     """Checks all that the ABD paper states about a set of instances; exit code 1 where it is not so."""
-    from .. import api
+    from .. import tasks_audit as audit_instances
     from ..reports import auditing, text
 
-    told = api.tasks_audit(file)
+    told = audit_instances(file)
     emit([told]) if as_json else auditing.print_audit(text.console(), told)
     raise typer.Exit(1 if told["failed"] else 0)
 
@@ -225,6 +225,6 @@ def tasks_space(
     as_json: o.AsJson = False,
 ) -> None:
     """The sample space of a task, as a file."""
-    from .. import api
+    from .. import tasks_space as write_space
 
-    written(api.tasks_space(task, out, data=data, problem=problem, label=label), as_json)
+    written(write_space(task, out, data=data, problem=problem, label=label), as_json)

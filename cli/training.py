@@ -150,11 +150,11 @@ def train(
 def _train(
     base: str | None, out: str, store: str | None, quiet: bool, as_json: bool, options: dict[str, Any]
 ) -> None:  # fmt: skip
-    from .. import api
+    from .. import train as train_model
     from ..reports import text, trained, training_screen
 
     with training_screen.TrainingScreen(out, quiet=quiet) as screen:
-        record = api.train(base, out=out, store=store, on_progress=screen, **options)
+        record = train_model(base, out=out, store=store, on_progress=screen, **options)
         screen.done = record["status"] != "interrupted"
     emit([record]) if as_json else trained.print_record(text.console(), record)
     if record["status"] == "interrupted":
@@ -165,22 +165,20 @@ def _classify(
     data: str | None, base: str | None, out: str, store: str | None, quiet: bool, as_json: bool,
     options: dict[str, Any],
 ) -> None:  # fmt: skip
-    from .. import api
+    from .. import train_labels
     from ..reports import text, trained, training_screen
 
     with training_screen.ClassifierScreen(out, quiet=quiet) as screen:
-        record = api.train_labels(
-            data, base=base, out=out, store=store, on_progress=screen, **options
-        )
+        record = train_labels(data, base=base, out=out, store=store, on_progress=screen, **options)
         screen.done = True
     emit([record]) if as_json else trained.print_classifiers(text.console(), record)
 
 
 def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
-    from .. import api
+    from .. import merge
     from ..reports import text
 
-    merged = api.merge(adapter, base=base, out=out)
+    merged = merge(adapter, base=base, out=out)
     if as_json:
         emit([merged])
     else:
@@ -190,10 +188,10 @@ def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
 
 
 def _list(store: str | None, as_json: bool) -> None:
-    from .. import api
+    from .. import trainings
     from ..reports import text, trained
 
-    rows = api.trainings(store=store)
+    rows = trainings(store=store)
     emit([rows]) if as_json else trained.print_trainings(text.console(), rows)
 
 

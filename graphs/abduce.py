@@ -9,18 +9,14 @@ of its predictions on the sample space were made by earlier parsable answers.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from . import Method
-from .case import Case
+from .case import Runtime
 from .judging import judge
 from .steps import State, loop
 
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
-
-async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
+async def decide(state: State, runtime: Runtime) -> dict[str, str]:
     """Why the problem ends here, if it does."""
     settings = runtime.context.settings.method
     if state["stop"]:

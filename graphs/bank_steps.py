@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,25 +32,22 @@ from ..records import (
 )
 from ..tasks.text import NEEDS_MODEL, NOT_ASKED, UNREADABLE, agreement_of, not_asked
 from .asking import PROPOSER, asked, side_by_side
-from .case import Case
+from .case import Case, Runtime
 from .judge_calls import predictions_of
 from .judging import malformed, with_verdict
 from .papers_read import papers_of, read_sentences, sourced
 from .steps import END, State
 
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
-
 ROWS = 10  # of one step: what a reader of a running session has to wait for
 
 
-async def ask_first(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def ask_first(state: State, runtime: Runtime) -> dict[str, Json]:
     """The first hypotheses, from the first examples (and papers, where they are read)."""
     case = runtime.context
     return await ask_for_new(case, state, range(len(case.shown)), case.summaries)
 
 
-async def ask_again(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def ask_again(state: State, runtime: Runtime) -> dict[str, Json]:
     """New hypotheses, from the rows that were wrong."""
     case = runtime.context
     return await ask_for_new(case, state, case.wrong_rows, ())
@@ -76,7 +72,7 @@ def view_of_rows(case: Case, rows: Sequence[int]) -> View:
     return replace(case.view(), shown=shown, earlier=())
 
 
-async def admit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
     """Judges the new hypotheses on the rows that they come from and lets them into the bank: the first
     ones all, later ones where they are among the best `capacity`. Its verdicts are recorded and keep
     nobody out (GEAR 4.1)."""
@@ -160,12 +156,12 @@ def log(case: Case, event: BankEvent) -> None:
     case.bank.apply(event)
 
 
-async def close(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def close(state: State, runtime: Runtime) -> dict[str, Json]:
     """The end of a method that does not go through the rows."""
     return {} if state["stop"] else {"stop": "answered"}
 
 
-async def visit(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
     """The next rows in their order: each is given to the best of the bank, side by side."""
     case = runtime.context
     settings, shown = case.text, case.problem.shown
@@ -195,12 +191,12 @@ def mark_of(code: int, labels: Sequence[str], expected: Json) -> bool | None:
     return False if code == UNREADABLE else None
 
 
-async def after_visit(state: State, runtime: Runtime[Case]) -> str:
+async def after_visit(state: State, runtime: Runtime) -> str:
     full = len(runtime.context.wrong_rows) >= runtime.context.text.wrong
     return "ask_again" if full else "record_bank"
 
 
-async def record_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     """Writes the finished step: answers with their verdicts, and the bank's events."""
     case = runtime.context
     if case.answered or case.events or case.step_fields:
@@ -226,5 +222,5 @@ async def record_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     return forward
 
 
-async def after_record_bank(state: State, runtime: Runtime[Case]) -> str:
+async def after_record_bank(state: State, runtime: Runtime) -> str:
     return END if state["stop"] or runtime.context.stopping.is_set() else "visit"

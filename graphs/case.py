@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -337,6 +337,14 @@ class Case:
             return read_back(f"{path}/execute", _batch_of, outcome)
 
         return Oracles(execute=journalled, solve=solved, judge=self.judging)
+
+
+class Runtime(Protocol):
+    """What LangGraph hands to a node as `runtime`, of which nodes use the case alone. Its own class
+    takes most of a second to import."""
+
+    @property
+    def context(self) -> Case: ...
 
 
 async def _no_sandbox(

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ..config import BankSettings
 from ..records import Json, Observation, StepRecord
@@ -19,16 +18,13 @@ from ..tasks.label_answers import judgement_in
 from ..tasks.text import of_split
 from . import Method
 from .asking import JUDGE, asked, side_by_side
-from .case import Case
+from .case import Case, Runtime
 from .judge_calls import bare_view
 from .reading_bank import ROWS
 from .steps import State, in_line
 
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
-
-async def label_rows(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def label_rows(state: State, runtime: Runtime) -> dict[str, Json]:
     """Labels every split and writes the step; interrupted, it leaves the problem open."""
     case = runtime.context
     shots = in_turn(case.problem.shown, case.text.shots)

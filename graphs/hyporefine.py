@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..config import BankSettings
 from ..records import Hypothesis, Json, Malformed
@@ -31,17 +31,14 @@ from .bank_steps import (
     view_of_rows,
     visit,
 )
-from .case import Case
+from .case import Case, Runtime
 from .papers_read import read_sentences, sourced, summarise
 from .steps import END, START, State, compiled, new_graph
-
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
 Item = Hypothesis | Malformed
 
 
-async def rewrite(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def rewrite(state: State, runtime: Runtime) -> dict[str, Json]:
     """The new hypotheses, rewritten by literature and data in turn."""
     case = runtime.context
     if case.reply.finish == "exhausted":

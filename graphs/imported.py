@@ -6,27 +6,24 @@ that was chosen in a turn, are kept with the step.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..config import BankSettings
 from . import Method
-from .case import Case
+from .case import Runtime
 from .judging import judge
 from .steps import END, START, State, compiled, new_graph, read_recorded, record
 
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
-
-async def after_read(state: State, runtime: Runtime[Case]) -> str:
+async def after_read(state: State, runtime: Runtime) -> str:
     return "record" if state["stop"] else "judge"
 
 
-async def after_judge(state: State, runtime: Runtime[Case]) -> str:
+async def after_judge(state: State, runtime: Runtime) -> str:
     return "record" if runtime.context.reply.meta.get("last_of_turn", True) else "read_recorded"
 
 
-async def after_record(state: State, runtime: Runtime[Case]) -> str:
+async def after_record(state: State, runtime: Runtime) -> str:
     return END if state["stop"] or runtime.context.stopping.is_set() else "read_recorded"
 
 

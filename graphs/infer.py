@@ -7,21 +7,17 @@ session it was stands in its record. Several banks are read as one, each text on
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ..config import BankSettings
 from ..records import BankEvent, Hypothesis, Json, Malformed
 from . import Method
 from .bank_steps import log, record_bank
-from .case import Case
+from .case import Case, Runtime
 from .inference import Entry
 from .steps import State, in_line
 
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
-
-async def open_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def open_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     """The entries of the stored banks; their texts enter this session's bank without a visit."""
     case = runtime.context
     case.entries = entries_of(case)

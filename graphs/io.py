@@ -7,19 +7,15 @@ Tools go with the request where `tool_calls` says so; then it is no longer the p
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ..config import MethodName, MethodSettings, ToolCalls
 from . import Method
-from .case import Case
+from .case import Runtime
 from .judging import judge
 from .steps import State, loop
 
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
-
-async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
+async def decide(state: State, runtime: Runtime) -> dict[str, str]:
     return {} if state["stop"] else {"stop": "answered"}
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..agents import prompts
 from ..records import (
@@ -30,15 +29,12 @@ from ..records import (
 )
 from ..tasks.text import not_asked
 from ..tools.gear import is_redundant
-from .case import Case
+from .case import Case, Runtime
 from .replies import check_reply, read_back, reply_of, reply_to_json
 from .steps import State
 
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
-
-async def judge(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
     """Parses the reply, applies each hypothesis and gives one verdict each (GEAR 4.1)."""
     case = runtime.context
     judged = await _judge(case, state["step"], case.reply, case.reply_path)
@@ -50,7 +46,7 @@ async def judge(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     }
 
 
-async def judge_and_tell(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def judge_and_tell(state: State, runtime: Runtime) -> dict[str, Json]:
     """`judge`, where every answer is told what the oracle says of it, and none is bad: a mended
     hypothesis predicts nearly what the one before it did."""
     case = runtime.context
@@ -60,7 +56,7 @@ async def judge_and_tell(state: State, runtime: Runtime[Case]) -> dict[str, Json
     return {"answers": state["answers"] + 1, **reached}
 
 
-async def repair(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
     """The repairer's answer to the one that was just judged, told in the same way."""
     case = runtime.context
     path, view = f"step/{state['step']}/repair/0", case.view()

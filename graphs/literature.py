@@ -7,21 +7,17 @@ and quotes it. The first examples give them their place in the bank; no label sh
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ..config import BankSettings
 from ..records import Json
 from . import Method
 from .bank_steps import admit, ask_for_new, close, record_bank
-from .case import Case
+from .case import Runtime
 from .papers_read import summarise
 from .steps import State, in_line
 
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
-
-async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
     return await ask_for_new(runtime.context, state, (), runtime.context.summaries)
 
 

@@ -5,26 +5,21 @@ paper/3/summary/0      the first piece of the fourth paper
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..records import Hypothesis, Json, Malformed, Reply, Summary
 from ..tasks.label_answers import sourced_in
 from ..tasks.papers import Paper, pieces, quoted
 from ..tasks.text import MOST_HYPOTHESES
 from .asking import LITERATURE, asked, side_by_side
-from .case import Case
+from .case import Case, Runtime
 from .judge_calls import bare_view
 from .steps import State
-
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
 PIECE_WORDS = 6_000  # of one prompt: some 8,000 tokens
 CUT = "length"  # how a reply ended that was cut at the token limit
 NO_SOURCE, NO_QUOTE, FALSE_QUOTE = "no_source", "no_quote", "quote_not_in_source"  # breaches
 
 
-async def summarise(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def summarise(state: State, runtime: Runtime) -> dict[str, Json]:
     """Reads every paper of the problem, side by side; one of which nothing came is noted."""
     case = runtime.context
     papers = papers_of(case)

@@ -14,20 +14,17 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..records import InputSet, Json, Message, Observation, StepRecord
 from ..tasks.text import of_split
 from .asking import JUDGE, asked
 from .bank_scores import bank_scores
-from .case import Case
+from .case import Case, Runtime
 from .inference import Entry, Predicted, Reading, ReadingSettings, predict, weighed, with_right
 from .inference.choose import choose
 from .judge_calls import bare_view
 from .steps import END, START, State, compiled, new_graph
-
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
 ROWS = 50  # read at a time: what an interruption waits for
 UNDER_A_MODEL = 50  # validation rows that score a hypothesis
@@ -45,12 +42,12 @@ def followed_by_reading(graph: Any) -> Any:
     return compiled(outer)
 
 
-async def _after_find(state: State, runtime: Runtime[Case]) -> str:
+async def _after_find(state: State, runtime: Runtime) -> str:
     """A bank without a sentence is read too: it predicts the majority, and its rows are counted."""
     return "read" if state["stop"] else END
 
 
-async def read_bank(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     """Predicts the rows of every split and writes the step; interrupted, it leaves the problem open,
     and what was asked stands in the journal."""
     case = runtime.context

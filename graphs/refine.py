@@ -13,20 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ..config import MaxAnswers, MendingSettings, MethodName, TargetGap, ToolCalls
 from ..records import Json
 from . import Method
-from .case import Case
+from .case import Runtime
 from .judging import judge_and_tell, repair
 from .steps import State, ask_for_better, loop
 
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
-
-async def decide(state: State, runtime: Runtime[Case]) -> dict[str, str]:
+async def decide(state: State, runtime: Runtime) -> dict[str, str]:
     """Why the problem ends here, if it does."""
     full = state["answers"] >= runtime.context.settings.method.max_answers
     return {"stop": "cap"} if full and not state["stop"] else {}

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from pydantic import BaseModel, ValidationError
 
@@ -36,12 +36,8 @@ from ..records import (
     View,
 )
 from .asking import PROPOSER, asked
-from .case import Case
+from .case import Case, Runtime
 from .replies import read_back
-
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
-
 
 START, END = (
     "__start__",
@@ -71,13 +67,13 @@ class State(TypedDict):
 START_STATE = State(step=1, turn=0, answers=0, bad=0, row=0, epoch=0, stop="")
 
 
-async def ask(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
     """One request to the proposer for another hypothesis, with what its tool calls of this step
     have told."""
     return await _ask_in_words(state, runtime.context, "another")
 
 
-async def ask_for_better(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def ask_for_better(state: State, runtime: Runtime) -> dict[str, Json]:
     """`ask`, for a better hypothesis than those so far."""
     return await _ask_in_words(state, runtime.context, "better")
 
@@ -104,7 +100,7 @@ async def _ask_in_words(state: State, case: Case, aim: prompts.Aim) -> dict[str,
     return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
 
 
-async def read_recorded(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
     """The next recorded answer: asked for without a prompt, as there is nobody to read one."""
     case = runtime.context
     path = f"step/{state['step']}/propose/{state['turn']}"
@@ -133,7 +129,7 @@ async def _ask(
 
 
 async def after_ask(
-    state: State, runtime: Runtime[Case]
+    state: State, runtime: Runtime
 ) -> Literal["ask", "use_tools", "judge", "record"]:
     case = runtime.context
     if state["stop"]:
@@ -161,7 +157,7 @@ def _parameters(arguments: type[BaseModel]) -> Mapping[str, Json]:
     return schema
 
 
-async def use_tools(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
     """Runs the tools that the reply calls and hands their results back to the model."""
     case = runtime.context
     path = case.reply_path
@@ -200,7 +196,7 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
     return read_back(path, lambda told: str(told.response["text"]), outcome)
 
 
-async def record(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def record(state: State, runtime: Runtime) -> dict[str, Json]:
     """Writes the finished step: answers, verdicts, predictions, and the bank's events."""
     case = runtime.context
     if not case.answered:  # exhausted before an answer: there is no step to write
@@ -273,11 +269,11 @@ def loop(
     return compiled(graph)
 
 
-async def _after_judge(state: State, runtime: Runtime[Case]) -> Literal["repair", "record"]:
+async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "record"]:
     return "repair" if runtime.context.mending.repair and not state["stop"] else "record"
 
 
-async def _after_decide(state: State, runtime: Runtime[Case]) -> str:
+async def _after_decide(state: State, runtime: Runtime) -> str:
     return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
 
 

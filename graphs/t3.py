@@ -15,7 +15,6 @@ given, unless `tool_calls` or `feedback` says so.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from pydantic import model_validator
 
@@ -23,12 +22,9 @@ from ..config import Feedback, MethodName, MethodSettings, ToolCalls
 from ..records import Json
 from ..records.settings import setting
 from . import Method
-from .case import Case
+from .case import Runtime
 from .judging import judge
 from .steps import State, loop
-
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
 ANSWERS = 3  # of a round
 
@@ -38,14 +34,14 @@ def round_of(step: int) -> int:
     return (step - 1) // ANSWERS + 1
 
 
-async def judge_in_round(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def judge_in_round(state: State, runtime: Runtime) -> dict[str, Json]:
     """`judge`, and the step is marked with its round."""
     told = await judge(state, runtime)
     runtime.context.step_fields["round"] = round_of(state["step"])
     return told
 
 
-async def decide(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def decide(state: State, runtime: Runtime) -> dict[str, Json]:
     """The next step, in a new round where this one has its answers or nothing more is said in it; or
     why the problem ends here."""
     case, step = runtime.context, state["step"]

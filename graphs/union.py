@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..config import BankSettings
 from ..records import UNASKED, Agreement, Answered, BankEvent, Hypothesis, Json
@@ -33,15 +33,12 @@ from .bank_steps import (
     record_bank,
     visit,
 )
-from .case import Case
+from .case import Case, Runtime
 from .infer import entry_of
 from .inference import Entry
 from .judge_calls import bare_view
 from .papers_read import summarise
 from .steps import END, START, State, compiled, new_graph
-
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
 
 
 @dataclass(frozen=True)
@@ -56,11 +53,11 @@ class Candidate:
     shown: Agreement | None = None
 
 
-async def ask_papers(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def ask_papers(state: State, runtime: Runtime) -> dict[str, Json]:
     return await ask_for_new(runtime.context, state, (), runtime.context.summaries)
 
 
-async def set_aside(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def set_aside(state: State, runtime: Runtime) -> dict[str, Json]:
     """Judges the hypotheses of literature on the first examples and keeps them out of the bank."""
     case = runtime.context
     judged = await judge_rows(case, read_new(case), range(len(case.shown)))
@@ -69,12 +66,12 @@ async def set_aside(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
     return {}
 
 
-async def ask_data(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def ask_data(state: State, runtime: Runtime) -> dict[str, Json]:
     case = runtime.context
     return await ask_for_new(case, state, range(len(case.shown)), ())
 
 
-async def merge(state: State, runtime: Runtime[Case]) -> dict[str, Json]:
+async def merge(state: State, runtime: Runtime) -> dict[str, Json]:
     """Both sides in one bank: what is said twice leaves, then each side fills its half."""
     case = runtime.context
     stored = "banks" in case.problem.public
@@ -195,11 +192,11 @@ def balanced(candidates: Sequence[Candidate], capacity: int) -> list[Candidate]:
     return [one for one in candidates if id(one) in taken]
 
 
-async def begin(state: State, runtime: Runtime[Case]) -> str:
+async def begin(state: State, runtime: Runtime) -> str:
     return "merge" if "banks" in runtime.context.problem.public else "summarise"
 
 
-async def after_rows(state: State, runtime: Runtime[Case]) -> str:
+async def after_rows(state: State, runtime: Runtime) -> str:
     """The union is made also of a session that is to stop, as its rows are done, and where there
     was nothing to say of the data."""
     return "merge" if state["stop"] else await after_record_bank(state, runtime)

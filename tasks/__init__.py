@@ -1,7 +1,7 @@
 """Tasks and families: where problems come from, and what a hypothesis about them is.
 
 A module in this folder that defines `TASK` (records.Task) is a task, one that defines `FAMILY`
-(records.Family) is a family; nothing else registers them. `load_problems` is what the api calls.
+(records.Family) is a family; nothing else registers them. `load_problems` is what the commands call.
 
 A task may define more than `records.Task` asks for:
 - `spaces(problems, seed) -> list[InputSet]`, where S is drawn from the inputs of all the problems

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...records import Json, PeirceError
+from ..arguments import checked
 from ..session.driving import complete
 from ..session.settings import versions
 
@@ -25,6 +26,7 @@ ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 KEY_VARIABLES = ("OPENAI_API_KEY", "PEIRCE_API_KEY")
 
 
+@checked
 def doctor(
     *, store: str | Path | None = None, clean: bool = False, settings: Sequence[Any] = ()
 ) -> dict[str, Json]:

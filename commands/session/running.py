@@ -20,6 +20,7 @@ from .settings import model_name, role_records, split_model
 from .stored_config import stored_config
 
 
+@checked
 def run(
     task: str,
     config: RunConfig | None = None,
@@ -47,6 +48,7 @@ def run(
     return _execute(plan, on_event, callbacks)
 
 
+@checked
 def plan(
     task: str, config: RunConfig | None = None, **overrides: Unpack[RunOptions]
 ) -> dict[str, Json]:
@@ -123,8 +125,11 @@ def resume(
     recorded = before.model_copy(
         update={"budget": BudgetConfig(**(record.get("spending") or before.budget.given()))}
     )
+    if repair is not None and not settings.get("repair"):
+        raise UsageError(f"session {found} was begun without repair: leave repair out")
     objects = {"model": model, "repair": repair}
-    config = RunConfig.from_options({**overrides, **objects}, graphs, recorded)
+    brought = {name: one for name, one in objects.items() if one is not None}
+    config = RunConfig.from_options({**overrides, **brought}, graphs, recorded)
     if settings["operational"]["model"] is None and model is None:
         raise UsageError(
             f"session {found} ran with a proposer object: resume it from Python, with"
@@ -136,8 +141,6 @@ def resume(
             f"session {found} ran with a repairer object: resume it from Python, with"
             " peirce.resume(session, repair=...)"
         )
-    if repair is not None and not settings.get("repair"):
-        raise UsageError(f"session {found} was begun without repair: leave repair out")
 
     def check(store: Store, opened: OpenedSettings) -> str:
         _check_unchanged(found, settings, opened, repairer)
@@ -172,11 +175,14 @@ def _check_unchanged(
         )
 
 
+@checked
 def import_recorded(
     file: str | Path,
     *,
     task: str | None = None,
     of_model: str | None = None,
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
     **overrides: Unpack[RunOptions],
 ) -> Session:
     """Judge every recorded answer of `file` on the problems of `data`; nothing is decided.
@@ -185,6 +191,8 @@ def import_recorded(
         file: the record.
         task: its task; None where the record's "dataset" tells it.
         of_model: whose answers, where the file holds those of several models.
+        on_event: is told what happens.
+        callbacks: LangChain's.
         overrides: settings as of `run`. Problems without a recorded answer are left out;
             answer_format: None for how recorded answers of the family come (of programs a fenced
             function).
@@ -212,4 +220,4 @@ def import_recorded(
         settings["model_arg"] = {"of_model": of_model}
     if overrides.get("answer_format") is None and chosen.task.family == "programs":
         settings["answer_format"] = "fenced_function"
-    return run(name, **settings)
+    return run(name, on_event=on_event, callbacks=callbacks, **settings)

@@ -8,9 +8,14 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce import api
-from peirce.commands.arguments import BOUNDS, check_arguments
+from peirce.commands.arguments import bounded_settings, check_arguments
 from peirce.records import UsageError
+
+BOUNDS = {
+    name: tuple(getattr(bound, which) for bound in field.metadata for which in ("ge", "le")
+                if hasattr(bound, which))
+    for name, field in bounded_settings().items()
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -54,9 +59,9 @@ def test_an_odd_argument_is_named_with_its_value_and_what_is_valid(setting, opti
 
 def test_every_public_function_checks_its_arguments():
     odd = object()
-    for name in api.__all__:
-        function = getattr(api, name)
-        if not inspect.isfunction(function) or name in ("store_path", "tasks_list"):
+    for name in peirce.__all__:
+        function = getattr(peirce, name)
+        if not inspect.isfunction(function) or name == "tasks_list":
             continue
         parameters = list(inspect.signature(function).parameters.values())
         given = [
@@ -80,7 +85,7 @@ def test_bounds_hold_in_every_verb_that_takes_the_argument(setting, name):
         "check": lambda **more: peirce.check("examples", record, data=setting.data, **more),
     }
     for verb, call in calls.items():
-        if name in inspect.signature(getattr(api, verb)).parameters:
+        if name in inspect.signature(getattr(peirce, verb)).parameters:
             for value in (BOUNDS[name][0] - 1, BOUNDS[name][1] + 1):
                 with pytest.raises(UsageError, match=f"{name} is {value}: it must be at"):
                     call(**{name: value})
@@ -93,8 +98,9 @@ def test_a_bound_itself_is_accepted(name):
 
 
 def test_a_wrapped_verb_keeps_its_name_its_signature_and_its_words():
-    assert [getattr(peirce, verb).__name__ for verb in peirce.VERBS] == list(peirce.VERBS)
-    assert "on_event" in str(inspect.signature(api.run))
-    assert "Runs a session" in str(api.run.__doc__)
+    verbs = [name for name in peirce.__all__ if name.islower()]
+    assert [getattr(peirce, verb).__name__ for verb in verbs] == verbs
+    assert "on_event" in str(inspect.signature(peirce.run))
+    assert "Runs a session" in str(peirce.run.__doc__)
     with pytest.raises(TypeError, match="sead"):
         peirce.sessions(sead=1)

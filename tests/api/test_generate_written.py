@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import peirce
 import pytest
+from peirce import tasks_generate
 from peirce.agents.scripted import Answering
-from peirce.api import tasks_generate
 from peirce.records import BudgetSpent, DataError, Reply, Unavailable, Usage, UsageError
 from peirce.tasks import load_problems
 from peirce.tasks.label_generation.planted import public_of

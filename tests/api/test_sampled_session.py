@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import peirce
-from peirce import api
 
 TAIL = repr(("all but the first", "def f(x):\n    return x[1:]"))
 
@@ -32,8 +31,8 @@ def test_a_session_records_the_draw_and_every_verb_agrees_on_it(setting):
     (listed,) = peirce.sessions(store=setting.store)
     assert listed["settings"]["operational"]["sample"] == 4
     chosen = {"data": options["data"], "sample": 4, "seed": 5}
-    assert [row["id"] for row in api.tasks_show("examples", **chosen)] == drawn
-    assert api.plan("examples", **{**options, "workers": 1})["problems"] == 4
+    assert [row["id"] for row in peirce.tasks_show("examples", **chosen)] == drawn
+    assert peirce.plan("examples", **{**options, "workers": 1})["problems"] == 4
     assert peirce.resume(session.session, store=setting.store).digest == session.digest
     assert peirce.replay(session.session, store=setting.store)["differences"] == []
     assert setting.run(**options).digest == session.digest

@@ -7,7 +7,6 @@ from collections import Counter
 import peirce
 import pytest
 from labelled_session import Model, labelled
-from peirce import api
 from peirce.agents.scripted import Answering
 from peirce.commands.session.text_forecast import calls_of
 from peirce.graphs.text_settings import TextSettings
@@ -34,7 +33,7 @@ def papers(folder):
 
 def planned(meals, method, **options):
     given = {"data": meals.data, "store": meals.store, "observations": 20, **options}
-    return api.plan("labels", method=method, **given)["calls"]
+    return peirce.plan("labels", method=method, **given)["calls"]
 
 
 def asked(session):
@@ -110,15 +109,15 @@ def test_stored_banks_are_counted_by_what_is_in_them(meals):
 
 def test_all_rows_in_one_prompt_are_checked_against_what_the_model_holds(meals):
     options = {"examples": "all", "model": "http://127.0.0.1:9/v1#NAME"}
-    calls = api.plan("labels", data=meals.data, method="io", **options)
+    calls = peirce.plan("labels", data=meals.data, method="io", **options)
     assert 300 < calls["prompt_tokens"] < 3_000
     holds = {"model_arg": {"context_tokens": 300}}
     with pytest.raises(UsageError, match=r"with 24 rows, is about \d+ tokens, .* holds 300"):
-        api.plan("labels", data=meals.data, method="io", **options, **holds)
+        peirce.plan("labels", data=meals.data, method="io", **options, **holds)
     with pytest.raises(UsageError, match="show fewer rows with --examples"):
         peirce.run("labels", data=meals.data, method="io", store=meals.store, **options, **holds)
     assert not (meals.folder / "store.duckdb").exists()
-    api.plan(
+    peirce.plan(
         "labels",
         data=meals.data,
         method="io",

@@ -312,14 +312,14 @@ def test_an_import_needs_the_problems(setting):
 
 def test_tasks_write_what_the_verbs_read_back(setting, tmp_path):
     out = tmp_path / "made.jsonl"
-    told = peirce.api.tasks_generate("list_functions", out, problems=3, seed=7)
-    again = peirce.api.tasks_show("list_functions", data=out)
-    made = peirce.api.tasks_show("list_functions", problems=3, seed=7)
+    told = peirce.tasks_generate("list_functions", out, problems=3, seed=7)
+    again = peirce.tasks_show("list_functions", data=out)
+    made = peirce.tasks_show("list_functions", problems=3, seed=7)
     assert told["problems"] == 3
     assert [p["shown"] for p in again] == [p["shown"] for p in made]
     space = tmp_path / "space.jsonl"
-    assert peirce.api.tasks_space("list_functions", space)["inputs"] == 14_101
-    assert {row["task"] for row in peirce.api.tasks_list()} >= {"list_functions", "examples"}
+    assert peirce.tasks_space("list_functions", space)["inputs"] == 14_101
+    assert {row["task"] for row in peirce.tasks_list()} >= {"list_functions", "examples"}
 
 
 def test_doctor_says_what_is_here_and_names_no_secret(setting, monkeypatch):
@@ -420,8 +420,8 @@ def test_out_replaces_a_plain_file_and_nothing_else(setting, tmp_path, kind):
     before = place.lstat()
     for write in (
         lambda: peirce.evaluate(store=setting.store, out=place),
-        lambda: peirce.api.tasks_generate("list_functions", place, problems=1),
-        lambda: peirce.api.tasks_space("list_functions", place),
+        lambda: peirce.tasks_generate("list_functions", place, problems=1),
+        lambda: peirce.tasks_space("list_functions", place),
         lambda: peirce.export("last", place, store=setting.store),
     ):
         with pytest.raises(UsageError, match=r"out\.csv") as caught:

@@ -264,14 +264,14 @@ def test_the_banner_names_the_files(peirce):
 
 
 def test_a_session_without_any_answer_is_one_sentence_and_exit_1(peirce, monkeypatch):
-    from peirce import api
+    import peirce as package
     from peirce.agents.scripted import Scripted
     from peirce.records import Unavailable
 
-    run = api.run
+    run = package.run
     gone = Scripted([Unavailable("the endpoint\x1b[2J is gone")])
     monkeypatch.setattr(
-        api, "run", lambda *args, **options: run(*args, **options | {"model": gone})
+        package, "run", lambda *args, **options: run(*args, **options | {"model": gone})
     )
     code, out, err = peirce(*RUN, "--json")
     assert code == 1 and json.loads(out)["status"] == "failed"
@@ -329,12 +329,12 @@ def test_the_store_comes_from_the_environment(peirce, monkeypatch):
 
 
 def test_a_bug_keeps_its_traceback(folder, monkeypatch):
-    from peirce import api
+    import peirce as package
 
     def broken(**_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(api, "sessions", broken)
+    monkeypatch.setattr(package, "sessions", broken)
     with pytest.raises(ZeroDivisionError):
         cli.main(["sessions"])
 

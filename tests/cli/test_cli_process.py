@@ -103,7 +103,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["typer", "peirce.cli", "peirce.cli.boundary", "peirce.api"])
+@pytest.mark.parametrize(
+    "module", ["typer", "peirce.cli", "peirce.cli.boundary", "peirce.commands.problems"]
+)
 def test_ctrl_c_while_the_command_line_is_loaded_is_no_traceback(folder, module):
     ended = subprocess.run([sys.executable, "-c", EARLY, module], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from chat_server import ChatServer, completion
-from peirce import api
+from peirce import tasks_generate
 from peirce.agents.scripted import Answering
 from topic_writer import ABOUT, TopicWriter
 
@@ -86,7 +86,7 @@ def script() -> str:
     """The answers of a model as a file, by part; it answers badly once."""
     folder = Path("recording")
     writer = Answering(TopicWriter({("types", 0): "I would rather not."}), "writer")
-    api.tasks_generate("labels:subject", folder, model=writer, about=ABOUT, level="level0")
+    tasks_generate("labels:subject", folder, model=writer, about=ABOUT, level="level0")
     said: dict[str, list[str]] = {}
     for line in Path("recording.calls.jsonl").read_text().splitlines():
         row = json.loads(line)

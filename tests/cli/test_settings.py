@@ -24,8 +24,8 @@ def folder(folder: Path) -> Path:
 
 @pytest.fixture
 def options(monkeypatch: pytest.MonkeyPatch):
-    """options() -> what the command line hands to `api.run`, and nothing runs."""
-    from peirce import api
+    """options() -> what the command line hands to `peirce.run`, and nothing runs."""
+    import peirce as package
     from peirce.records import UsageError
 
     taken: list[dict] = []
@@ -34,7 +34,7 @@ def options(monkeypatch: pytest.MonkeyPatch):
         taken.append(given)
         raise UsageError("taken")
 
-    monkeypatch.setattr(api, "run", take)
+    monkeypatch.setattr(package, "run", take)
     return lambda: taken.pop()
 
 

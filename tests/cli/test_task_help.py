@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from peirce import api
+from peirce import tasks_help, tasks_list
 from peirce.records import UsageError
 
-NAMES = [row["task"] for row in api.tasks_list()]
+NAMES = [row["task"] for row in tasks_list()]
 
 
 def peirce(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -23,7 +23,7 @@ def test_every_task_names_its_data_and_lines_whose_options_there_are(name: str) 
     from peirce.cli import app
     from typer.main import get_command
 
-    told = api.tasks_help(name)
+    told = tasks_help(name)
     assert told["takes"] and len(told["commands"]) >= 2 and told["methods"]
     verbs = get_command(app)
     for line in told["commands"]:
@@ -43,7 +43,7 @@ def test_lines_to_copy_stand_alone(words: list[str]) -> None:
 
 
 def test_a_generator_has_lines_of_its_own() -> None:
-    told = api.tasks_help("labels:shoe")
+    told = tasks_help("labels:shoe")
     assert told["commands"][0] == "peirce run labels:shoe" and not told["takes"]
 
 
@@ -52,7 +52,7 @@ def test_what_is_neither_verb_nor_task_is_refused() -> None:
     assert done.returncode == 2 and "No such command 'lables'" in done.stderr
     assert "Did you mean the task 'labels'? See peirce --help" in done.stderr
     with pytest.raises(UsageError, match="did you mean labels"):
-        api.tasks_help("lables")
+        tasks_help("lables")
 
 
 def test_a_file_that_is_no_task_says_why(tmp_path) -> None:

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import peirce
 import pytest
-from peirce import api
 from peirce.cli import app
 from typer.main import get_command
 
@@ -32,7 +32,7 @@ def verbs(command: Any, names: tuple[str, ...] = ()) -> dict[str, set[str]]:
     return found
 
 
-VERBS = verbs(get_command(app)) | {row["task"]: {"--help"} for row in api.tasks_list()}
+VERBS = verbs(get_command(app)) | {row["task"]: {"--help"} for row in peirce.tasks_list()}
 KNOWN = set().union(*VERBS.values())
 
 

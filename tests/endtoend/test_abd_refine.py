@@ -13,10 +13,9 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce import cli
+from peirce import cli, plan
 from peirce.agents.scripted import Scripted
 from peirce.agents.search import SearchProposer
-from peirce.api import plan
 from peirce.records import Reply, Usage, UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -9,7 +9,6 @@ import asyncio
 
 import peirce
 import pytest
-from peirce import api
 from peirce.agents.scripted import Answering, Scripted
 from peirce.graphs.replay import replay_session
 from peirce.records import Reply, ToolCall, UsageError, Verdict
@@ -166,10 +165,10 @@ def test_options_that_t3_does_not_take_and_rounds_of_other_methods(tmp_path):
 
 def test_a_dry_run_counts_every_answer(tmp_path):
     store = tmp_path / "s.duckdb"
-    counted = api.plan(
+    counted = peirce.plan(
         "list_functions", method="t3", rounds=4, problems=2, model="http://127.0.0.1:9/v1#m",
         store=store,
     )  # fmt: skip
     assert counted["calls"]["proposer"] == {"least": 24, "most": 24}
-    counted = api.plan("list_functions", method="t3", problems=2, store=store)
+    counted = peirce.plan("list_functions", method="t3", problems=2, store=store)
     assert counted["calls"]["proposer"] == {"least": 10, "most": 30}

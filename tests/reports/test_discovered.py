@@ -7,8 +7,8 @@ from pathlib import Path
 
 import peirce
 import pytest
+from peirce import tasks_generate
 from peirce.agents.scripted import Answering
-from peirce.api import tasks_generate
 from peirce.records import Observation, Problem
 from peirce.reports.discovered import NAMES, discovered
 from peirce.tasks import load_problems

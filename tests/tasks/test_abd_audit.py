@@ -8,9 +8,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import peirce
 import pytest
 from abd_sets import REGIMES, Change, Rows, failed, made, of, saved, written
-from peirce import api, cli
+from peirce import cli
 from peirce.records import DataError, UsageError
 from peirce.tasks.abd_audit import audited
 from peirce.tasks.abd_generation.filters import OF_HOLDOUTS, OF_SETS, OF_WORLDS
@@ -365,14 +366,14 @@ def test_a_file_of_another_kind_is_refused_in_a_sentence(
 ) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=said) as error:
-        api.tasks_audit(tmp_path / name)
+        peirce.tasks_audit(tmp_path / name)
     assert "\n" not in str(error.value) and name in str(error.value)
 
 
 def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     for path in (tmp_path / "none.yaml", tmp_path):
         with pytest.raises(UsageError, match=r"no such file|no data here"):
-            api.tasks_audit(path)
+            peirce.tasks_audit(path)
 
 
 def test_an_instance_without_holdouts_is_audited(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import peirce
 import pytest
 from abd_records import NEIGHBOURS, holdout, instance, save_holdouts, save_instances, world
-from peirce import api, cli
+from peirce import cli
 from peirce.tasks.abd import TASK
 from peirce.tasks.abd_problem import problem as made
 from peirce.tasks.sentences import DataWarning
@@ -61,7 +62,7 @@ def test_what_is_hidden_is_not_drawn_and_json_has_it(folder: Path, capsys: Any) 
 
 
 def test_other_tasks_are_shown_as_before() -> None:
-    assert all("drawn" not in row for row in api.tasks_show("acre", problems=1))
+    assert all("drawn" not in row for row in peirce.tasks_show("acre", problems=1))
 
 
 def dense(size: int, marks: int = 1) -> World:

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import peirce
 import pytest
 from abd_sets import REGIMES, made, of
-from peirce import api
 from peirce.records import Problem, UsageError
 from peirce.tasks import load_problems
 from peirce.tasks.abd import TASK
@@ -36,10 +36,7 @@ from peirce.tools.logic.solving import Solved
 
 
 def test_a_seed_gives_the_same_bytes_in_every_process(tmp_path: Path) -> None:
-    code = (
-        "import sys; from peirce import api;"
-        "api.tasks_generate('abd', sys.argv[1], problems=3, seed=4)"
-    )
+    code = "import peirce, sys; peirce.tasks_generate('abd', sys.argv[1], problems=3, seed=4)"
     seen = set()
     for number in (1, 2):
         out = tmp_path / str(number)
@@ -76,11 +73,11 @@ def test_no_problems_and_unknown_kinds_are_refused(tmp_path: Path) -> None:
         TASK.generate(0, 0)
     for kind, valid in (("regime", "full, partial, skeptical"), ("difficulty", "easy, hard")):
         with pytest.raises(UsageError, match=f"--{kind} odd: valid are {valid}"):
-            api.tasks_generate("abd", tmp_path / "x", **{kind: "odd"})
+            peirce.tasks_generate("abd", tmp_path / "x", **{kind: "odd"})
     with pytest.raises(UsageError, match="--regime full: task 'list_functions' has nothing"):
-        api.tasks_generate("list_functions", tmp_path / "x", regime="full")
+        peirce.tasks_generate("list_functions", tmp_path / "x", regime="full")
     with pytest.raises(UsageError, match="--difficulty full: it is one of easy, hard"):
-        api.tasks_generate("list_functions", tmp_path / "x", difficulty="full")
+        peirce.tasks_generate("list_functions", tmp_path / "x", difficulty="full")
     assert not list(tmp_path.iterdir())
 
 
@@ -135,7 +132,7 @@ def test_a_place_that_cannot_be_written_is_said_and_nothing_is_left(tmp_path: Pa
         ("link.yaml", "link_holdouts.jsonl: a link, which would be replaced"),
     ):
         with pytest.raises(UsageError, match=said):
-            api.tasks_generate("abd", tmp_path / out, problems=1)
+            peirce.tasks_generate("abd", tmp_path / out, problems=1)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "link_holdouts.jsonl"]
 
 

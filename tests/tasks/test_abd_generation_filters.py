@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import peirce
 import pytest
 from abd_sets import REGIMES, made, of
-from peirce import api
 from peirce.commands.data.mining import answered_rules
 from peirce.records import UsageError
 from peirce.tasks.abd_audit import audited
@@ -189,10 +189,10 @@ def test_rules_of_a_store_compete(tmp_path: Path) -> None:
         "extractedFormula": rule,
     }
     lines.write_text(json.dumps(told) + "\n")
-    api.import_recorded(lines, data=data, store=store)
+    peirce.import_recorded(lines, data=data, store=store)
     assert answered_rules(store) == {"T1": [rule]}
     out = tmp_path / "more"
-    answer = api.tasks_generate("abd", out, problems=1, seed=11, regime="full", mined=store)
+    answer = peirce.tasks_generate("abd", out, problems=1, seed=11, regime="full", mined=store)
     assert answer["problems"] == 1 and audited(out)["failed"] == 0
 
 

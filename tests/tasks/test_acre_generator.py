@@ -8,8 +8,8 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
+import peirce
 import pytest
-from peirce import api
 from peirce.records import Problem, UsageError
 from peirce.tasks import judgeable
 from peirce.tasks.acre import TASK
@@ -99,7 +99,7 @@ def test_evidence_of_every_kind_occurs() -> None:
 
 def test_a_written_file_reads_back_to_equal_problems(tmp_path: Path) -> None:
     out = tmp_path / "made.jsonl"
-    api.tasks_generate("acre", out, problems=20, seed=3)
+    peirce.tasks_generate("acre", out, problems=20, seed=3)
     assert TASK.load(str(out), None, 0) == MADE[:20]
 
 

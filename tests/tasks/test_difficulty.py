@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import peirce
 import pytest
-from peirce import api
 from peirce.commands.problems import choose
 from peirce.records import Problem, UsageError
 from peirce.tasks import task
@@ -39,7 +39,7 @@ def test_easy_is_one_step_and_small() -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_a_file_of_easy_problems_is_read_back(name: str, tmp_path: Path) -> None:
     out = tmp_path / "easy.jsonl"
-    told = api.tasks_generate(name, out, problems=3, seed=2, difficulty="easy")
+    told = peirce.tasks_generate(name, out, problems=3, seed=2, difficulty="easy")
     assert told["problems"] == 3
     read = choose(name, data=out).problems
     easy = of_difficulty(task(name), 3, 2, "easy")
@@ -49,7 +49,7 @@ def test_a_file_of_easy_problems_is_read_back(name: str, tmp_path: Path) -> None
 
 def test_without_a_difficulty_nothing_changes(tmp_path: Path) -> None:
     plain = tmp_path / "all.jsonl"
-    api.tasks_generate("list_functions", plain, problems=4, seed=1)
+    peirce.tasks_generate("list_functions", plain, problems=4, seed=1)
     made = task("list_functions").generate(4, 1)
     assert [one.shown for one in choose("list_functions", data=plain).problems] == [
         one.shown for one in made
@@ -58,7 +58,7 @@ def test_without_a_difficulty_nothing_changes(tmp_path: Path) -> None:
 
 def test_mistakes_are_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--difficulty simple: it is one of easy, hard"):
-        api.tasks_generate("acre", tmp_path / "a", problems=1, difficulty="simple")
+        peirce.tasks_generate("acre", tmp_path / "a", problems=1, difficulty="simple")
 
     class Hard:
         def generate(self, count: int, seed: int) -> list[Problem]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce import api
 from peirce.tasks import load_problems
 
 WRONG = repr(("all of them", "def f(g):\n    return g"))
@@ -36,7 +35,7 @@ def test_a_session_on_a_folder_names_it_by_one_hash(tmp_path: Path) -> None:
         place = folder / "data" / ("training", "evaluation")[k % 2] / f"{k:08x}.json"
         place.parent.mkdir(parents=True)
         place.write_text(json.dumps({"train": [pair, pair], "test": [pair]}))
-    rows = api.tasks_show("arc", "00000002", data=folder)
+    rows = peirce.tasks_show("arc", "00000002", data=folder)
     assert [row["id"] for row in rows] == ["00000002"] and rows[0]["space"] == 2
     model = tmp_path / "answers.json"
     model.write_text(json.dumps({"*": [WRONG]}))

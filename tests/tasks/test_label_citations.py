@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peirce.api import tasks_generate
+from peirce import tasks_generate
 from peirce.records import DataError, UsageError
 from peirce.tasks import load_problems
 from peirce.tasks.sentences import DataWarning

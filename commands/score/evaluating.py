@@ -1,126 +1,100 @@
-"""Listings of a stored session (`peirce show`); scores and studies with their files (`peirce eval`,
-`peirce study`)."""
+"""`peirce eval`: metrics and tables of stored sessions, and their files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from ...graphs.budget import Prices
-from ...records import Json, StepRecord, UsageError
+from ...records import Json, StoreError, UsageError
 from ...reports import (
     agreed,
     cross_model,
     default_evaluation,
     evaluate_session,
+    evaluations,
     find_evaluation,
     gear_files,
     gear_tables,
     hypobench_files,
-    plotting,
-    study_figures,
-    study_tables,
     t3_files,
     tables,
-    tally,
     writing,
 )
 from ...reports.baselines import beside_session
 from ...reports.endings import SIDE_BY_SIDE
 from ...reports.grouping import Study, settings_of
 from ...reports.hypobench_tuned import tuned
-from ...reports.labels import told
 from ...reports.results import Options, Spaces
 from ...store import Store
 from ...tasks.files import expanded
-from ...tasks.sentences import warn
+from ..arguments import checked
+from ..outcome import reading
 from ..session.settings import shown_model
 from .agreeing import compared
 from .rated_sessions import qualities, rating_rows, ratings_of
 from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 
 OF_TEXTS = "hypobench"
-STUDY_FORMS = (".csv", ".md", ".png", ".svg")
 
 
-def _judged(steps: Iterable[StepRecord]) -> list[dict[str, Json]]:
-    """Each hypothesis or malformed answer of some steps as `peirce show` lists it."""
-    return [
-        {
-            "problem": step.problem,
-            "step": step.step,
-            "path": answer.path,
-            "verdict": str(one.verdict),
-            "reason": one.reason,
-            "description": one.hypothesis.description if one.hypothesis else "",
-            "hypothesis": one.hypothesis.text if one.hypothesis else None,
-            "breaches": list(one.hypothesis.breaches) if one.hypothesis else [],
-            "meta": dict(one.hypothesis.meta) if one.hypothesis else {},
-            "coverage": one.coverage,
-            "observations": list(one.shown.marks) if one.shown else [],
-            "hidden": list(one.hidden.marks) if one.hidden else [],
-            "undefined": one.space.undefined() if one.space else {},
-            "answer": answer.text,
-        }
-        for step in steps
-        for answer in step.answers
-        for one in answer.judged
-    ]
+@checked
+def evaluate(
+    *sessions: str,
+    name: str | None = None,
+    by_problem: bool = False,
+    all_pairs: bool = False,
+    without_memorising: bool = False,
+    evaluator: str = "exact",
+    solver: str = "fast",
+    workers: int | None = None,
+    store: str | Path | None = None,
+    out: str | Path | None = None,
+    ratings: Sequence[str | Path] = (),
+) -> dict[str, Json]:
+    """{"sessions": [{session, task, method, model, problems, metrics}]} from the store alone; by
+    `gear` also "settings", a row for each data set, n and model, and "table3"; by `abd` also
+    "evaluator", "bootstrap" and "tables" (docs/abd.md).
 
-
-def show_session(store: Store, session: str) -> list[dict[str, Json]]:
-    """One object a problem: its status, why it ended, its steps, verdicts and breaches. reason: of
-    a problem that ended as exhausted what the model said of it, else "". inference: of labelled
-    text, how the bank was read and how good that is (`labels.told`); None where it was not."""
-    listed = []
-    last = store.last_responses(session, "model")
-    for row in store.problems(session):
-        steps = list(store.steps(session, row.problem.id, spaces=False))
-        counted = tally(steps)
-        listed.append(
-            {
-                "problem": row.problem.id,
-                "status": row.status,
-                "cause": row.cause,
-                "reason": _reason(last.get(row.problem.id)) if row.cause == "exhausted" else "",
-                "steps": counted.steps,
-                "shown": len(row.problem.shown),
-                "hidden": len(row.problem.hidden),
-                "verdicts": counted.verdicts,
-                "breaches": counted.breaches,
-                "malformed": counted.malformed,
-                **({"inference": told(row.problem, steps)} if row.problem.family == "text" else {}),
-            }
+    name: abd, gear, hypobench or t3; without it the one that fits the task of the first session. all_pairs:
+    hidden pairs by which no hypothesis can be judged count too. without_memorising: as if hypotheses
+    that memorise what they were shown had not been proposed. evaluator, solver, workers: of `abd`,
+    which judges the stored answers again, holdouts too. out: a folder or file for the tables, a
+    folder for the figures too (docs/gear.md). ratings: of `hypobench`, sheets that people filled
+    (`agree`), for its table 8.
+    """
+    judged_by = JudgedBy(evaluator, solver, workers)
+    with reading(store) as opened:
+        if sessions and name is None:
+            _known_word(opened, sessions[0])
+        found = [opened.find(session) for session in sessions or ("last",)]
+        options = Options(all_pairs, without_memorising)
+        result = evaluate_sessions(
+            opened, list(dict.fromkeys(found)), name, options, out, judged_by, ratings
         )
-    return listed
+    if not by_problem:
+        for one in result["sessions"]:
+            del one["by_problem"]
+    return result
 
 
-def _reason(response: Mapping[str, Json] | None) -> str:
-    """Of a reply that has nothing left to say: `Reply.meta` may say why."""
-    said = (response or {}).get("meta", {}).get("reason", "")
-    return said if isinstance(said, str) else ""
+@checked
+def baselines(session: str = "last", *, store: str | Path | None = None) -> list[dict[str, Json]]:
+    """What stands beside a session on labelled text: {problem, baselines, said} of each problem that is
+    done, trained here on the rows that were shown (reports/baselines.py)."""
+    with reading(store) as opened:
+        return beside_session(opened, opened.find(session))
 
 
-def show_problem(store: Store, session: str, problem: str) -> list[dict[str, Json]]:
-    """One object a hypothesis or malformed answer of the problem, in the order of its steps."""
-    return _judged(store.steps(session, problem))
-
-
-def show_calls(store: Store, session: str, problem: str | None) -> list[dict[str, Json]]:
-    """One object a model or tool call, without what was asked and answered (`export` has that):
-    tokens, seconds, retries, the session that it repeats, and cost_usd of a model's where prices
-    are known."""
-    prices = Prices.of(store.session(session).get("spending") or {})
-    left_out = ("request", "response", "vectors", "request_digest")
-    listed = []
-    for call in store.calls(session, problem):
-        told = {key: value for key, value in call.items() if key not in left_out}
-        if prices is not None and call["kind"] == "model":
-            told["cost_usd"] = prices.cost_usd(call)
-        listed.append(told)
-    return listed
+def _known_word(store: Store, word: str) -> None:
+    """Raises StoreError for a first word of `peirce eval` that is neither of the two."""
+    ids = [row["session"] for row in store.sessions()]
+    if word != "last" and not any(session.startswith(word) for session in ids):
+        names = ", ".join(one.name for one in evaluations())
+        raise StoreError(
+            f"there is neither an evaluation nor a session {word!r}: the evaluations are {names},"
+            " and `peirce sessions` lists the sessions"
+        )
 
 
 def evaluate_sessions(
@@ -207,10 +181,10 @@ def _proposers(store: Store) -> dict[str, str]:
 def _left_out(scored: Sequence[Mapping[str, Json]], options: Options) -> str:
     if not options.without_memorising:
         return ""
-    return _without(sum(one["memorising"] for one in scored))
+    return describe_left_out(sum(one["memorising"] for one in scored))
 
 
-def _without(memorising: int) -> str:
+def describe_left_out(memorising: int) -> str:
     return f"Without the {memorising} hypotheses that memorise what they were shown."
 
 
@@ -237,37 +211,3 @@ def _tables(scored: Sequence[Mapping[str, Json]], target: Path) -> dict[Path, st
         for one in scored
     }
     return {target / f"{name}.csv": long, target / f"{name}.md": side_by_side, **of_problems}
-
-
-def check_study_files(out: str | Path) -> None:
-    """Raises UsageError where `write_study` could not write, so that nobody waits for that."""
-    target = expanded(out)
-    if target.suffix not in STUDY_FORMS:
-        writing.check_target(target)
-        return
-    writing.check([target])
-    if target.suffix in plotting.FORMS and not plotting.available():
-        raise UsageError(f"{target}: a figure needs matplotlib: {plotting.INSTALL}")
-
-
-def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
-    """What a study came to as files: a .csv, .md, .png or .svg file, or a folder that gets all
-    four, without the figures, and with a warning, where matplotlib is absent. Returns the paths."""
-    target = expanded(out)
-    name = str(result["study"])
-    single = target.suffix if target.suffix in STUDY_FORMS else None
-    wanted = STUDY_FORMS if single is None else (single,)
-    found: dict[str, str | bytes] = {}
-    if ".csv" in wanted:
-        found[".csv"] = tables.as_csv(study_tables.long_table(result))
-    if ".md" in wanted:
-        said = [_without(result["memorising"])] if result["without_memorising"] else []
-        found[".md"] = "\n\n".join([*said, tables.as_markdown(study_tables.whole_table(result))])
-    drawn = [form for form in wanted if form in plotting.FORMS]
-    if drawn and (single or plotting.available()):
-        found |= plotting.rendered(partial(study_figures.figure, result), drawn) or {}
-    elif drawn:
-        warn(plotting.ABSENT)
-    return writing.write(
-        {target if single else target / f"{name}{form}": data for form, data in found.items()}
-    )

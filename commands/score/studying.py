@@ -1,0 +1,90 @@
+"""`peirce study`: the simulation studies of GEAR over stored sessions, and their files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from ...records import Json, UsageError
+from ...reports import plotting, studies, study_figures, study_tables, tables, writing
+from ...tasks.files import expanded
+from ...tasks.sentences import warn
+from ..arguments import checked
+from ..outcome import reading
+from ..session.settings import one_of, shown_model
+from .evaluating import describe_left_out
+
+STUDY_FORMS = (".csv", ".md", ".png", ".svg")
+
+
+@checked
+def study(
+    name: str,
+    *sessions: str,
+    seed: int = 0,
+    draws: int = 5,
+    all_pairs: bool = False,
+    distinct: bool = False,
+    without_memorising: bool = False,
+    contexts: int = 200,
+    pairs: int = 100,
+    store: str | Path | None = None,
+    out: str | Path | None = None,
+) -> dict[str, Json]:
+    """A simulation study of GEAR over sessions joined by problem and shown pairs: {study, sessions,
+    problems, hypotheses, rows, …}, from the store alone (reports/studies.py).
+
+    name: defeasible or general. draws: of hidden pairs, for each problem and number of them.
+    all_pairs: hidden pairs by which nothing can be judged count too. distinct: hypotheses of one
+    problem that predict the same count once. without_memorising: as if hypotheses that memorise
+    what they were shown had not been proposed. contexts, pairs: of `general`, the most contexts of
+    one size and problem, and how many comparisons one of them counts as at most. out: a folder or
+    file for tables and a figure (see `write_study`).
+    """
+    one_of("study", name, list(studies.STUDIES))
+    if out is not None:
+        check_study_files(out)
+    choices = studies.Choices(
+        seed, draws, all_pairs, distinct, contexts, pairs, without_memorising=without_memorising
+    )
+    with reading(store) as opened:
+        found = [opened.find(session) for session in sessions or ("last",)]
+        result = studies.study(name, opened, found, choices)
+        for one in result["sessions"]:
+            one["model"] = shown_model(opened.session(one["session"])["settings"])
+    return result | ({"files": write_study(result, out)} if out is not None else {})
+
+
+def check_study_files(out: str | Path) -> None:
+    """Raises UsageError where `write_study` could not write, so that nobody waits for that."""
+    target = expanded(out)
+    if target.suffix not in STUDY_FORMS:
+        writing.check_target(target)
+        return
+    writing.check([target])
+    if target.suffix in plotting.FORMS and not plotting.available():
+        raise UsageError(f"{target}: a figure needs matplotlib: {plotting.INSTALL}")
+
+
+def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
+    """What a study came to as files: a .csv, .md, .png or .svg file, or a folder that gets all
+    four, without the figures, and with a warning, where matplotlib is absent. Returns the paths."""
+    target = expanded(out)
+    name = str(result["study"])
+    single = target.suffix if target.suffix in STUDY_FORMS else None
+    wanted = STUDY_FORMS if single is None else (single,)
+    found: dict[str, str | bytes] = {}
+    if ".csv" in wanted:
+        found[".csv"] = tables.as_csv(study_tables.long_table(result))
+    if ".md" in wanted:
+        said = [describe_left_out(result["memorising"])] if result["without_memorising"] else []
+        found[".md"] = "\n\n".join([*said, tables.as_markdown(study_tables.whole_table(result))])
+    drawn = [form for form in wanted if form in plotting.FORMS]
+    if drawn and (single or plotting.available()):
+        found |= plotting.rendered(partial(study_figures.figure, result), drawn) or {}
+    elif drawn:
+        warn(plotting.ABSENT)
+    return writing.write(
+        {target if single else target / f"{name}{form}": data for form, data in found.items()}
+    )

@@ -1,0 +1,43 @@
+"""`peirce replay`: a session's graph driven by its journal alone, and compared with its record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...records import Json
+from ...store import Store
+from ..arguments import checked
+from ..outcome import reading
+from .driving import complete
+
+
+@checked
+def replay(
+    session: str = "last",
+    *,
+    live: bool = False,
+    store: str | Path | None = None,
+    sandbox: str = "process",
+    workers: int | None = None,
+    solver: str = "fast",
+) -> dict[str, Json]:
+    """Drives the session's graph with its journal alone: {session, steps, differences}.
+
+    With `live` the tools are executed again, the models' answers still come from the journal.
+    """
+    from ...graphs.replay import replay_session
+    from ...tasks import family as family_named
+    from ..opening import opened as opening
+
+    async def again(opened: Store) -> dict[str, Json]:
+        found = opened.find(session)
+        if not live:
+            return await replay_session(opened, found)
+        family = family_named(opened.session(found)["settings"]["family"])
+        async with opening(family, sandbox=sandbox, workers=workers, solver=solver) as tools:
+            return await replay_session(
+                opened, found, sandbox=tools.sandbox, solve=tools.solver, live=True
+            )
+
+    with reading(store) as opened:
+        return complete(again(opened))
