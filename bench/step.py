@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from peirce.agents.scripted import Scripted, tuple_answer
+from peirce.config import MethodSettings
 from peirce.graphs.abduce import METHOD
-from peirce.graphs.case import Case, Settings
+from peirce.graphs.case import Case, SessionSettings
 from peirce.graphs.steps import START_STATE
 from peirce.records import InputSet, Limits, Observation, Problem, Reply, StepRecord, ToolCall
 from peirce.sandbox import open_sandbox
@@ -66,7 +67,7 @@ async def seconds_a_step(
     ledger = InMemory() if store is None else store.ledger(session)
     cases = [
         Case(
-            session, problem, inputs, family("programs"), Settings(max_answers=steps),
+            session, problem, inputs, family("programs"), SessionSettings(method=MethodSettings(max_answers=steps)),
             proposer.settings(), journal, ledger, proposer=proposer, execute=execute,
         )
         for problem in problems

@@ -9,7 +9,7 @@ import pytest
 from labelled_session import Model, labelled
 from peirce.agents.scripted import Answering
 from peirce.commands.session.text_forecast import calls_of
-from peirce.graphs.text_settings import TextSettings
+from peirce.config import TextSettings
 from peirce.records import UsageError
 from peirce.store import Store
 from peirce.tasks import load_problems
@@ -128,7 +128,7 @@ def test_all_rows_in_one_prompt_are_checked_against_what_the_model_holds(meals):
 def test_the_published_golden_trace_lies_in_the_range_of_its_sizes(shared_data):
     """It asks its judge 2,384 times: 2,389 calls with those that make hypotheses, five of them."""
     ((problem, space),) = load_problems("labels", str(shared_data / "text" / "shoe"), seed=42)
-    text = TextSettings(judge="model", inference=None).as_json()
+    text = TextSettings(judge="model", inference=None).to_dict()
     found = calls_of(problem, len(space), {"method": "hypogenic", "text": text})
     assert found["judge"].least <= 2_384 <= found["judge"].most
     assert found["proposer"].least <= 5 <= found["proposer"].most

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 from peirce.agents.limits import Estimated
 from peirce.agents.scripted import Scripted
-from peirce.graphs.budget import Budget, Prices, check_spending, priced, spending
+from peirce.config import BudgetConfig
+from peirce.graphs.budget import Budget, Prices, priced
 from peirce.graphs.runner import run_session
 from peirce.records import BudgetSpent, InputSet, Reply, Unavailable, Usage, UsageError
 from peirce.sandbox import open_sandbox
@@ -183,7 +184,7 @@ def test_without_cached_price_cached_tokens_cost_as_all_that_go_in():
 )
 def test_a_budget_that_cannot_be_is_a_usage_error_by_name(given, word):
     with pytest.raises(UsageError, match=word):
-        check_spending(spending(**given))
+        BudgetConfig(**given)
 
 
 def test_a_budget_that_is_not_reached_stops_nothing():

@@ -13,9 +13,10 @@ import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from peirce.agents import open_model
 from peirce.agents.scripted import Mender
+from peirce.config import MethodSettings
 from peirce.graphs import methods
 from peirce.graphs.abduce import METHOD
-from peirce.graphs.case import Settings
+from peirce.graphs.case import SessionSettings
 from peirce.graphs.memory import case_of
 from peirce.graphs.steps import START_STATE
 from peirce.records import Verdict
@@ -60,7 +61,8 @@ def alone(proposer, problem, recorder=None, **settings):
     async def whole():
         sandbox = await open_sandbox("process", workers=1)
         try:
-            case = case_of(problem, proposer, sandbox, settings=Settings(**settings))
+            course = SessionSettings(method=MethodSettings(**settings))
+            case = case_of(problem, proposer, sandbox, settings=course)
             config = {"callbacks": [recorder] if recorder else []}
             return await METHOD.graph.ainvoke(START_STATE, config, context=case), case
         finally:

@@ -7,8 +7,9 @@ import asyncio
 
 import peirce
 import pytest
+from peirce.config import MethodSettings
 from peirce.graphs.abduce import METHOD
-from peirce.graphs.case import Settings
+from peirce.graphs.case import SessionSettings
 from peirce.graphs.memory import case_of
 from peirce.graphs.replies import FINISHES
 from peirce.graphs.steps import START_STATE
@@ -99,7 +100,8 @@ def test_settings_that_cannot_be_recorded_are_one_sentence_and_make_no_store(tmp
 )
 def test_a_case_of_settings_that_cannot_be_is_refused(make_problem, settings, said):
     with pytest.raises(UsageError) as caught:
-        case_of(make_problem(shown=SHOWN), Own(None), settings=Settings(**settings))
+        course = SessionSettings(method=MethodSettings(**settings))
+        case_of(make_problem(shown=SHOWN), Own(None), settings=course)
     assert said in str(caught.value)
 
 

@@ -7,7 +7,7 @@ import asyncio
 import re
 
 import pytest
-from peirce.graphs.case import Settings
+from peirce.graphs.case import SessionSettings
 from peirce.graphs.io import METHOD as IO
 from peirce.graphs.memory import case_of
 from peirce.graphs.refine import METHOD as REFINE
@@ -273,7 +273,7 @@ def test_both_run_by_themselves_with_their_own_settings(make_problem, make_answe
     async def alone(method, **settings):
         sandbox = await open_sandbox("process", workers=1)
         try:
-            course = Settings.from_json({**method.settings, **settings})
+            course = SessionSettings(method=method.settings(**settings))
             repairer = Repairs(make_answer, WHOLE)
             case = case_of(
                 make_problem(shown=SHOWN), Mends(make_answer), sandbox,

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from peirce.agents.scripted import Answering
+from peirce.config import TextSettings
 from peirce.graphs import method as method_named
 from peirce.graphs.replay import replay_session
 from peirce.graphs.runner import run_session
-from peirce.graphs.text_settings import TextSettings
 from peirce.records import InputSet, Json, Message, Observation, Problem, StepRecord
 from peirce.store import Store
 
@@ -83,12 +83,10 @@ class Played:
 
 
 def begin(path: Path, one: Problem, model: Any, method: str = "hypogenic", **text: Json) -> str:
-    settings = TextSettings.from_json(
-        {**method_named(method, "text").text, "inference": None, **text}
-    )
+    settings = TextSettings(**{**method_named(method, "text").text, "inference": None, **text})
     known = {
         "task": "labels", "method": method, "model": "scripted", "seed": 0,
-        "model_settings": model.settings(), "text": settings.as_json(), "answer_format": "list",
+        "model_settings": model.settings(), "text": settings.to_dict(), "answer_format": "list",
         "max_bad": None,
     }  # fmt: skip
     space = InputSet("space", tuple(row.input for row in one.shown[:5]))

@@ -8,6 +8,7 @@ from typing import Any
 import peirce
 import pytest
 from peirce.commands.problems import choose
+from peirce.config import DataConfig
 from peirce.records import Problem, UsageError
 from peirce.tasks import task
 from peirce.tasks.difficulty import CELLS, cells, is_easy, of_difficulty
@@ -41,7 +42,7 @@ def test_a_file_of_easy_problems_is_read_back(name: str, tmp_path: Path) -> None
     out = tmp_path / "easy.jsonl"
     told = peirce.tasks_generate(name, out, problems=3, seed=2, difficulty="easy")
     assert told["problems"] == 3
-    read = choose(name, data=out).problems
+    read = choose(name, DataConfig(data=out)).problems
     easy = of_difficulty(task(name), 3, 2, "easy")
     assert [one.id for one in read] == [one.id for one in easy]
     assert [one.shown for one in read] == [one.shown for one in easy]
@@ -51,7 +52,7 @@ def test_without_a_difficulty_nothing_changes(tmp_path: Path) -> None:
     plain = tmp_path / "all.jsonl"
     peirce.tasks_generate("list_functions", plain, problems=4, seed=1)
     made = task("list_functions").generate(4, 1)
-    assert [one.shown for one in choose("list_functions", data=plain).problems] == [
+    assert [one.shown for one in choose("list_functions", DataConfig(data=plain)).problems] == [
         one.shown for one in made
     ]
 

@@ -9,6 +9,7 @@ import pytest
 from own_files import PYTHON, load, write
 from peirce import tasks
 from peirce.commands.problems import choose
+from peirce.config import DataConfig
 from peirce.records import (
     DataError,
     Observation,
@@ -66,7 +67,7 @@ def test_it_may_read_a_folder_of_its_own(tmp_path):
         "    def space",
     )
     path = write(tmp_path, text, "own.py")
-    chosen = choose(path, data=folder)
+    chosen = choose(path, DataConfig(data=folder))
     assert [problem.id for problem in chosen.problems] == ["3"]
     assert chosen.sources["data"]["name"] == "data"
     assert chosen.sources["task_file"]["name"] == "own.py"
