@@ -13,20 +13,8 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import (
-    checking,
-    pairing,
-    predicting,
-    pretraining,
-    rating,
-    reading,
-    reporting,
-    running,
-    tasks,
-    training,
-)
 from .groups import Verbs
-from .options import examples
+from .panels import examples
 
 app = typer.Typer(
     name="peirce",
@@ -42,19 +30,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for verbs in (
-    running,
-    checking,
-    predicting,
-    rating,
-    reading,
-    reporting,
-    pairing,
-    training,
-    pretraining,
-):
-    app.add_typer(verbs.app)
-app.add_typer(tasks.app, name="tasks")
 
 
 @app.callback(invoke_without_command=True)

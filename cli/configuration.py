@@ -19,7 +19,7 @@ from typing import Any
 
 from ..commands.session.roles import ROLES, role_keys, value_of
 from ..secrecy import shown_value
-from .options import OWN_FILE
+from .panels import OWN_FILE
 
 FILE = Path("peirce.toml")
 CONFIG = "PEIRCE_CONFIG"
@@ -57,11 +57,13 @@ def configure(command: Any) -> Configuration:
     set twice in one place, and a variable that looks like a misspelt setting.
     """
     path = _path()
-    options = {_key(option): option for option in _options(command)}
-    top, tables = _read(path, options)
     variables = {
         name: value for name, value in os.environ.items() if name.startswith("PEIRCE_") and value
     }
+    if not path.is_file() and not variables.keys() - APART:
+        return Configuration()  # and the commands need not be imported for their options
+    options = {_key(option): option for option in _options(command)}
+    top, tables = _read(path, options)
     made = Configuration()
     for key, value in top.items():
         names = {f"PEIRCE_{key.upper()}", f"PEIRCE_PROPOSER_{key.upper()}"}

@@ -2,48 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, MutableMapping
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
 from .task_help import TaskHelp, print_of, told_of
 
-GROUPS = {
-    "Sessions": ("run", "resume", "replay", "import", "sessions"),
-    "What they found": ("report", "view", "show", "bank", "export"),
-    "How good it is": ("eval", "study", "rate", "agree"),
-    "Hypotheses on your data": ("check", "predict"),
-    "A better proposer": ("pairs", "train", "pretrain"),
-    "What there is": ("tasks", "doctor"),
-}
+# The commands by group, each with the module here that holds it and the first line of its help:
+# `peirce --help` imports none of them. A test compares the lines.
+COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Sessions": {
+        "run": ("running", "Run a session: hypotheses for the problems of a task."),
+        "resume": ("running", "Go on where a session stopped, with the settings that it recorded."),
+        "replay": ("running", "Drive the same graph with the journal alone and compare; exit 1 where they differ."),
+        "import": ("running", "Judge recorded answers: a session without a model."),
+        "sessions": ("reading", "The sessions of a store, also while a run owns it."),
+    },
+    "What they found": {
+        "report": ("reporting", "One HTML page of sessions that works from a file."),
+        "view": ("reporting", "The same page, live, while a session runs: served on 127.0.0.1, behind a token."),
+        "show": ("reading", "The problems of a session, or every hypothesis of one of them."),
+        "bank": ("reading", "The hypotheses that a session keeps, best first."),
+        "export": ("reading", "Write a session as Parquet, JSONL or a Hugging Face dataset folder."),
+    },
+    "How good it is": {
+        "eval": ("reading", "Metrics and tables from the store; never a model call."),
+        "study": ("reading", "The simulation studies of GEAR from the store: defeasible, general."),
+        "rate": ("rating", "A model rates the hypotheses of a session; what was rated before is not asked again."),
+        "agree": ("rating", "How far people and the model that rated a session agree; first a sheet for these people."),
+    },
+    "Hypotheses on your data": {
+        "check": ("checking", "Judge hypotheses that you bring; no session, and no model but one that labels texts."),
+        "predict": ("predicting", "Apply a bank to new rows; no session, nothing is written."),
+    },
+    "A better proposer": {
+        "pairs": ("pairing", "Preference pairs from sessions, of any models, into the store: what `peirce train` trains on."),
+        "train": ("training", "Train a proposer on preference pairs (DPO, momentum curriculum); merge adapters; classifiers."),
+        "pretrain": ("pretraining", "Train a small model that proposes, on generated problems with the search's answers."),
+    },
+    "What there is": {
+        "tasks": ("tasks", "The tasks: list, show, generate, audit, space."),
+        "doctor": ("reading", "What is here: settings and where each comes from, sandbox layers, models, extras, store."),
+    },
+}  # fmt: skip
 
 
 class Verbs(TyperGroup):
-    """The verbs by group; the name of a task, or the path of a user's own, in the place of one shows how to
-    run on it. Anything else is an unknown verb as always."""
+    """The commands by group, each imported when it is called. In the place of one the name of a task,
+    or the path of a user's own, shows how to run on it; anything else is an unknown command."""
+
+    _shows_help = False
+
+    def __init__(self, **rest: Any) -> None:
+        self._known: dict[str, Any] = {}  # imported so far; settings are attached to their options
+        super().__init__(**rest)
+
+    @property
+    def commands(self) -> MutableMapping[str, Any]:
+        """Every command by name, imported."""
+        return {name: self._imported(name, group) for name, group in self._groups().items()}
+
+    @commands.setter
+    def commands(self, value: Any) -> None:
+        """click assigns none; the table above holds them."""
+
+    def _groups(self) -> dict[str, str]:
+        return {name: group for group, names in COMMANDS.items() for name in names}
+
+    def _imported(self, name: str, group: str) -> Any:
+        if name not in self._known:
+            module = import_module(f".{COMMANDS[group][name][0]}", __package__)
+            found: Any = get_group(module.app)
+            self._known |= {name: found} if found.name == name else found.commands
+            self._known[name].rich_help_panel = group
+        return self._known[name]
 
     def list_commands(self, ctx: Any) -> list[str]:
-        grouped = [name for names in GROUPS.values() for name in names]
-        return sorted(super().list_commands(ctx), key=grouped.index)
+        return list(self._groups())
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._shows_help = True  # of the commands their first lines are enough
+        super().format_help(ctx, formatter)
 
     def _say_nearest_task(self, ctx: Any, name: str) -> None:
         """Raises the error of a name that is nearer to a task's than to any verb's."""
         from .. import tasks_list
 
         tasks = [row["task"] for row in tasks_list()]
-        if get_close_matches(name, self.commands) or not (near := get_close_matches(name, tasks)):
+        if get_close_matches(name, self._groups()) or not (near := get_close_matches(name, tasks)):
             return
         ctx.fail(f"No such command {name!r}. Did you mean the task {' or '.join(map(repr, near))}?")
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        found = super().get_command(ctx, cmd_name)
-        if found is not None:
-            group = next(group for group, names in GROUPS.items() if cmd_name in names)
-            setattr(found, "rich_help_panel", group)  # noqa: B010 - typer's own commands have it
-        if found is not None or cmd_name.startswith("-"):
-            return found
-        told = told_of(cmd_name)
+        group = self._groups().get(cmd_name)
+        if group is not None and self._shows_help:
+            summary = COMMANDS[group][cmd_name][1]
+            return TyperCommand(cmd_name, help=summary, rich_help_panel=group)
+        if group is not None:
+            return self._imported(cmd_name, group)
+        told = None if cmd_name.startswith("-") else told_of(cmd_name)
         if told is None:
             self._say_nearest_task(ctx, cmd_name)
         return None if told is None else TaskHelp(cmd_name, callback=lambda: print_of(told))

@@ -18,16 +18,9 @@ from pydantic.fields import FieldInfo
 
 from ..config import MendingSettings, RunConfig
 from ..records.settings import Settings, alternatives
+from .panels import DATA, MODEL, OF_TRAINING, OUTPUT, RUNNING, TEXT, WHAT, examples
 
-DATA, MODEL, TEXT = "Data", "Model and method", "Labelled text"
-RUNNING, OUTPUT = "Running", "Output"
-WHAT, OF_TRAINING = "What is trained", "Settings of a training"
-OWN_FILE = (WHAT, OF_TRAINING)  # panels whose settings stand in YAML (--config), not in peirce.toml
-
-
-def examples(*lines: str) -> str:
-    """An epilog: command lines to copy, each on a line of its own where the terminal is as wide."""
-    return "\n".join(("To copy:", *(f"  {line}" for line in lines)))
+__all__ = ["DATA", "MODEL", "OF_TRAINING", "OUTPUT", "RUNNING", "TEXT", "WHAT", "examples"]
 
 
 @cache

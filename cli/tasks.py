@@ -12,6 +12,7 @@ from .printing import emit, written
 from .running import STANDING, source
 
 app = typer.Typer(
+    name="tasks",
     help="The tasks: list, show, generate, audit, space.",
     epilog=o.examples("peirce tasks list", "peirce tasks show list_functions"),
     no_args_is_help=True,
