@@ -33,10 +33,10 @@ class Recorded:
     options: Mapping[str, Any] | Callable[[Ids], Mapping[str, Any]]
     run: Callable[..., Any] = peirce.run
 
-    def record(self, store: str, ids: Ids) -> str:
-        """Run it into the store and return its id."""
+    def record(self, store: str, ids: Ids, **more: Any) -> str:
+        """Run it into the store and return its id. more: operational options of `peirce.run`."""
         given = self.options(ids) if callable(self.options) else self.options
-        options = dict(given)
+        options = {**given, **more}
         name = options.pop("task", None)
         first = () if name is None else (name,)
         return str(self.run(*first, store=store, **options).session)
@@ -243,10 +243,11 @@ COMMAND = ["run", "list_functions", "--data", "lists.jsonl", "--quiet", "--json"
 ENVIRONMENT = {"PEIRCE_CONFIG": "killed.toml", "PEIRCE_CONCURRENCY": "1"}
 
 
-def run_store(name: str, path: str) -> dict[str, str]:
-    """Run all sessions of a store into a new one at `path`, in their order; return ids by name."""
+def run_store(name: str, path: str, **more: Any) -> dict[str, str]:
+    """Run all sessions of a store into a new one at `path`, in their order; return ids by name.
+    more: operational options of each."""
     ids: dict[str, str] = {}
     for one in SESSIONS:
         if one.store == name:
-            ids[one.name] = one.record(path, ids)
+            ids[one.name] = one.record(path, ids, **more)
     return ids

@@ -163,7 +163,7 @@ def test_a_recorded_session_opens_again_with_the_settings_that_it_recorded(
     path = unpack(store, place)
     for name in set(RESUMED) & PINS[store].keys():
         pinned = PINS[store][name]
-        session = peirce.resume(pinned["session"], store=path)
+        session = peirce.resume(pinned["session"], store=path, workers=1)
         assert session.status == "done"
         assert digests_of(path, session.session)["digest"] == pinned["digest"]
 
@@ -185,7 +185,7 @@ def test_another_script_is_another_model(place: Path) -> None:
 
 @pytest.mark.parametrize("store", STORES)
 def test_sessions_run_again_come_to_the_same_findings(place: Path, store: str) -> None:
-    ids = run_store(store, "again.duckdb")
+    ids = run_store(store, "again.duckdb", workers=1)  # recorded with one a core
     found = {name: digests_of("again.duckdb", ids[name])["findings"] for name in ids}
     assert found == {name: pinned["findings"] for name, pinned in PINS[store].items()}
 
