@@ -263,6 +263,12 @@ class Store:
         """SHA-256 over what the session found; clocks, retries and usage do not count."""
         return _digest.digest(self._reading, session)
 
+    def findings_digest(self, session: str) -> Digest:
+        """Return the SHA-256 over hypotheses, kinds of verdicts, predictions, bank events, paths and
+        responses of calls; settings, requests and texts of messages do not count. `digest.py` lists
+        what does."""
+        return _digest.findings_digest(self._reading, session)
+
     def alterations(self, session: str) -> list[dict[str, Any]]:
         """Rows that are not what the digest beside them names: problem, step, path, field."""
         return _intact.alterations(self._reading, session)

@@ -1,14 +1,19 @@
-"""The digest of a session: what it found, without how the finding went.
+"""The digests of a session: what it found, without how the finding went.
 
-Two runs of one seed have one digest, killed or not, in whatever order their calls came back.
+Two runs of one seed have one digest, killed or not, in whatever order their calls came back. The
+findings digest also has no settings, no requests and no texts of messages, so that it stays when
+the program asks or explains itself in other words and finds the same.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from ..records import Digest, Json, StoreError, canonical_json
-from .cells import json_of
+from .cells import json_cell, json_of, text_of
 from .connection import Reading, by_problem
 from .ledger import TOGETHER, events_of
 
@@ -20,24 +25,42 @@ OPERATIONAL = frozenset(
     }
 )
 
-PARTS: tuple[tuple[str, str], ...] = (
-    ("step", "SELECT problem, step, fields FROM step"),
-    ("answer", "SELECT problem, step, answer, path, text FROM answer"),
-    (
-        "hypothesis",
-        "SELECT problem, step, answer, ordinal, text, description, meta, breaches FROM hypothesis",
+# Columns of each table after the problem. The first ones are its key, so rows have one order.
+PARTS: Mapping[str, Sequence[str]] = {
+    "step": ("step", "fields"),
+    "answer": ("step", "answer", "path", "text"),
+    "hypothesis": (*("step", "answer", "ordinal", "text", "description", "meta", "breaches"),),
+    "verdict": ("step", "answer", "ordinal", "verdict", "reason", "bad", "coverage"),
+    "prediction": (
+        *("step", "answer", "ordinal", "inputs", "outcome", "marks", "got", "detail"),
+        *("codes", "reasons", "reason_names", "limited"),
     ),
-    (
-        "verdict",
-        "SELECT problem, step, answer, ordinal, verdict, reason, bad, coverage FROM verdict",
-    ),
-    (
-        "prediction",
-        "SELECT problem, step, answer, ordinal, inputs, outcome, marks, got, detail, codes, reasons, "
-        "reason_names, limited FROM prediction",
-    ),
-    ("call", "SELECT problem, path, kind, request_digest, response, vectors FROM call"),
-)
+    "call": ("path", "kind", "request_digest", "response", "vectors"),
+}
+
+_KIND = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def kind_of(reason: str) -> str:
+    """Return the kind that a reason begins with, as `no_tuple` in "no_tuple: there is none"; "" for
+    a reason that is a sentence."""
+    kind = text_of(reason).partition(":")[0]
+    return kind if _KIND.fullmatch(kind) else ""
+
+
+def _without_texts(detail: str | None) -> str | None:
+    """Return the cell of a prediction's detail with its numbers, without its messages."""
+    if detail is None:
+        return None
+    return json_cell({k: v for k, v in json_of(detail).items() if not isinstance(v, str)})
+
+
+# What the findings digest leaves out of a part, and what it reduces to kinds and numbers.
+LEFT_OUT = frozenset({("answer", "text"), ("call", "request_digest")})
+REDUCED: Mapping[tuple[str, str], Callable[[Any], Any]] = {
+    ("verdict", "reason"): kind_of,
+    ("prediction", "detail"): _without_texts,
+}
 
 
 def shaping(settings: Json) -> Json:
@@ -51,15 +74,47 @@ def shaping(settings: Json) -> Json:
 
 def digest(reading: Reading, session: str) -> Digest:
     """SHA-256 (hex) over settings, problems with their ends, steps, bank and calls."""
+    return _sha256(_parts(reading, session, findings=False))
+
+
+def findings_digest(reading: Reading, session: str) -> Digest:
+    """Return the SHA-256 (hex) of what a session found.
+
+    These count:
+
+    - of each problem, in the order of the session: its id, its digest and that of its sample space
+      as they are stored, its status, and of one that is done the kind of its end;
+    - of each step: its number and what the method noted of it (`fields`: labels of rows, a chosen
+      rule, a round);
+    - of each answer: the path of the call that gave it;
+    - of each hypothesis: its text, description, meta and breaches;
+    - of each verdict: verdict, bad, coverage, and the kind of its reason (`kind_of`);
+    - of each prediction: inputs, outcome, marks, got, codes, reasons with their names, limited, and
+      of its detail what is no text;
+    - of the bank: every event, in order;
+    - of each call: path, kind, response, and the arrays of the response.
+
+    These do not: settings, requests and their digests, the text of an answer (it stands in the
+    response of its call), sentences about why an answer failed or why a problem or session ended
+    early, ids and status of the session, clocks, usage, retries, and who answered a call.
+    """
+    return _sha256(_parts(reading, session, findings=True))
+
+
+def _sha256(parts: Iterator[Sequence[Json]]) -> Digest:
     seen = hashlib.sha256()
+    for part in parts:
+        seen.update(canonical_json(part).encode("utf-8", "surrogatepass") + b"\n")
+    return seen.hexdigest()
 
-    def add(*parts: Json) -> None:
-        seen.update(canonical_json(parts).encode("utf-8", "surrogatepass") + b"\n")
 
+def _parts(reading: Reading, session: str, *, findings: bool) -> Iterator[Sequence[Json]]:
+    """Yield what a digest is taken over, in one order. findings: only what the session found."""
     held = reading.query("SELECT settings FROM session WHERE session = ?", (session,))
     if not held:
         raise StoreError(f"the store has no session {session}")
-    add("settings", shaping(json_of(held[0][0])))
+    if not findings:
+        yield "settings", shaping(json_of(held[0][0]))
     problems = reading.query(
         "SELECT problem, digest, space, status, cause FROM problem WHERE session = ? "
         "ORDER BY ordinal",
@@ -69,14 +124,30 @@ def digest(reading: Reading, session: str) -> Digest:
         part = problems[start : start + TOGETHER]
         names = [name for name, *_ in part]
         # Cells are canonical as they stand: one routine wrote all JSON.
-        rows = {table: by_problem(reading, sql, session, names, "ALL") for table, sql in PARTS}
+        rows = {
+            table: by_problem(
+                reading, f"SELECT problem, {', '.join(columns)} FROM {table}", session, names, "ALL"
+            )
+            for table, columns in PARTS.items()
+        }
         happened = events_of(reading, session, names)
         for name, *cells in part:
-            add("problem", *cells)
+            yield ("problem", name, *_end_of(*cells)) if findings else ("problem", *cells)
             for table, found in rows.items():
                 for row in found[name]:
-                    add(table, *row)
+                    yield (table, *(_reduced(table, row) if findings else row))
             for step, event in happened[name]:
-                add("event", step, event.hypothesis, event.text, event.description)
-                add(event.observation, event.right, event.t, event.kind)
-    return seen.hexdigest()
+                yield "event", step, event.hypothesis, event.text, event.description
+                yield event.observation, event.right, event.t, event.kind
+
+
+def _end_of(digest: str, space: str, status: str, cause: str) -> Sequence[Json]:
+    """A problem that failed has a sentence of its outage as cause, one that is done a kind."""
+    return digest, space, status, kind_of(cause) if status == "done" else ""
+
+
+def _reduced(table: str, row: Sequence[Json]) -> Iterator[Json]:
+    for column, cell in zip(PARTS[table], row, strict=True):
+        if (table, column) not in LEFT_OUT:
+            reduce = REDUCED.get((table, column))
+            yield cell if reduce is None else reduce(cell)
