@@ -17,6 +17,7 @@ from peft import LoraConfig
 from ...agents.local_chat import PLAIN, Wording
 from ...agents.local_files import WORDS
 from ...agents.local_model import load
+from ...agents.local_settings import LocalSettings
 from ...records import UsageError
 from ..bases import Base, check_packages
 from .settings import TrainSettings
@@ -49,7 +50,7 @@ def open_base(base: Base, settings: TrainSettings, device: str) -> Opened:
     given = {"device": device, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = load(base.found, None, given, answers=False)
+        found = load(base.found, None, LocalSettings.of(base.name, given), answers=False)
     if quantized:
         _keep_trainable(found.model)
     template = settings.chat_template or None
