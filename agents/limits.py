@@ -30,18 +30,12 @@ class Patience(Settings):
 
     timeout_s: Number = setting(300.0, "of one request, default 300", ge=0)
     retries: int = setting(5, "of one call after its first request, default 5", ge=0)
-    backoff_s: Number = setting(
-        1.0, "before the first retry, doubled for each further one, default 1", ge=0
-    )
+    backoff_s: Number = setting(1.0, "before the first retry, doubled for each further one, default 1", ge=0)  # fmt: skip
     max_wait_s: Number = setting(
         120.0, "between two requests, default 120; an endpoint that asks for more fails", ge=0
     )
-    requests_per_minute: int | None = setting(
-        None, "of all calls together, retries too; default no limit", ge=1
-    )
-    tokens_per_minute: int | None = setting(
-        None, "in and out, of all calls together; default no limit", ge=1
-    )
+    requests_per_minute: int | None = setting(None, "of all calls together, retries too; default no limit", ge=1)  # fmt: skip
+    tokens_per_minute: int | None = setting(None, "in and out, of all calls together; default no limit", ge=1)  # fmt: skip
     context_tokens: int | None = setting(
         None, "what the model holds; a request estimated above it is not sent; default: what the"
         " endpoint tells of it, 0: no limit and no check", ge=0,

@@ -18,12 +18,8 @@ class LocalSettings(ModelSettings):
     )
     top_p: Number | None = setting(None, "of sampling, likewise", gt=0, le=1)
     top_k: int | None = setting(None, "of sampling, likewise; 0 is no limit", ge=0)
-    max_tokens: int = setting(
-        1024, "of one answer, default 1024; what is cut there finishes with 'length'", ge=1
-    )
-    batch: int | None = setting(
-        None, "requests answered side by side, default 16 at most; 64 of a small model", ge=1
-    )
+    max_tokens: int = setting(1024, "of one answer, default 1024; what is cut there finishes with 'length'", ge=1)  # fmt: skip
+    batch: int | None = setting(None, "requests answered side by side, default 16 at most; 64 of a small model", ge=1)  # fmt: skip
     device: str | None = setting(
         None, "cpu, cuda, cuda:1, mps, or auto (spread over several); default the first there is"
     )

@@ -19,13 +19,9 @@ OURS = ("messages", "stream_options", "n", "seed")  # fields of a request that a
 class ChatSettings(ModelSettings, Patience):
     """What decides the answers, and in `Patience` what does not."""
 
-    temperature: Number | None = setting(
-        None, "as the endpoint takes it; without it the endpoint's default", ge=0
-    )
+    temperature: Number | None = setting(None, "as the endpoint takes it; without it the endpoint's default", ge=0)  # fmt: skip
     top_p: Number | None = setting(None, "as the endpoint takes it", ge=0)
-    max_tokens: int | None = setting(
-        None, "of one answer; what is cut there finishes with 'length'", ge=1
-    )
+    max_tokens: int | None = setting(None, "of one answer; what is cut there finishes with 'length'", ge=1)  # fmt: skip
     model_args: Mapping[str, Json] = setting(
         {}, "further fields of the request, as they are (reasoning_effort, top_k, …)"
     )
@@ -33,15 +29,11 @@ class ChatSettings(ModelSettings, Patience):
     send_seed: bool | None = setting(
         None, "whether a call's seed is sent; default: until the endpoint refuses the field"
     )
-    tools: bool | None = setting(
-        None, "whether the model is offered tools; default: until the endpoint refuses them"
-    )
+    tools: bool | None = setting(None, "whether the model is offered tools; default: until the endpoint refuses them")  # fmt: skip
     structured: Literal["auto", "always", "never"] = setting(
         "auto", "whether the answer's JSON schema is sent: auto (where no tools are), always, never"
     )
-    stream: bool = setting(
-        False, "take answers in pieces (default false); timeout_s then counts from the last one"
-    )
+    stream: bool = setting(False, "take answers in pieces (default false); timeout_s then counts from the last one")  # fmt: skip
 
     @field_validator("api_key_env", mode="before")
     @classmethod

@@ -198,7 +198,7 @@ def _agrees(content: Any) -> bool:
 
 async def open_model(settings: SearchSettings) -> SearchProposer:
     """No process starts before the first question."""
-    preset = PRESETS[settings.preset_name]
+    preset = PRESETS[settings.preset]
     budget = settings.budget_expansions or preset.expansions
     workers = settings.workers or min(4, os.cpu_count() or 1)
-    return SearchProposer(budget, settings.preset_name, workers, preset.trade_off)
+    return SearchProposer(budget, settings.preset, workers, preset.trade_off)

@@ -17,9 +17,7 @@ class ClassifierSettings(TrainingSettings):
     learning_rate: Annotated[Number | None, READ] = setting(
         None, "2e-4 of an adapter, 5e-5 of a whole model, 1e-3 below 10 million weights", gt=0, lt=1
     )
-    warmup: Annotated[Number, READ] = setting(
-        0.1, "part of the updates in which the learning rate rises", ge=0, lt=1
-    )
+    warmup: Annotated[Number, READ] = setting(0.1, "part of the updates in which the learning rate rises", ge=0, lt=1)  # fmt: skip
     weight_decay: Annotated[Number, READ] = setting(0.01, "of AdamW", ge=0)
     max_length: int = setting(512, "tokens of a row", ge=1)
     full: bool | None = setting(None, "train all weights; without it by the model's size")

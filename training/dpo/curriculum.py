@@ -88,9 +88,7 @@ class MomentumSettings(DpoSettings):
     m_max: Real = setting(0.03, "most improvement that counts", gt=0)
     w_min: Real = setting(0.8, "least weight of a stage (the mean weight is 1)")
     w_max: Real = setting(1.2, "greatest weight of a stage")
-    lag: Literal[1, 2] = setting(
-        1, "updates between the averages compared: 1 the paper, 2 the released code"
-    )
+    lag: Literal[1, 2] = setting(1, "updates between the averages compared: 1 the paper, 2 the released code")  # fmt: skip
 
     @model_validator(mode="after")
     def _bounds_hold_the_mean(self) -> Self:

@@ -33,9 +33,7 @@ class TrainConfig(DpoSettings):
     # what is drawn
     schedule: str = setting("momentum", f"how often each stage is drawn: {', '.join(SCHEDULES)}")
     examples: int = setting(51_200, "pairs drawn in the whole training", ge=1)
-    period: int = setting(
-        1_280, "examples between two probes, a multiple of batch that divides examples", ge=1
-    )
+    period: int = setting(1_280, "examples between two probes, a multiple of batch that divides examples", ge=1)  # fmt: skip
     batch: int = setting(32, "pairs of one update of the weights", ge=1)
     seed: int = setting(0, "of the draws, the probes and the adapter's first weights")
     # momentum
@@ -62,29 +60,17 @@ class TrainConfig(DpoSettings):
     lora_rank: int = setting(128, "rank of the adapter", ge=1)
     lora_alpha: int = setting(256, "scale of the adapter, over its rank", ge=1)
     lora_dropout: Real = setting(0.05, "of the adapter, where dropout is on", ge=0, lt=1)
-    lora_targets: str = setting(
-        "all-linear", "where adapters stand: all-linear, or names of modules by commas"
-    )
-    dropout: bool = setting(
-        False, "leave dropout on; TRL switches it off, and so did the released code"
-    )
+    lora_targets: str = setting("all-linear", "where adapters stand: all-linear, or names of modules by commas")  # fmt: skip
+    dropout: bool = setting(False, "leave dropout on; TRL switches it off, and so did the released code")  # fmt: skip
     # how it is computed
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", "one of auto, cpu, cuda, mps")
-    four_bit: bool | None = setting(
-        None, "base in 4 bits (NF4); without it on a GPU yes, on a CPU and with full no"
-    )
+    four_bit: bool | None = setting(None, "base in 4 bits (NF4); without it on a GPU yes, on a CPU and with full no")  # fmt: skip
     compute: Literal["auto", "float32", "bfloat16"] = setting(
         "auto", "float32 or bfloat16; auto is bfloat16 on a GPU, float32 on a CPU"
     )
-    device_batch: int = setting(
-        8, "pairs on a device at once, a divisor of batch; memory, not the result", ge=1
-    )
-    recompute: bool | None = setting(
-        None, "recompute activations to save memory; without it above 1 billion weights"
-    )
-    precompute: bool = setting(
-        True, "log-probabilities of the reference once for each answer, not at each draw"
-    )
+    device_batch: int = setting(8, "pairs on a device at once, a divisor of batch; memory, not the result", ge=1)  # fmt: skip
+    recompute: bool | None = setting(None, "recompute activations to save memory; without it above 1 billion weights")  # fmt: skip
+    precompute: bool = setting(True, "log-probabilities of the reference once for each answer, not at each draw")  # fmt: skip
     max_length: int = setting(
         2_048, "tokens of prompt and answer; a longer pair is refused and counted, never cut", ge=1
     )
@@ -105,14 +91,10 @@ class TrainConfig(DpoSettings):
     # what is kept
     save_every: int = setting(1, "periods between two checkpoints", ge=1)
     keep: int = setting(2, "checkpoints that are kept", ge=1)
-    report_to: str = setting(
-        "none", "trackers that the libraries know, by commas (tensorboard, wandb, …)"
-    )
+    report_to: str = setting("none", "trackers that the libraries know, by commas (tensorboard, wandb, …)")  # fmt: skip
 
     def momentum(self) -> MomentumSettings:
-        return MomentumSettings(
-            **{name: getattr(self, name) for name in MomentumSettings.model_fields}
-        )
+        return MomentumSettings(**self.model_dump(include=set(MomentumSettings.model_fields)))
 
     @property
     def periods(self) -> int:
