@@ -1,8 +1,9 @@
 """Who answers: one module or package of this room for each kind of model.
 
 A kind of model is a module here that defines `SCHEMES` (a literal tuple of the words that may
-stand before the colon of a model string) and `async def open_model(spec, settings) -> Proposer`.
-`SCHEMES` is read from the source, so that listing what there is imports none of it.
+stand before the colon of a model string), `SETTINGS` ("module:class" of this room, what it can be
+set to) and `async def open_model(settings) -> Proposer`. `SCHEMES` is read from the source, so that
+listing what there is imports none of it.
 
     search                       the embedded proposer
     openai:NAME                  an OpenAI-compatible endpoint named by the environment
@@ -18,13 +19,17 @@ import ast
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from ..records import Json, PeirceError, Proposer, Unavailable, UsageError
 
-__all__ = ["Refused", "check_model", "given_settings", "open_model", "scheme_of", "schemes"]
+if TYPE_CHECKING:
+    from .model_settings import ModelSettings
+
+__all__ = ["Refused", "check_model", "open_model", "scheme_of", "schemes", "settings_of"]
 
 FORMS = {
     "hf": "hf:FOLDER_OR_ID",
@@ -65,41 +70,37 @@ def scheme_of(spec: str) -> str:
     raise UsageError(f"unknown model {spec!r}{hint}: a model is one of {valid}")
 
 
+def settings_of(spec: str) -> type[ModelSettings]:
+    """What the kind of model that `spec` names can be set to; a scheme alone does too. Raises
+    UsageError for an unknown one."""
+    module, _, name = _kind(spec).SETTINGS.partition(":")
+    found: type[ModelSettings] = getattr(importlib.import_module(f".{module}", __name__), name)
+    return found
+
+
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     """The proposer that `spec` names. Settings that are None count as not given.
 
     Raises UsageError for an unknown scheme or a setting that this kind of model does not take,
     DataError for a file that cannot be read.
     """
-    module = importlib.import_module(f".{schemes()[scheme_of(spec)]}", __name__)
-    given = {key: value for key, value in settings.items() if value is not None}
-    proposer: Proposer = await module.open_model(spec, given)
+    proposer: Proposer = await _kind(spec).open_model(settings_of(spec).of(spec, settings))
     return proposer
 
 
 async def check_model(spec: str, settings: Mapping[str, Json]) -> None:
     """Raises what `open_model` would, as far as that is known without asking or loading anything.
-    A kind of model that costs something to open has a `check_model(spec, settings)` of its own."""
-    module = importlib.import_module(f".{schemes()[scheme_of(spec)]}", __name__)
-    own = getattr(module, "check_model", None)
+    A kind of model that costs something to open has a `check_model(settings)` of its own."""
+    own = getattr(_kind(spec), "check_model", None)
     if own is None:
         await (await open_model(spec, settings)).close()
     else:
-        own(spec, {key: value for key, value in settings.items() if value is not None})
+        own(settings_of(spec).of(spec, settings))
 
 
-def given_settings(
-    spec: str, settings: Mapping[str, Json], known: Collection[str]
-) -> dict[str, Json]:
-    """The settings that are not None; UsageError names a key that is not among `known`."""
-    given = {key: value for key, value in settings.items() if value is not None}
-    for key in given:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            valid = ", ".join(sorted(known)) if known else "none"
-            raise UsageError(f"model {spec!r} takes no setting {key!r}{hint}: it takes {valid}")
-    return given
+def _kind(spec: str) -> Any:
+    """The module that opens a model string."""
+    return importlib.import_module(f".{schemes()[scheme_of(spec)]}", __name__)
 
 
 def _declared(name: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
     from langchain_openai import ChatOpenAI
 
+    from .openai_settings import ChatSettings
+
 PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
                              for name in (upper, upper.lower())))  # fmt: skip
 MALFORMED = "the body of the answer is malformed"
@@ -33,20 +35,21 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def open_client(
-    spec: str, endpoint: Endpoint, given: Mapping[str, Json], timeout_s: float
+    endpoint: Endpoint, settings: ChatSettings
 ) -> tuple[ChatOpenAI, httpx2.AsyncClient]:
     """The client, and the connections under it, which are the caller's to close. Raises UsageError
     where the environment's proxies or certificates cannot be used."""
     import httpx2
     from pydantic import SecretStr
 
-    body = dict(given.get("model_args", {}))
+    body, given = dict(settings.model_args), settings.given()
     arguments: dict[str, Any] = {k: given[k] for k in ("temperature", "top_p") if k in given}
     if "max_tokens" in given and endpoint.openai:
         arguments["max_tokens"] = given["max_tokens"]  # sent as max_completion_tokens
     elif "max_tokens" in given:
         body["max_tokens"] = given["max_tokens"]  # the name that all other servers know
-    timeout = httpx2.Timeout(timeout_s, connect=min(timeout_s, 15.0), pool=None)
+    limit_s = settings.timeout_s
+    timeout = httpx2.Timeout(limit_s, connect=min(limit_s, 15.0), pool=None)
     try:
         http = httpx2.AsyncClient(
             timeout=timeout,
@@ -65,13 +68,13 @@ def open_client(
             openai_proxy="",  # given to `http`; langchain-openai refuses both
             use_responses_api=False,
             cache=False,
-            streaming=bool(given.get("stream")),
+            streaming=settings.stream,
             disable_streaming=True,  # a listener's wish to stream: `_agenerate` tells it of pieces
             extra_body=body or None,
             **arguments,
         )
     except (ValueError, OSError, ImportError, httpx2.InvalidURL) as error:
-        raise _client_error(spec, error) from None
+        raise _client_error(settings.model, error) from None
     return model, http
 
 

@@ -5,14 +5,17 @@ a key belongs into the environment, and the key of one provider never travels to
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ..records import Json, Reply, UsageError
 from ..secrecy import SECRET_NAME, secret_in
 from .chat_replies import without
+
+if TYPE_CHECKING:
+    from .openai_settings import ChatSettings
 
 OPENAI_URL = "https://api.openai.com/v1"
 NO_KEY = "none"  # what goes where nobody gave a key: some servers want the header
@@ -48,19 +51,16 @@ class Endpoint:
         return without(reply, self.key) if len(self.key) >= 12 else reply
 
 
-def endpoint_of(spec: str, given: Mapping[str, Json]) -> Endpoint:
+def endpoint_of(settings: ChatSettings) -> Endpoint:
     """The endpoint that a model string names. Raises UsageError, which repeats no secret."""
+    spec = settings.model
     scheme, _, rest = spec.partition(":")
-    if not re.fullmatch(r"[A-Za-z_]\w*", str(given.get("api_key_env", "A"))):
-        raise UsageError(  # without the value: it may be the key itself
-            "api_key_env must be the name of an environment variable, not a key"
-        )
     if scheme == "openai":
         source, url, name = "OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, rest
-        key_env = given.get("api_key_env", "OPENAI_API_KEY")
+        key_env = settings.api_key_env or "OPENAI_API_KEY"
     else:
         url, _, name = spec.partition("#")
-        source, key_env = "the model string", given.get("api_key_env", "PEIRCE_API_KEY")
+        source, key_env = "the model string", settings.api_key_env or "PEIRCE_API_KEY"
     try:
         parts = urlsplit(url)
         wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
@@ -82,7 +82,7 @@ def endpoint_of(spec: str, given: Mapping[str, Json]) -> Endpoint:
     key = os.environ.get(key_env, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise UsageError(f"the key in {key_env} holds characters that no header can: copy it again")
-    if not key and (scheme == "openai" or "api_key_env" in given):
+    if not key and (scheme == "openai" or settings.api_key_env):
         raise UsageError(
             f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
         )

@@ -13,9 +13,10 @@ import random
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..records import Json, Message, Reply, Usage, canonical_json
+from ..records.settings import Number, Settings, setting
 
 WINDOW_S = 60.0
 NEVER_REACHED_S = 30.0  # a wrong URL, or a server that was not started
@@ -24,18 +25,25 @@ PROBE_S = 10.0
 CHARACTERS_A_TOKEN = 4  # a rough count, corrected by what the endpoint says it was
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How long to go on asking, how often, and with how much (in `openai_chat.SETTINGS`)."""
+class Patience(Settings):
+    """How long to go on asking, how often, and with how much."""
 
-    timeout_s: float = 300.0
-    retries: int = 5
-    backoff_s: float = 1.0
-    max_wait_s: float = 120.0
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-    context_tokens: int | None = None
-    outage_s: float | None = None
+    timeout_s: Number = setting(300.0, "of one request, default 300", ge=0)
+    retries: int = setting(5, "of one call after its first request, default 5", ge=0)
+    backoff_s: Number = setting(1.0, "before the first retry, doubled for each further one, default 1", ge=0)  # fmt: skip
+    max_wait_s: Number = setting(
+        120.0, "between two requests, default 120; an endpoint that asks for more fails", ge=0
+    )
+    requests_per_minute: int | None = setting(None, "of all calls together, retries too; default no limit", ge=1)  # fmt: skip
+    tokens_per_minute: int | None = setting(None, "in and out, of all calls together; default no limit", ge=1)  # fmt: skip
+    context_tokens: int | None = setting(
+        None, "what the model holds; a request estimated above it is not sent; default: what the"
+        " endpoint tells of it, 0: no limit and no check", ge=0,
+    )  # fmt: skip
+    outage_s: Number | None = setting(
+        None, "without an endpoint, until the session stops; default 300, 30 where none ever was",
+        ge=0,
+    )  # fmt: skip
 
     def wait_s(self, attempt: int, seed: int, asked_s: float | None) -> float:
         """Before retry number `attempt` (from 0): what the endpoint asked for, at least, else

@@ -36,16 +36,16 @@ from ..records import (
     View,
     digest_of,
 )
-from . import given_settings
-from .local_settings import DEFAULTS, SETTINGS, check_settings
 
 if TYPE_CHECKING:
     from .local_chat import Wording
     from .local_decoding import Answer, Decoder, Prompt
     from .local_files import Found
     from .local_model import LocalModel
+    from .local_settings import LocalSettings
 
 SCHEMES = ("hf",)
+SETTINGS = "local_settings:LocalSettings"
 PACKAGES = ("torch", "transformers", "peft", "accelerate")
 INSTALL = "pip install 'peirce[local]'"
 
@@ -291,45 +291,40 @@ class Local:
                 one.answer.set_result(work.result()[number])
 
 
-async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
+async def open_model(settings: LocalSettings) -> Proposer:
     """Loads the model, on the thread that will run it. Raises UsageError and DataError."""
-    given = DEFAULTS | given_settings(spec, settings, SETTINGS)
-    check_settings(spec, given)
-    _check_packages(spec, given)
+    _check_packages(settings)
     thread = ThreadPoolExecutor(1, thread_name_prefix="peirce-local")
     with ExitStack() as failing:
         failing.callback(thread.shutdown, wait=False)
         loop = asyncio.get_running_loop()
-        opened = await loop.run_in_executor(thread, _opened, spec, given, thread)
+        opened = await loop.run_in_executor(thread, _opened, settings, thread)
         failing.pop_all()
         return opened
 
 
-def check_model(spec: str, settings: Mapping[str, Json]) -> None:
-    """The settings, the packages and, where they are here, the files; nothing is fetched or
-    loaded. Raises UsageError and DataError."""
+def check_model(settings: LocalSettings) -> None:
+    """The packages and, where they are here, the files; nothing is fetched or loaded. Raises
+    UsageError and DataError."""
     from .local_chat import PLAIN, read_template
     from .local_files import check
 
-    given = DEFAULTS | given_settings(spec, settings, SETTINGS)
-    check_settings(spec, given)
-    _check_packages(spec, given)
-    check(spec)
-    template: Any = given.get("chat_template", PLAIN)
-    if template != PLAIN:
-        read_template(template)
+    _check_packages(settings)
+    check(settings.model)
+    if settings.chat_template not in (None, PLAIN):
+        read_template(settings.chat_template)
 
 
-def _opened(spec: str, given: Mapping[str, Json], thread: ThreadPoolExecutor) -> Local:
+def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> Local:
     from .local_chat import PLAIN, Wording
     from .local_files import find, fingerprint
     from .local_model import load
 
-    base, adapter = find(spec)
+    base, adapter = find(settings.model)
     name = base.name if adapter is None else f"{base.name}+{adapter.name}"
-    model = load(base, adapter, given)
-    template, variables = given.get("chat_template"), given.get("model_args", {})
-    wording = Wording(name, model.tokenizer, template, variables, given["tools"])
+    model = load(base, adapter, settings)
+    template, variables = settings.chat_template, settings.model_args
+    wording = Wording(name, model.tokenizer, template, variables, settings.tools)
     model.end_at(wording.stop)
     if wording.template == PLAIN and template is None:
         warnings.warn(
@@ -347,12 +342,12 @@ def _opened(spec: str, given: Mapping[str, Json], thread: ThreadPoolExecutor) ->
         "adapter": prints[1],
         "commits": [one.commit if one else None for one in (base, adapter)],
         "dtype": model.dtype,
-        "quantization": "nf4" if given.get("load_in_4bit") else None,
+        "quantization": "nf4" if settings.load_in_4bit else None,
         "sampling": asdict(model.sampling),
         "generation": model.rest,
-        "max_tokens": given["max_tokens"],
+        "max_tokens": settings.max_tokens,
         "context_tokens": model.context,
-        "tools": given["tools"],
+        "tools": settings.tools,
         "chat_template": _shown_template(wording.template, PLAIN),
         "model_args": variables,
         "transport": {**_folders(base, adapter), "device": model.device, "batch": model.batch,
@@ -375,8 +370,8 @@ def _versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in ("torch", "transformers")}
 
 
-def _check_packages(spec: str, given: Mapping[str, Json]) -> None:
-    wanted = (*PACKAGES, *(("bitsandbytes",) if given.get("load_in_4bit") else ()))
+def _check_packages(settings: LocalSettings) -> None:
+    wanted = (*PACKAGES, *(("bitsandbytes",) if settings.load_in_4bit else ()))
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
     if missing:
-        raise UsageError(f"model {spec!r} needs {', '.join(missing)}: {INSTALL}")
+        raise UsageError(f"model {settings.model!r} needs {', '.join(missing)}: {INSTALL}")

@@ -12,7 +12,7 @@ import copy
 import gc
 import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..records import DataError, Json, PeirceError, UsageError
 from .local_decoding import Answer, Decoder, Prompt, decoder_of, parameters
 from .local_files import Found, read_object
 from .local_sampling import Broken, Sampling, sampling_of
+from .local_settings import LocalSettings
 from .transformers_notes import without_notes
 
 # Fields of a generation_config that `Sampling` takes over, or that a choice of one token at a time
@@ -154,16 +155,16 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def load(
-    base: Found, adapter: Found | None, given: Mapping[str, Json], answers: bool = True
+    base: Found, adapter: Found | None, settings: LocalSettings, answers: bool = True
 ) -> LocalModel:
-    """Raises UsageError and DataError, one sentence each. given: settings as `local_settings.SETTINGS`. answers:
-    False where its weights are wanted alone: then it makes no pass, after which bitsandbytes could not
-    train some weights any more."""
+    """Raises UsageError and DataError, one sentence each. answers: False where its weights are
+    wanted alone: then it makes no pass, after which bitsandbytes could not train some weights any
+    more."""
     with _quiet():
         with _said(f"the tokenizer of {base.name!r}"):
             tokenizer = _tokenizer(base, adapter)
         with _said(f"model {base.name!r}"):
-            model = _model(base, given)
+            model = _model(base, settings)
         if adapter is not None:
             with _said(f"adapter {adapter.name!r} on {base.name!r}"):
                 model = _adapted(model, adapter)
@@ -171,7 +172,7 @@ def load(
     _check_vocabulary(base, model, tokenizer)
     _check_words(base, tokenizer)
     defaults = _defaults(base, model)
-    sampling = sampling_of(given, defaults, base.name)
+    sampling = sampling_of(settings, defaults, base.name)
     config = copy.deepcopy(defaults)
     for key in TAKEN:
         setattr(config, key, None)
@@ -180,11 +181,11 @@ def load(
     model.generation_config = config
     rest = {key: value for key, value in config.to_diff_dict().items()
             if key not in (*TAKEN, *IDS, "use_cache") and not key.startswith("_") and value}  # fmt: skip
-    context = given.get("context_tokens") or context_of(model)
-    most = given["max_tokens"]
+    context = settings.context_tokens or context_of(model)
+    most = settings.max_tokens
     with _said(f"model {base.name!r}"):
         decoder = decoder_of(model, sampling, most) if answers and not rest else None
-    batch = given.get("batch") or batch_of(model, decoder)
+    batch = settings.batch or batch_of(model, decoder)
     return LocalModel(model, tokenizer, sampling, most, context, batch, decoder, rest)
 
 
@@ -203,11 +204,11 @@ def _tokenizer(base: Found, adapter: Found | None) -> Any:
     )
 
 
-def _model(base: Found, given: Mapping[str, Json]) -> Any:
+def _model(base: Found, settings: LocalSettings) -> Any:
     more: dict[str, Any] = {}
-    device = _device(given.get("device"))
-    dtype = given.get("dtype", "auto")
-    if given.get("load_in_4bit"):
+    device = _device(settings.device)
+    dtype: str = settings.dtype
+    if settings.load_in_4bit:
         if dtype == "auto":
             stored = read_object(base.folder / "config.json")
             dtype = str(stored.get("dtype") or stored.get("torch_dtype") or "bfloat16")

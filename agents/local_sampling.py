@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,8 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from ..records import DataError, Json
+from ..records import DataError
+from .local_settings import LocalSettings
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ BOUNDS = {"temperature": (0.0, math.inf, False), "top_p": (0.0, 1.0, True),
           "repetition_penalty": (0.0, math.inf, True)}  # fmt: skip
 
 
-def sampling_of(given: Mapping[str, Json], defaults: Any, name: str = "the model") -> Sampling:
-    """What the user gave, and where that leaves it open the model's generation_config (defaults).
+def sampling_of(settings: LocalSettings, defaults: Any, name: str) -> Sampling:
+    """What the user set, and where that leaves it open the model's generation_config (defaults).
     A temperature, top_p or top_k of the user's turns sampling on; temperature 0 turns it off.
     Raises DataError where the generation_config says what cannot be."""
 
@@ -82,11 +83,12 @@ def sampling_of(given: Mapping[str, Json], defaults: Any, name: str = "the model
         return value
 
     def either(key: str, neutral: float) -> Any:
-        value = given[key] if key in given else default(key)
+        own = getattr(settings, key, None)
+        value = default(key) if own is None else own
         return None if value == neutral else value
 
     penalty = either("repetition_penalty", 1.0)
-    wanted = any(key in given for key in ("temperature", "top_p", "top_k"))
+    wanted = any(key in settings.model_fields_set for key in ("temperature", "top_p", "top_k"))
     temperature = either("temperature", math.nan)
     if not (wanted or defaults.do_sample) or temperature == 0:
         return Sampling(repetition_penalty=penalty)

@@ -5,8 +5,8 @@
     http://host:port/v1#NAME  the endpoint as written (https too), key from PEIRCE_API_KEY where
                               that is set: the key of one provider never travels to another
 
-Settings are in `SETTINGS`. Requests are retried here and not by the libraries below, so that a
-session can count and explain them. Only chat completions are spoken, not the Responses API.
+Requests are retried here and not by the libraries below, so that a session can count and explain
+them. Only chat completions are spoken, not the Responses API.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ from ..records import (
     Reply,
     ToolSpec,
     Unavailable,
-    UsageError,
     View,
 )
-from . import Refused, given_settings
+from . import Refused
 from .chat_client import open_client
 from .chat_faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, status_fault
 from .chat_replies import reply_of, with_own_ids
@@ -43,33 +42,14 @@ if TYPE_CHECKING:
     import openai
     from langchain_openai import ChatOpenAI
 
+    from .openai_settings import ChatSettings
+
 SCHEMES = ("openai", "http", "https")
 
-SETTINGS: dict[str, str] = {
-    "temperature": "as the endpoint takes it; without it the endpoint's default",
-    "top_p": "as the endpoint takes it",
-    "max_tokens": "of one answer; what is cut there finishes with 'length'",
-    "model_args": "further fields of the request, as they are (reasoning_effort, top_k, …)",
-    "api_key_env": "name of the environment variable that holds the key",
-    "send_seed": "whether a call's seed is sent; default: until the endpoint refuses the field",
-    "tools": "whether the model is offered tools; default: until the endpoint refuses them",
-    "structured": "whether the answer's JSON schema is sent: auto (where no tools are), always, never",
-    "stream": "take answers in pieces (default false); timeout_s then counts from the last one",
-    "timeout_s": "of one request, default 300",
-    "retries": "of one call after its first request, default 5",
-    "backoff_s": "before the first retry, doubled for each further one, default 1",
-    "max_wait_s": "between two requests, default 120; an endpoint that asks for more fails",
-    "requests_per_minute": "of all calls together, retries too; default no limit",
-    "tokens_per_minute": "in and out, of all calls together; default no limit",
-    "context_tokens": "what the model holds; a request estimated above it is not sent; default: "
-    "what the endpoint tells of it, 0: no limit and no check",
-    "outage_s": "without an endpoint, until the session stops; default 300, 30 where none ever was",
-}
-OURS = ("model", "messages", "stream_options", "n", "seed", *SETTINGS)
-STRUCTURED = ("auto", "always", "never")
+SETTINGS = "openai_settings:ChatSettings"
 NO_TOOLS = 2  # problems in a row that were refused tools, until none is offered them
 REFUSALS = 5  # problems in a row that met a 403 or 404, at an endpoint that has answered before
-TRANSPORT = (*Patience.__dataclass_fields__, "stream")  # decides no answer
+TRANSPORT = (*Patience.model_fields, "stream")  # decides no answer
 
 
 class ToolsRefused(Exception):
@@ -86,19 +66,17 @@ class OpenAIChat:
     def __init__(
         self,
         endpoint: Endpoint,
-        patience: Patience,
-        given: Mapping[str, Json],
+        settings: ChatSettings,
         model: ChatOpenAI,
         http: httpx2.AsyncClient,
     ) -> None:
         self._endpoint = endpoint
-        self._patience = patience
-        self._given = given
+        self._settings = settings
         self._model = model
         self._http = http
-        self._pace = Pace(patience.requests_per_minute, patience.tokens_per_minute)
-        self._outage = Outage(patience.outage_s)
-        self._context = Context(endpoint, http, patience.context_tokens)
+        self._pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
+        self._outage = Outage(settings.outage_s)
+        self._context = Context(endpoint, http, settings.context_tokens)
         self._taken: set[str] = set()  # optional parts of requests that were answered
         self._refused: set[str] = set()  # those that the endpoint cannot take
         self._no_tools = InARow(NO_TOOLS)
@@ -111,15 +89,15 @@ class OpenAIChat:
     def settings(self) -> Json:
         """What decides the answers, and apart from it (`transport`) what does not."""
         apart = (*TRANSPORT, "model_args", "api_key_env")
+        settings = self._settings
         return {
             "scheme": "openai",
             "model": self._endpoint.model,
             "endpoint": self._endpoint.url,
-            **{key: value for key, value in self._given.items() if key not in apart},
-            "model_args": self._given.get("model_args", {}),
+            **{key: value for key, value in settings.given().items() if key not in apart},
+            "model_args": settings.model_args,
             "transport": {
-                **vars(self._patience),
-                "stream": self._given.get("stream", False),
+                **{key: getattr(settings, key) for key in TRANSPORT},
                 "api_key_env": self._endpoint.key_env,
             },
         }
@@ -134,10 +112,10 @@ class OpenAIChat:
     ) -> Reply:
         """Raises Refused where every request would fail alike, Unavailable where this one has
         failed for good."""
-        if tools and (self._given.get("tools") is False or "tools" in self._refused):
+        if tools and (self._settings.tools is False or "tools" in self._refused):
             return Reply(finish="no_tools")
         extra = self._extra(tools, seed, schema)
-        await self._context.check(messages, extra, self._given.get("max_tokens", 0))
+        await self._context.check(messages, extra, self._settings.max_tokens or 0)
         try:
             reply = await self._patiently(view.problem, messages, extra, seed)
         except ToolsRefused as refusal:
@@ -162,7 +140,7 @@ class OpenAIChat:
             if "tools" in self._refused:
                 return replace(no, retries=refusal.requests - 1)
             if "tools" not in self._taken:
-                await asyncio.sleep(self._patience.wait_s(0, seed, None))
+                await asyncio.sleep(self._settings.wait_s(0, seed, None))
                 try:
                     return await self._patiently(problem, messages, extra, seed, refusal.requests)
                 except ToolsRefused as again:
@@ -202,11 +180,11 @@ class OpenAIChat:
                 raise self._unavailable(fault, requests, problem)
             ASKED_AGAIN.get()(str(fault))
             if lost:  # no retry is spent on it
-                await asyncio.sleep(self._patience.probe_s(requests, seed))
+                await asyncio.sleep(self._settings.probe_s(requests, seed))
                 continue
             if fault.asked_s is not None:
                 self._pace.pause(fault.asked_s)
-            await asyncio.sleep(self._patience.wait_s(attempt, seed, fault.asked_s))
+            await asyncio.sleep(self._settings.wait_s(attempt, seed, fault.asked_s))
             attempt += 1
         self._taken |= {_as_sent(part, extra) for part in PARTS if part in extra}
         self._no_answer.over()
@@ -221,13 +199,13 @@ class OpenAIChat:
         if tools:
             extra["tools"] = [_tool(spec) for spec in tools]
         wanted = ("always",) if tools else ("always", "auto")
-        own = "response_format" in self._given.get("model_args", {})
-        if schema is not None and self._given.get("structured", "auto") in wanted and not own:
+        own = "response_format" in self._settings.model_args
+        if schema is not None and self._settings.structured in wanted and not own:
             form = {"name": "answer", "schema": dict(schema), "strict": True}
             extra["response_format"] = {"type": "json_schema", "json_schema": form}
-        if self._given.get("stream"):
+        if self._settings.stream:
             extra["stream_options"] = {"include_usage": True}
-        if self._given.get("send_seed", True):
+        if self._settings.send_seed is not False:
             extra["seed"] = seed & 0x7FFFFFFF  # what every server's integer holds
         for part in PARTS:
             if _as_sent(part, extra) in self._refused:
@@ -238,7 +216,7 @@ class OpenAIChat:
         """Whether the call can go on without the part that the endpoint does not take. It is
         remembered, unless the endpoint has taken it before: then this request is what it minds."""
         part = _as_sent(fault.part, extra)
-        wanted = {"tools": self._given.get("tools"), "seed": self._given.get("send_seed")}
+        wanted = {"tools": self._settings.tools, "seed": self._settings.send_seed}
         if wanted.get(part) or (part in wanted and part in self._taken):
             fault.again, fault.refused = part in self._taken, True
             return False
@@ -250,11 +228,11 @@ class OpenAIChat:
         return True
 
     def _is_final(self, fault: Fault, lost: bool, attempt: int) -> bool:
-        if lost and self._patience.retries:
+        if lost and self._settings.retries:
             return self._outage.over_patience
         asked_s = fault.asked_s or 0.0
-        used = attempt >= self._patience.retries
-        return not fault.again or used or asked_s > self._patience.max_wait_s
+        used = attempt >= self._settings.retries
+        return not fault.again or used or asked_s > self._settings.max_wait_s
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -266,7 +244,7 @@ class OpenAIChat:
         import httpx2
         import openai
 
-        size = estimated_tokens(messages, extra, self._given.get("max_tokens", 0))
+        size = estimated_tokens(messages, extra, self._settings.max_tokens or 0)
         admitted = await self._pace.admit(size)
         if self._sockets is None:
             self._sockets = asyncio.Semaphore(sockets_left())
@@ -282,7 +260,7 @@ class OpenAIChat:
         except ErrorInBody as error:
             raise error.fault(self._endpoint, extra.keys()) from None
         except (openai.APITimeoutError, httpx2.ReadTimeout):
-            raise Fault(f"no answer within {self._patience.timeout_s:g} s", again=True) from None
+            raise Fault(f"no answer within {self._settings.timeout_s:g} s", again=True) from None
         except (openai.APIConnectionError, httpx2.HTTPError) as error:
             raise self._connection_fault(error.__cause__ or error) from None
         except openai.APIError:
@@ -309,7 +287,7 @@ class OpenAIChat:
         if (error.request.url.host, error.request.url.port) != (here.host, here.port):
             return Fault("the connection failed (of a redirection)", again=True)
         said = self._endpoint.scrubbed(str(error)) or name
-        if self._outage.missed() and self._patience.retries:
+        if self._outage.missed() and self._settings.retries:
             again = f"tried again for {self._outage.patience_s:g} s"
             warnings.warn(f"{self._endpoint}: no connection ({said:.200}); {again}", stacklevel=2)
         return Fault(f"the connection failed ({said:.200})", again=True, unreachable=True)
@@ -327,10 +305,10 @@ class OpenAIChat:
         where = self._endpoint
         if not fault.again:
             return (Refused if fault.refused else Unavailable)(f"{where} answered {fault}")
-        if fault.asked_s is not None and fault.asked_s > self._patience.max_wait_s:
+        if fault.asked_s is not None and fault.asked_s > self._settings.max_wait_s:
             return Unavailable(
                 f"{where} asks to wait {fault.asked_s:g} s, longer than max_wait_s "
-                f"{self._patience.max_wait_s:g}: {fault}"
+                f"{self._settings.max_wait_s:g}: {fault}"
             )
         if fault.unreachable and self._outage.over_patience:
             return Refused(
@@ -341,47 +319,12 @@ class OpenAIChat:
         return Unavailable(f"{where} gave no answer in {times}; the last: {fault}")
 
 
-async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
+async def open_model(settings: ChatSettings) -> Proposer:
     """Nothing is asked of the endpoint yet. Raises UsageError."""
-    given = given_settings(spec, settings, SETTINGS)
-    check_settings(spec, given)
-    endpoint = endpoint_of(spec, given)
-    check_secrets(given.get("model_args"), endpoint)
-    patience = Patience(**{k: given[k] for k in Patience.__dataclass_fields__ if k in given})
-    model, http = open_client(spec, endpoint, given, patience.timeout_s)
-    return OpenAIChat(endpoint, patience, given, model, http)
-
-
-LOWEST = {"temperature": 0, "top_p": 0, "max_tokens": 1, "retries": 0, "backoff_s": 0, "timeout_s": 0,
-          "max_wait_s": 0, "requests_per_minute": 1, "tokens_per_minute": 1, "context_tokens": 0,
-          "outage_s": 0}  # fmt: skip
-WHOLE = ("max_tokens", "retries", "requests_per_minute", "tokens_per_minute", "context_tokens")
-
-
-def check_settings(spec: str, given: Mapping[str, Json]) -> None:
-    """Raises UsageError for a setting of another kind, or beyond its bounds."""
-    for key, low in LOWEST.items():
-        value = given.get(key, low)
-        kind = int if key in WHOLE else int | float
-        if isinstance(value, bool) or not isinstance(value, kind) or not value >= low:
-            noun = "whole number" if kind is int else "number"
-            raise UsageError(
-                f"{key} {value!r} of model {spec!r} must be a {noun} of at least {low}"
-            )
-    for key in ("send_seed", "tools", "stream"):
-        if not isinstance(given.get(key, True), bool):
-            raise UsageError(f"{key} {given[key]!r} of model {spec!r} must be true or false")
-    if given.get("structured", "auto") not in STRUCTURED:
-        valid = ", ".join(STRUCTURED)
-        raise UsageError(
-            f"structured {given['structured']!r} of model {spec!r} must be one of {valid}"
-        )
-    arguments = given.get("model_args", {})
-    if not isinstance(arguments, Mapping):
-        raise UsageError(f"model_args of model {spec!r} must be a mapping, not {arguments!r:.60}")
-    for key in arguments:
-        if key in OURS:
-            raise UsageError(f"model_args of model {spec!r} must not hold {key!r}: it is set apart")
+    endpoint = endpoint_of(settings)
+    check_secrets(settings.model_args, endpoint)
+    model, http = open_client(endpoint, settings)
+    return OpenAIChat(endpoint, settings, model, http)
 
 
 def _as_sent(part: str, extra: Mapping[str, Json]) -> str:

@@ -19,13 +19,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, UsageError, View
+from ..records.settings import setting
 from ..tasks.files import identity, locate, read_lines
 from ..tasks.json_text import parse_json
-from . import given_settings
+from .model_settings import ModelSettings
 from .prediction_records import DATASET, is_prediction, read_predictions
 
 SCHEMES = ("recorded",)
-SETTINGS = ("of_model",)
+SETTINGS = "recorded:RecordedSettings"
+
+
+class RecordedSettings(ModelSettings):
+    """Of a file of answers."""
+
+    of_model: str | None = setting(None, "whose answers, of a file with those of several models")
 
 
 @dataclass(frozen=True)
@@ -92,13 +99,12 @@ def _nothing_left(given: int) -> str:
     return "all its recorded answers are given" if given else "the record has no answer to it"
 
 
-async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
-    """The answers of the file that `spec` names. Raises UsageError, DataError."""
-    given = given_settings(spec, settings, SETTINGS)
-    path = spec.partition(":")[2]
+async def open_model(settings: RecordedSettings) -> Proposer:
+    """The answers of the file that the model string names. Raises UsageError, DataError."""
+    path = settings.model.partition(":")[2]
     if not path:
-        raise UsageError(f"model {spec!r} names no file: write recorded:FILE")
-    return Recorded(read_record(path, given.get("of_model")))
+        raise UsageError(f"model {settings.model!r} names no file: write recorded:FILE")
+    return Recorded(read_record(path, settings.of_model))
 
 
 def read_record(path: str | Path, of_model: str | None = None) -> Record:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..records import (
     DataError,
@@ -29,9 +29,12 @@ from ..records import (
     digest_of,
 )
 from ..tasks.files import identity, locate, read_json
-from . import given_settings
+
+if TYPE_CHECKING:
+    from .model_settings import ModelSettings
 
 SCHEMES = ("scripted",)
+SETTINGS = "model_settings:ModelSettings"  # none
 
 Said: TypeAlias = str | Reply | Unavailable
 Item: TypeAlias = Said | Sequence[Said]
@@ -261,12 +264,11 @@ def tuple_answer(source: str, description: str = "") -> str:
     return f"({description or 'A rule from a script'!r}, {source!r})"
 
 
-async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
-    """The answers of the file that `spec` names. Raises UsageError, DataError."""
-    given_settings(spec, settings, ())
-    path = spec.partition(":")[2]
+async def open_model(settings: ModelSettings) -> Proposer:
+    """The answers of the file that the model string names. Raises UsageError, DataError."""
+    path = settings.model.partition(":")[2]
     if not path:
-        raise UsageError(f"model {spec!r} names no file: write scripted:FILE")
+        raise UsageError(f"model {settings.model!r} names no file: write scripted:FILE")
     place = locate(path, ("answers.json",))
     data = read_json(place)
     if not isinstance(data, dict):

@@ -28,7 +28,7 @@ import numpy as np
 from peirce.training.bases import INSTALL, PACKAGES
 from peirce.training.dpo.log import ListLog
 from peirce.training.dpo.mixture import Mixture
-from peirce.training.dpo.settings import TrainSettings
+from peirce.training.dpo.settings import TrainConfig
 from peirce.training.pair_table import PairTable
 from peirce.training.splits import Split
 from peirce.training.stages import STAGES
@@ -55,7 +55,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         base = make_base(Path(place) / "base", table)
         for name, changed in KINDS:
-            settings = TrainSettings.of({
+            settings = TrainConfig.of({
                 "examples": asked.examples, "period": 48, "batch": 16, "device_batch": 16,
                 "probe_pairs": 64, "learning_rate": 1e-4, "beta": 0.1, "lora_rank": 16,
                 "lora_alpha": 32, "device": "cpu", "schedule": "fixed", "save_every": 1000, **changed,
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def by_peirce(
-    base: Path, table: PairTable, settings: TrainSettings, out: Path
+    base: Path, table: PairTable, settings: TrainConfig, out: Path
 ) -> tuple[float, float, list[float]]:
     """CPU seconds in all and of the probes' passes, and the losses of the updates."""
     from peirce.training.dpo import models, run
@@ -117,7 +117,7 @@ def by_peirce(
 
 
 def by_trl(
-    base: Path, table: PairTable, settings: TrainSettings, out: Path
+    base: Path, table: PairTable, settings: TrainConfig, out: Path
 ) -> tuple[float, list[float]]:
     """CPU seconds and the losses of the updates, by TRL as its documentation has it."""
     import torch
@@ -168,7 +168,7 @@ def by_trl(
     return time.process_time() - began, losses
 
 
-def drawn(table: PairTable, settings: TrainSettings) -> list[int]:
+def drawn(table: PairTable, settings: TrainConfig) -> list[int]:
     """The pairs that `fixed` draws."""
     from peirce.training.dpo.tokens import shuffled
 

@@ -23,7 +23,7 @@ from peirce.training.bases import INSTALL, PACKAGES
 from peirce.training.dpo.log import ListLog
 from peirce.training.dpo.progress import Progress
 from peirce.training.dpo.run import train
-from peirce.training.dpo.settings import TrainSettings
+from peirce.training.dpo.settings import TrainConfig
 from peirce.training.pair_table import PairTable
 
 SEVEN_BILLION = {"vocab_size": 152_064, "hidden_size": 3_584, "intermediate_size": 18_944,
@@ -55,7 +55,7 @@ def main() -> None:
         base = asked.folder or Path(place) / "base"
         if not (base / "config.json").is_file():
             make_base(base, TINY if asked.tiny else SEVEN_BILLION)
-        settings = TrainSettings.of({
+        settings = TrainConfig.of({
             "examples": 32 * asked.updates, "period": 32 * asked.updates, "schedule": "fixed",
             "device_batch": asked.device_batch, "probe_pairs": 8, "four_bit": True, "recompute": True,
             **({"device": "cpu", "lora_rank": 8} if asked.tiny else {}),
@@ -63,7 +63,7 @@ def main() -> None:
         print(json.dumps(measured(base, settings, Path(place) / "out", asked.tokens), indent=1))
 
 
-def measured(base: Path, settings: TrainSettings, out: Path, tokens: int) -> dict[str, object]:
+def measured(base: Path, settings: TrainConfig, out: Path, tokens: int) -> dict[str, object]:
     import torch
 
     times: list[float] = []

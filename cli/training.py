@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Annotated, Any
 
 import typer
 
-from ..training.dpo.settings import TrainSettings, describe
+from ..records.settings import alternatives
+from ..training.dpo.settings import TrainConfig
 from . import options as o
 from .printing import emit
 
@@ -17,7 +17,6 @@ app = typer.Typer()
 
 CLASSIFIER = ("batch", "learning_rate", "warmup", "weight_decay", "max_length", "full", "lora_rank",
               "lora_alpha", "lora_dropout", "seed", "report_to")  # fmt: skip  # settings of both
-KINDS = {"int": int, "float": float, "bool": bool, "str": str}
 
 
 def _with_settings(function: Callable[..., None]) -> Callable[..., None]:
@@ -26,20 +25,20 @@ def _with_settings(function: Callable[..., None]) -> Callable[..., None]:
         one for one in inspect.signature(function, eval_str=True).parameters.values()
         if one.kind is not one.VAR_KEYWORD
     ]  # fmt: skip
-    for one in fields(TrainSettings):
-        kind = KINDS[str(one.type).split(" ")[0]]
-        flag = "--" + one.name.replace("_", "-")
+    for name, field in TrainConfig.model_fields.items():
+        kind = next(one if isinstance(one, type) else str for one in alternatives(field.annotation))
+        flag = "--" + name.replace("_", "-")
         both = f"{flag}/--no-{flag.removeprefix('--')}" if kind is bool else flag
-        shown = "" if one.default is None or one.default == "" else f" ({one.default})"
+        shown = "" if field.default is None or field.default == "" else f" ({field.default})"
         option = typer.Option(
             both,
-            help=f"{describe(one.name)}{shown}.",
+            help=f"{field.description}{shown}.",
             rich_help_panel=o.OF_TRAINING,
             show_default=False,
         )
         own.append(
             inspect.Parameter(
-                one.name, inspect.Parameter.KEYWORD_ONLY, default=None,
+                name, inspect.Parameter.KEYWORD_ONLY, default=None,
                 annotation=Annotated[kind | None, option],
             )
         )  # fmt: skip

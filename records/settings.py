@@ -81,7 +81,7 @@ class Settings(BaseModel):
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
         """One sentence about what pydantic found in `data`: the name, its value, what is valid."""
         name = str(error["loc"][0]) if error["loc"] else cls.__name__
-        if error["type"] == "extra_forbidden":
+        if error["type"] in ("extra_forbidden", "invalid_key"):
             return f"unknown setting {name!r}{nearest_name(name, cls.model_fields)}"
         if error["type"] == "value_error":
             return str(error["ctx"]["error"])
@@ -150,15 +150,20 @@ def shown(value: Any) -> str:
 
 def describe_value(name: str, value: Any, field: FieldInfo, error: ErrorDetails) -> str:
     """ "problems is 'three': it must be a whole number or None"."""
-    context = error.get("ctx", {})
-    said = f"{name} is {shown(value)}: it must be"
-    if error["type"] == "greater_than_equal":
-        return f"{said} at least {context['ge']}"
-    if error["type"] == "greater_than":
-        return f"{said} more than {context['gt']}"
-    if error["type"] == "less_than_equal":
-        return f"{said} at most {context['le']:,}"
-    return f"{said} {describe_type(field.annotation)}"
+    return f"{name} is {shown(value)}: it must be {describe_valid(field, error)}"
+
+
+_BOUNDS: Mapping[str, str] = {
+    "greater_than_equal": "at least {ge:,.15g}", "greater_than": "above {gt:,.15g}",
+    "less_than_equal": "at most {le:,.15g}", "less_than": "below {lt:,.15g}",
+    "finite_number": "finite",
+}  # fmt: skip
+
+
+def describe_valid(field: FieldInfo, error: ErrorDetails) -> str:
+    """What a value must be that `error` found not to be so: "at least 1", "a whole number"."""
+    words = _BOUNDS.get(error["type"])
+    return words.format(**error.get("ctx", {})) if words else describe_type(field.annotation)
 
 
 def describe_type(annotation: Any) -> str:

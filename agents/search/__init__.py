@@ -18,7 +18,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...records import (
     Json,
@@ -26,7 +26,6 @@ from ...records import (
     Reply,
     ToolCall,
     ToolSpec,
-    UsageError,
     View,
     digest_of,
 )
@@ -35,7 +34,11 @@ from ..prompts import NO_CALLS_LEFT
 from .manners import MANNERS, Manner
 from .pool import Pool
 
+if TYPE_CHECKING:
+    from .settings import SearchSettings
+
 SCHEMES = ("search",)
+SETTINGS = "search.settings:SearchSettings"  # a module of its own: workers need no pydantic
 
 
 class Preset(NamedTuple):
@@ -55,7 +58,6 @@ PRESETS = {
     "safe": Preset(STANDARD, "safe"),
 }
 TOLD = ("labels", "columns", "shape", "description")  # of labelled text
-SETTINGS = ("budget_expansions", "preset", "workers")
 
 
 @dataclass(frozen=True)
@@ -194,21 +196,9 @@ def _agrees(content: Any) -> bool:
     return isinstance(result, Mapping) and result.get("consistent") is True
 
 
-async def open_model(spec: str, settings: Mapping[str, Json]) -> SearchProposer:
-    """spec: "search" or "search:PRESET". settings: budget_expansions (a whole number above 0),
-    preset, workers; an unknown key raises UsageError. No process starts before the first question.
-    """
-    unknown = sorted(set(settings) - set(SETTINGS))
-    if unknown:
-        raise UsageError(
-            f"The model search has no setting {unknown[0]!r}; valid: {', '.join(SETTINGS)}."
-        )
-    preset = spec.partition(":")[2] or settings.get("preset") or "standard"
-    if preset not in PRESETS:
-        raise UsageError(f"Unknown preset {preset!r} of search; valid: {', '.join(PRESETS)}.")
-    budget = settings.get("budget_expansions", PRESETS[preset].expansions)
-    workers = settings.get("workers", min(4, os.cpu_count() or 1))
-    for name, value in (("budget_expansions", budget), ("workers", workers)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise UsageError(f"{name} is {value!r}; it must be a whole number above 0.")
-    return SearchProposer(budget, preset, workers, PRESETS[preset].trade_off)
+async def open_model(settings: SearchSettings) -> SearchProposer:
+    """No process starts before the first question."""
+    preset = PRESETS[settings.preset]
+    budget = settings.budget_expansions or preset.expansions
+    workers = settings.workers or min(4, os.cpu_count() or 1)
+    return SearchProposer(budget, settings.preset, workers, preset.trade_off)

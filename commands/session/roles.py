@@ -7,7 +7,6 @@ the proposer plays them. The scorer is checked and recorded, no method asks it y
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
@@ -29,24 +28,19 @@ PRICES = ("price_in", "price_out", "price_cached")  # settings of the session, o
 @functools.cache
 def role_keys() -> frozenset[str]:
     """What may be set of a role: every setting of every kind of model, and the model itself."""
-    from ...agents import schemes
+    from ...agents import schemes, settings_of
 
     known = {"model", "model_arg", *BODY, *PRICES}
-    for module in set(schemes().values()):
-        known.update(_settings_of(module))
+    for scheme in schemes():
+        known.update(settings_of(scheme).names())
     return frozenset(known - {"model_args", "workers"})
 
 
 def adapter_settings(spec: str) -> frozenset[str]:
     """The settings that this kind of model takes of its own, beside the fields of a request."""
-    from ...agents import scheme_of, schemes
+    from ...agents import settings_of
 
-    return frozenset(_settings_of(schemes()[scheme_of(spec)])) - {"model_args", "workers"}
-
-
-def _settings_of(module: str) -> Sequence[str]:
-    room = importlib.import_module(f"...agents.{module}", __package__)
-    return tuple(getattr(room, "SETTINGS", ()))
+    return frozenset(settings_of(spec).names()) - {"model_args", "workers"}
 
 
 def drop_unsupported(
@@ -64,9 +58,9 @@ def drop_unsupported(
 
 def taken_fields(spec: str) -> frozenset[str]:
     """The fields of a request with an option of their own, where this kind of model takes any."""
-    from ...agents import scheme_of, schemes
+    from ...agents import settings_of
 
-    return frozenset(BODY if "model_args" in _settings_of(schemes()[scheme_of(spec)]) else ())
+    return frozenset(BODY if "model_args" in settings_of(spec).names() else ())
 
 
 def value_of(text: str) -> Json:
@@ -150,15 +144,11 @@ def _check_kinds(role: str, settings: Mapping[str, Json]) -> None:
 
 def _check_own(role: str, model: str, settings: Mapping[str, Json]) -> None:
     """What this kind of model says of settings of its own."""
-    from ...agents import scheme_of, schemes
+    from ...agents import settings_of
     from ...records import UsageError
 
-    module = importlib.import_module(f"...agents.{schemes()[scheme_of(model)]}", __package__)
-    check = getattr(module, "check_settings", None)
-    given = {key: value for key, value in settings.items() if value is not None}
     try:
-        if check is not None:
-            check(model, given)
+        settings_of(model).of(model, settings)
     except UsageError as error:
         raise _wrong(f"role {role}: {error}") from None
 

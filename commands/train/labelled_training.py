@@ -155,11 +155,9 @@ def _rows(
 
 def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
     """Raises UsageError for a name that is none, and as `ClassifierSettings`."""
-    import dataclasses
-
     from ...training.classifier.settings import ClassifierSettings
 
-    names = [one.name for one in dataclasses.fields(ClassifierSettings)]
+    names = list(ClassifierSettings.model_fields)
     for name in told:
         if name not in names:
             raise UsageError(

@@ -49,7 +49,10 @@ def pretrain(
     list_functions, acre, mini_arc and arc, without them all. measure: problems of each task and
     number of observations, with 8 answers each, that the model is asked at the end; 0 for none.
     sandbox, workers: for these answers."""
-    settings = _settings(architecture, size, minutes, tokens, tasks, seed, template)
+    settings = _settings(
+        tasks, architecture=architecture, size=size, minutes=minutes, tokens=tokens, seed=seed,
+        template=template,
+    )  # fmt: skip
     if measure < 0:
         raise UsageError(f"measure is {measure}: it must be at least 0")
     if making.finished(expanded(out)) is None:  # said before it is trained, not after
@@ -63,24 +66,14 @@ def pretrain(
     return {"out": str(made.out), "used": made.used, **record}
 
 
-def _settings(
-    architecture: str,
-    size: str,
-    minutes: float,
-    tokens: int | None,
-    tasks: Sequence[str],
-    seed: int,
-    template: str,
-) -> PretrainSettings:
+def _settings(tasks: Sequence[str], **options: Any) -> PretrainSettings:
     default = PretrainSettings()
     for name in tasks:
         if name not in default.tasks:
             raise UsageError(f"unknown task {name!r}: it is one of {', '.join(default.tasks)}")
     chosen = {name: share for name, share in default.tasks.items() if not tasks or name in tasks}
-    return PretrainSettings(
-        architecture, size, float(minutes), tokens, seed, template, chosen,
-        problems={name: default.problems[name] for name in chosen},
-    )  # fmt: skip
+    problems = {name: default.problems[name] for name in chosen}
+    return PretrainSettings(**options, tasks=chosen, problems=problems)
 
 
 async def _measured(

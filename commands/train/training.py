@@ -33,7 +33,7 @@ from .training_folder import (
 if TYPE_CHECKING:
     from ...training.dpo.progress import Sampled
     from ...training.dpo.run import Trained
-    from ...training.dpo.settings import TrainSettings
+    from ...training.dpo.settings import TrainConfig
 
 PLOTS = "plots"
 OF_VERSIONS = ("trl", "transformers", "peft", "torch", "bitsandbytes")
@@ -58,7 +58,7 @@ def train(
     record {training, status, out, model, base, pairs, schedule, seed, examples, seconds, stages: {stage:
     {loss, accuracy, chosen_logratio: [first, last]}}, template, said, store, files}.
 
-    pairs: a digest, a unique prefix of one, or "last". settings: of `training.dpo.settings.TrainSettings`,
+    pairs: a digest, a unique prefix of one, or "last". settings: of `training.dpo.settings.TrainConfig`,
     over those of the YAML file `config`. resume: goes on with the training in `out`; what is not given
     is as it was. sample_answers: to validation prompts of the sessions in the store, each period (128);
     0 none. on_progress: is told `training.dpo.progress.Progress`. Ctrl-C once ends at a checkpoint.
@@ -220,11 +220,11 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
 def _settings_over(
     before: Mapping[str, Json], config: str | Path | None, given: Mapping[str, Json]
-) -> TrainSettings:
+) -> TrainConfig:
     """Flags over the lines of a file over what a training was begun with."""
-    from ...training.dpo.settings import TrainSettings
+    from ...training.dpo.settings import TrainConfig
 
-    return TrainSettings.of({**before, **read_config(config), **given})
+    return TrainConfig.of({**before, **read_config(config), **given})
 
 
 def _sampler(
@@ -232,7 +232,7 @@ def _sampler(
     pair_settings: Mapping[str, Json],
     counts: Mapping[str, Json],
     answers: int,
-    settings: TrainSettings,
+    settings: TrainConfig,
 ) -> Sampled | None:
     """None where nothing is to be sampled, or no session of the pairs is in the store. Raises UsageError
     where the training is to be stopped by answers, and none are sampled."""

@@ -52,9 +52,9 @@ def _asked_in(folder: Path) -> dict[str, Any]:
 
 def read_config(config: str | Path | None) -> dict[str, Json]:
     """The settings of a YAML file, by name. Raises DataError."""
-    from ...training.dpo.settings import TrainSettings
+    from ...training.dpo.settings import TrainConfig
 
-    return {} if config is None else TrainSettings.names_in(expanded(config))
+    return {} if config is None else TrainConfig.names_in(expanded(config))
 
 
 def whole_path(base: str | Path) -> str:

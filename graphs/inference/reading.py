@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...agents.text_prompts import TextPrompts
 from ...records import Json, Message, Observation, UsageError, View
+from ...records.settings import Number, Settings, setting
 
 DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL = -1, -2, -3
 REASONS: Mapping[int, str] = {
@@ -103,28 +104,20 @@ class Worth:
         return Worth(min(max(right, 0), covered), known, entry.visits)
 
 
-@dataclass(frozen=True)
-class ReadingSettings:
-    """top: entries that vote in filter-weight. patterns: at most so many are selected by one-step
-    and two-step, no two of which got rows right whose cosine similarity is `similar` or more.
-    examples: right rows shown with each. The released command line has 5, 5, 0.7 and 0; its
-    classes 1, 3, 0.7 and 5. One vote alone is no vote, and patterns without rows are what
-    `multi` asks: so 5, 5, 0.7 and 5 here."""
+class ReadingSettings(Settings):
+    """How a bank is read. The released command line has 5, 5, 0.7 and 0; its classes 1, 3, 0.7 and
+    5. One vote alone is no vote, and patterns without rows are what `multi` asks: so 5, 5, 0.7 and 5
+    here."""
 
-    top: int = 5
-    patterns: int = 5
-    similar: float = 0.7
-    examples: int = 5
-    seed: int = 0  # draws the examples
-
-    def __post_init__(self) -> None:
-        for name in ("top", "patterns"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}: at least 1")
-        if self.examples < 0:
-            raise UsageError(f"examples is {self.examples}: at least 0")
-        if not self.similar >= 0:
-            raise UsageError(f"similar is {self.similar}: at least 0 (above 1 excludes no pair)")
+    top: int = setting(5, "entries that vote in filter-weight", ge=1)
+    patterns: int = setting(5, "entries that one-step and two-step select", ge=1)
+    similar: Number = setting(
+        0.7,
+        "cosine similarity from which two are not both selected; above 1 excludes no pair",
+        ge=0,
+    )
+    examples: int = setting(5, "right rows shown with each", ge=0)
+    seed: int = setting(0, "draws the examples")
 
 
 @dataclass(frozen=True)

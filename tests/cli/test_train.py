@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 from peirce.store import Store
 from peirce.store.trainings import Point
-from peirce.training.dpo.settings import TrainSettings
+from peirce.training.dpo.settings import TrainConfig
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 
@@ -24,8 +23,8 @@ def folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_setting_has_a_flag_with_its_default(peirce) -> None:
     code, out, _ = peirce("train", "--help")
     assert code == 0
-    for one in dataclasses.fields(TrainSettings):
-        assert f"--{one.name.replace('_', '-')}" in out
+    for name in TrainConfig.model_fields:
+        assert f"--{name.replace('_', '-')}" in out
     told = " ".join(out.replace("│", " ").split())
     assert "of DPO (0.5)" in told and "--four-bit --no-four-bit" in told
 

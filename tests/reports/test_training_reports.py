@@ -10,7 +10,7 @@ import pytest
 from peirce.reports import plotting, training_figures, training_tables, writing
 from peirce.reports.training_runs import BESIDE, Run, runs
 from peirce.store.trainings import Point
-from peirce.training.dpo.settings import TrainSettings
+from peirce.training.dpo.settings import TrainConfig
 
 STAGES = ("parsing", "consistency", "gear")
 
@@ -86,7 +86,7 @@ def test_labels_say_what_differs_and_nothing_else() -> None:
 
 
 def test_settings_that_do_not_change_the_weights_are_in_no_label() -> None:
-    told = TrainSettings()
+    told = TrainConfig()
     assert told.record().keys() - told.deciding().keys() <= set(BESIDE)
 
 

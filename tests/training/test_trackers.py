@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 from peirce.training.dpo.log import ListLog
 from peirce.training.dpo.run import train
-from peirce.training.dpo.settings import TrainSettings
+from peirce.training.dpo.settings import TrainConfig
 from peirce.training.trackers import trackers
 from tiny_model import make_model, require
 from tiny_pairs import make_table
@@ -41,7 +41,7 @@ def notes(monkeypatch):
 def test_a_tracker_is_told_the_losses_that_the_log_has(notes, tmp_path: Path) -> None:
     assert trackers(" notes ,none") == ["notes"] and trackers("none") == []
     base, log = make_model(tmp_path / "base"), ListLog()
-    settings = TrainSettings.of({**SMALL, "report_to": "notes"})
+    settings = TrainConfig.of({**SMALL, "report_to": "notes"})
     train(str(base), make_table(9), settings, tmp_path / "out", log)
     told = {step: logs["loss"] for step, logs in notes.told if "loss" in logs}
     ours = {at // 4: value for at, value in log.curve("", "train_loss")}
@@ -53,7 +53,7 @@ def test_tensorboard_holds_the_losses(tmp_path: Path, monkeypatch) -> None:
         pytest.skip("NO TENSORBOARD HERE: pip install tensorboardX")
     monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "events"))
     base = make_model(tmp_path / "base")
-    settings = TrainSettings.of({**SMALL, "report_to": "tensorboard"})
+    settings = TrainConfig.of({**SMALL, "report_to": "tensorboard"})
     train(str(base), make_table(9), settings, tmp_path / "out", ListLog())
     (path,) = (tmp_path / "events").glob("events.*")
     assert b"train/loss" in path.read_bytes()

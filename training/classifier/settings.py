@@ -2,68 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Annotated
 
-from ...records import Json, UsageError
+from ...records.settings import Number, setting
+from ..settings import READ, TrainingSettings
 
 
-@dataclass(frozen=True)
-class ClassifierSettings:
-    """UsageError for a value that makes no sense. learning_rate None: 2e-4 of an adapter, 5e-5 of a
-    whole model, 1e-3 below 10 million weights. full None: by the model's size."""
+class ClassifierSettings(TrainingSettings):
+    """UsageError for a value that makes no sense."""
 
-    epochs: int = 10
-    patience: int = 3  # passes without a better one, after which it ends
-    batch: int = 16
-    learning_rate: float | None = None
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    max_length: int = 512
-    full: bool | None = None
-    lora_rank: int = 16
-    lora_alpha: int = 32
-    lora_dropout: float = 0.05
-    seed: int = 0
-    report_to: str = "none"
-
-    def __post_init__(self) -> None:
-        for one in fields(self):
-            told = _read(getattr(self, one.name), str(one.type))
-            object.__setattr__(self, one.name, told)
-            _check_kind(one.name, told, str(one.type))
-        for name in ("epochs", "patience", "batch", "max_length", "lora_rank", "lora_alpha"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}: it must be at least 1")
-        if self.learning_rate is not None and not 0 < self.learning_rate < 1:
-            raise UsageError(f"learning_rate is {self.learning_rate}: it must be above 0, below 1")
-        for name in ("warmup", "lora_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}: it must be from 0 to below 1")
-        if not 0 <= self.weight_decay < math.inf:
-            raise UsageError(f"weight_decay is {self.weight_decay}: it must be at least 0")
-        if not 0 <= self.seed < 2**32:  # what numpy's generator takes, whose seed transformers sets
-            raise UsageError(f"seed is {self.seed}: it must be from 0 to below 2**32")
-
-    def record(self) -> dict[str, Json]:
-        return asdict(self)
-
-
-def _read(value: Any, declared: str) -> Any:
-    """A text that is a number, where one is needed: YAML 1.1 reads 1e-4 as a text."""
-    if isinstance(value, str) and declared.startswith("float"):
-        with contextlib.suppress(ValueError):
-            return float(value)
-    return value
-
-
-def _check_kind(name: str, value: Any, declared: str) -> None:
-    words = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
-    kinds: dict[str, Any] = {"int": int, "float": (int, float), "bool": bool, "str": str}
-    if value is None and "None" in declared:
-        return
-    kind = declared.split(" ")[0]
-    if not isinstance(value, kinds[kind]) or (isinstance(value, bool) and kind != "bool"):
-        raise UsageError(f"{name} is {value!r}: it must be {words[kind]}")
+    epochs: int = setting(10, "passes at most", ge=1)
+    patience: int = setting(3, "passes without a better one, after which it ends", ge=1)
+    batch: int = setting(16, "rows of one update of the weights", ge=1)
+    learning_rate: Annotated[Number | None, READ] = setting(
+        None, "2e-4 of an adapter, 5e-5 of a whole model, 1e-3 below 10 million weights", gt=0, lt=1
+    )
+    warmup: Annotated[Number, READ] = setting(0.1, "part of the updates in which the learning rate rises", ge=0, lt=1)  # fmt: skip
+    weight_decay: Annotated[Number, READ] = setting(0.01, "of AdamW", ge=0)
+    max_length: int = setting(512, "tokens of a row", ge=1)
+    full: bool | None = setting(None, "train all weights; without it by the model's size")
+    lora_rank: int = setting(16, "rank of the adapter", ge=1)
+    lora_alpha: int = setting(32, "scale of the adapter, over its rank", ge=1)
+    lora_dropout: Annotated[Number, READ] = setting(0.05, "of the adapter", ge=0, lt=1)
+    seed: int = setting(0, "of the rows' order and the first weights")
+    report_to: str = setting("none", "trackers that the libraries know, by commas")

@@ -25,7 +25,7 @@ from .mixture import Mixture
 from .processes import shared
 from .progress import Ask, Progress, Sampled
 from .scoring import References, Scorer
-from .settings import TrainSettings
+from .settings import TrainConfig
 from .tokens import PairTokens
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Course(TrainerCallback):  # type: ignore[misc]
 
     def __init__(
         self,
-        settings: TrainSettings,
+        settings: TrainConfig,
         schedule: Schedule,
         mixture: Mixture[int],
         tokens: PairTokens,

@@ -25,10 +25,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Any, Literal, Protocol, Self
+
+from pydantic import model_validator
+from pydantic_core import ErrorDetails
 
 from ...records import DataError, Json, PeirceError, UsageError
+from ...records.settings import setting
+from ..settings import Real, TrainingSettings
 from ..stages import STAGES
 
 SCHEDULES = ("momentum", "fixed", *(f"single:{stage}" for stage in STAGES))
@@ -67,37 +71,33 @@ class Schedule(Protocol):
         """Goes on from `state`. UsageError where it is of another schedule, other stages or settings."""
 
 
-@dataclass(frozen=True)
-class MomentumSettings:
+class DpoSettings(TrainingSettings):
+    """Says what is wrong with a value behind a semicolon."""
+
+    @classmethod
+    def describe_error(cls, error: ErrorDetails, data: Any) -> str:
+        said = super().describe_error(error, data)
+        return said.replace(": it must be one of", "; valid:").replace(": it must", "; it must")
+
+
+class MomentumSettings(DpoSettings):
     """Defaults of GEAR, section 6.2. UsageError for values that make no sense."""
 
-    alpha: float = 0.1  # weight of the newest loss in the average, above 0 and at most 1
-    epsilon: float = 0.1  # what a stage without progress keeps, above 0
-    m_max: float = 0.03  # most improvement that counts, above 0, in units of the loss
-    w_min: float = 0.8  # bounds of a weight, around the mean weight, which is 1
-    w_max: float = 1.2
-    lag: int = 1  # updates between the averages compared: 1 the paper, 2 the released code
+    alpha: Real = setting(0.1, "weight of the newest loss", gt=0, le=1)
+    epsilon: Real = setting(0.1, "what a stage without progress keeps", gt=0)
+    m_max: Real = setting(0.03, "most improvement that counts", gt=0)
+    w_min: Real = setting(0.8, "least weight of a stage (the mean weight is 1)")
+    w_max: Real = setting(1.2, "greatest weight of a stage")
+    lag: Literal[1, 2] = setting(1, "updates between the averages compared: 1 the paper, 2 the released code")  # fmt: skip
 
-    def __post_init__(self) -> None:
-        for name in ("alpha", "epsilon", "m_max", "w_min", "w_max"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise UsageError(f"{name} is {value!r}; it must be a number.")
-            if not math.isfinite(value):
-                raise UsageError(f"{name} is {value}; it must be finite.")
-            object.__setattr__(self, name, float(value))
-        if not 0 < self.alpha <= 1:
-            raise UsageError(f"alpha is {self.alpha}; it must be above 0 and at most 1.")
-        for name in ("epsilon", "m_max"):
-            if getattr(self, name) <= 0:
-                raise UsageError(f"{name} is {getattr(self, name)}; it must be above 0.")
+    @model_validator(mode="after")
+    def _bounds_hold_the_mean(self) -> Self:
         if not 0 <= self.w_min <= 1 <= self.w_max:
             raise UsageError(
                 f"The bounds of the weights are {self.w_min} and {self.w_max}; the mean weight is 1, "
                 "so w_min must be from 0 to 1 and w_max at least 1."
             )
-        if isinstance(self.lag, bool) or self.lag not in (1, 2):
-            raise UsageError(f"lag is {self.lag!r}; valid: 1 (the paper), 2 (the released code).")
+        return self
 
 
 class Constant:
@@ -220,7 +220,7 @@ class Momentum:
         return {
             "schedule": self.name,
             "stages": list(self._stages),
-            "settings": asdict(self.settings),
+            "settings": self.settings.record(),
         }
 
 

@@ -13,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...records import Json
-from .settings import TrainSettings
+from .settings import TrainConfig
 
 
 class Guard:
     """said: notes and warnings so far, each one sentence; a warning once a stage, once of answers. stops:
     the warning that ends the training, "" where none does."""
 
-    def __init__(self, settings: TrainSettings) -> None:
+    def __init__(self, settings: TrainConfig) -> None:
         self._settings = settings
         self._first: float | None = None  # instruction following before training
         self._seen: dict[str, str] = {}

@@ -37,7 +37,7 @@ class TrainingLog(Protocol):
     def open(self, training: str, settings: Mapping[str, Json]) -> None:
         """Begins a training, or goes on with one of that name (a resume).
 
-        settings: the `TrainSettings` record under "settings", its digest, the digest of the pairs
+        settings: the `TrainConfig` record under "settings", its digest, the digest of the pairs
         ("pairs"), the base ("base": name and digest of the weights) and "stages".
         """
 

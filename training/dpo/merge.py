@@ -32,9 +32,12 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
     shutil.rmtree(new, ignore_errors=True)
     with quiet():
         from ...agents.local_model import load
+        from ...agents.local_settings import LocalSettings
         from .models import copy_generation, copy_words
 
-        model = load(found, own, {"device": "cpu", "max_tokens": 1}, answers=False).model
+        model = load(
+            found, own, LocalSettings(model=whole.name, device="cpu", max_tokens=1), answers=False
+        ).model
         try:
             model = model.merge_and_unload(safe_merge=True)
         except ValueError as error:

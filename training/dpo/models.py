@@ -17,9 +17,10 @@ from peft import LoraConfig
 from ...agents.local_chat import PLAIN, Wording
 from ...agents.local_files import WORDS
 from ...agents.local_model import load
+from ...agents.local_settings import LocalSettings
 from ...records import UsageError
 from ..bases import Base, check_packages
-from .settings import TrainSettings
+from .settings import TrainConfig
 from .tokens import end_of_answer
 
 LARGE = 1_000_000_000  # weights, above which activations are computed again by default
@@ -38,7 +39,7 @@ class Opened:
     context: int | None
 
 
-def open_base(base: Base, settings: TrainSettings, device: str) -> Opened:
+def open_base(base: Base, settings: TrainConfig, device: str) -> Opened:
     """Raises UsageError and DataError, one sentence each; UsageError too for a tokenizer that has no
     chat template where the settings give none."""
     quantized = in_four_bits(settings, device)
@@ -49,7 +50,7 @@ def open_base(base: Base, settings: TrainSettings, device: str) -> Opened:
     given = {"device": device, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = load(base.found, None, given, answers=False)
+        found = load(base.found, None, LocalSettings.of(base.name, given), answers=False)
     if quantized:
         _keep_trainable(found.model)
     template = settings.chat_template or None
@@ -64,27 +65,27 @@ def open_base(base: Base, settings: TrainSettings, device: str) -> Opened:
     return Opened(base, found.model, found.tokenizer, wording, end, found.context)
 
 
-def in_four_bits(settings: TrainSettings, device: str) -> bool:
+def in_four_bits(settings: TrainConfig, device: str) -> bool:
     if settings.four_bit is None:
         return device.startswith("cuda") and not settings.full
     return settings.four_bit
 
 
-def compute_dtype(settings: TrainSettings, device: str) -> str:
+def compute_dtype(settings: TrainConfig, device: str) -> str:
     """float32 or bfloat16."""
     if settings.compute != "auto":
         return settings.compute
     return "bfloat16" if device.startswith("cuda") else "float32"
 
 
-def recomputes(settings: TrainSettings, model: Any) -> bool:
+def recomputes(settings: TrainConfig, model: Any) -> bool:
     """Whether activations are computed again in the backward pass."""
     if settings.recompute is None:
         return bool(model.num_parameters() > LARGE)
     return settings.recompute
 
 
-def adapter_config(settings: TrainSettings) -> LoraConfig:
+def adapter_config(settings: TrainConfig) -> LoraConfig:
     names = [one.strip() for one in settings.lora_targets.split(",") if one.strip()]
     return LoraConfig(
         r=settings.lora_rank,

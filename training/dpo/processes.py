@@ -15,10 +15,10 @@ from accelerate.utils import broadcast_object_list
 
 from ...agents.local_model import is_out_of_memory
 from ...records import PeirceError, UsageError
-from .settings import TrainSettings
+from .settings import TrainConfig
 
 
-def place(settings: TrainSettings) -> tuple[str, int]:
+def place(settings: TrainConfig) -> tuple[str, int]:
     """The device of this process, and how many processes train together (accelerate's launcher
     starts several; alone there is one, on the first GPU). UsageError for a device that is not here."""
     kinds = ["cuda"] * torch.cuda.is_available() + ["mps"] * torch.backends.mps.is_available()
@@ -52,7 +52,7 @@ def shared(value: Any, processes: int) -> Any:
 
 
 @contextlib.contextmanager
-def memory(settings: TrainSettings) -> Iterator[None]:
+def memory(settings: TrainConfig) -> Iterator[None]:
     """One sentence for a batch that the memory does not hold."""
     try:
         yield

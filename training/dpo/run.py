@@ -1,7 +1,7 @@
 """DPO by preference pairs, drawn by a schedule of stages (GEAR, section 6.2): `train`.
 
     log = ListLog()
-    train("models/base", table, TrainSettings(schedule="momentum"), Path("runs/first"), log)
+    train("models/base", table, TrainConfig(schedule="momentum"), Path("runs/first"), log)
 
 What lies in the folder of a training afterwards, and what of it is there at any moment:
 
@@ -36,7 +36,7 @@ from .log import TrainingLog
 from .mixture import Mixture
 from .probes import Probe, pools
 from .progress import Progress, Sampled
-from .settings import TrainSettings
+from .settings import TrainConfig
 from .tokens import PairTokens
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Trained:
 def train(
     base: str,
     table: PairTable,
-    settings: TrainSettings,
+    settings: TrainConfig,
     out: Path,
     log: TrainingLog,
     *,
@@ -107,7 +107,7 @@ class _Run:
         self,
         base: Base,
         table: PairTable,
-        settings: TrainSettings,
+        settings: TrainConfig,
         out: Path,
         log: TrainingLog,
         record: dict[str, Any],
@@ -260,7 +260,7 @@ def _alone(out: Path) -> Iterator[None]:
 
 
 def _begun(
-    out: Path, base: Base, table: PairTable, settings: TrainSettings, resume: bool
+    out: Path, base: Base, table: PairTable, settings: TrainConfig, resume: bool
 ) -> dict[str, Any]:
     """The record of the training in `out`, or of a new one."""
     mine = {"digest": settings.digest, "pairs": table.digest, "base": base.record(),
@@ -301,7 +301,7 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
             f" {mine['pairs'][:12]}."
         )
     # By name, not by digest: of an older Peirce there may be settings less, which are the defaults.
-    before, now = TrainSettings.of(held["settings"]), TrainSettings.of(mine["settings"])
+    before, now = TrainConfig.of(held["settings"]), TrainConfig.of(mine["settings"])
     for name, value in now.deciding().items():
         if (was := getattr(before, name)) != value:
             raise UsageError(

@@ -30,7 +30,7 @@ from ..trackers import trackers
 from .checkpoints import PREFIX
 from .course import Course
 from .models import Opened, adapter_config, compute_dtype, recomputes
-from .settings import TrainSettings
+from .settings import TrainConfig
 from .tokens import PairTokens
 
 
@@ -79,7 +79,7 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         return None
 
 
-def arguments(settings: TrainSettings, opened: Opened, folder: Path, processes: int) -> Any:
+def arguments(settings: TrainConfig, opened: Opened, folder: Path, processes: int) -> Any:
     """The DPOConfig of a training with its checkpoints in `folder`. UsageError where the batch
     cannot be shared out."""
     each = min(settings.device_batch, settings.batch // processes)
@@ -123,7 +123,7 @@ def arguments(settings: TrainSettings, opened: Opened, folder: Path, processes: 
 def make_trainer(
     args: Any,
     opened: Opened,
-    settings: TrainSettings,
+    settings: TrainConfig,
     course: Course,
     tokens: PairTokens,
     told: Mapping[str, Json],

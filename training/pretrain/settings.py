@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+from pydantic_core import ErrorDetails
 
 from ...records import Digest, Json, UsageError, digest_of
+from ...records.settings import Number, Settings, describe_type, setting
 
 VERSION = 3  # of the corpus and the course: another one is another model
 TASKS = ("list_functions", "acre", "mini_arc", "arc")
@@ -31,59 +34,55 @@ class Shares:
     constant: float = 0.03
 
 
-@dataclass(frozen=True)
-class PretrainSettings:
-    """minutes: of training, after the corpus is made; with `tokens` training ends after so many
-    instead, and the same settings then give the same weights on one machine. tasks: with shares of
-    the lessons. faults_from: the part of the course, from 0 to 1, before which no answer has a fault.
-    problems: generated ones that the search answers for the library, by task."""
+class PretrainSettings(Settings):
+    """All that decides the weights, where `tokens` is given. Without it the clock decides when the
+    training ends."""
 
-    architecture: str = "llama"
-    size: str = "small"
-    minutes: float = 14.0
-    tokens: int | None = None
-    seed: int = 0
-    template: str = "compact"
-    tasks: Mapping[str, float] = field(
-        default_factory=lambda: {"list_functions": 0.7, "acre": 0.22, "mini_arc": 0.05, "arc": 0.03}
+    architecture: Literal["llama", "gpt_neox"] = setting("llama", "of the model")
+    size: Literal["small", "large"] = setting("small", "a key of `SIZES`")
+    minutes: Number = setting(14.0, "of training, after the corpus is made", gt=0)
+    tokens: int | None = setting(
+        None, "end after so many instead: the same settings then give the same weights on one"
+        " machine", ge=1,
+    )  # fmt: skip
+    seed: int = setting(0, "of what is drawn, and of the first weights")
+    template: Literal["compact"] = setting("compact", "of the prompts")
+    tasks: Mapping[str, Number] = setting(
+        {"list_functions": 0.7, "acre": 0.22, "mini_arc": 0.05, "arc": 0.03},
+        "with shares of the lessons",
     )
-    shares: Shares = Shares()
-    faults_from: float = 0.6
-    problems: Mapping[str, int] = field(
-        default_factory=lambda: {
-            "list_functions": 700,
-            "acre": 900,
-            "mini_arc": 1_000,
-            "arc": 1_000,
-        }
+    shares: Shares = setting(Shares(), "of answers with a fault")
+    faults_from: Number = setting(
+        0.6, "part of the course, from 0 to 1, before which no answer has a fault"
+    )
+    problems: Mapping[str, int] = setting(
+        {"list_functions": 700, "acre": 900, "mini_arc": 1_000, "arc": 1_000},
+        "generated ones that the search answers for the library, by task",
     )
 
-    def __post_init__(self) -> None:
-        _one_of("architecture", self.architecture, ARCHITECTURES)
-        _one_of("size", self.size, tuple(SIZES))
-        _one_of("template", self.template, ("compact",))
+    @model_validator(mode="after")
+    def _has_tasks(self) -> Self:
         if not self.tasks:
             raise UsageError(f"no tasks to pretrain on: they are of {', '.join(TASKS)}")
         for name, share in self.tasks.items():
-            _one_of("task", name, TASKS)
+            if name not in TASKS:
+                raise UsageError(f"unknown task {name!r}: it is one of {', '.join(TASKS)}")
             if not share > 0:
                 raise UsageError(f"the share of task {name!r} is {share}: it must be above 0")
-        if not (math.isfinite(self.minutes) and self.minutes > 0):
-            raise UsageError(f"minutes is {self.minutes}: it must be above 0")
-        if self.tokens is not None and self.tokens < 1:
-            raise UsageError(f"tokens is {self.tokens}: it must be at least 1")
+        return self
+
+    @classmethod
+    def describe_error(cls, error: ErrorDetails, data: Any) -> str:
+        if error["type"] == "literal_error":
+            name = str(error["loc"][0])
+            valid = describe_type(cls.model_fields[name].annotation)
+            return f"unknown {name} {error['input']!r}: it is {valid}"
+        return super().describe_error(error, data)
 
     def as_json(self) -> dict[str, Json]:
-        said: dict[str, Any] = asdict(self)
-        if self.tokens is not None:
-            said.pop("minutes")  # it decides nothing then
-        return {"version": VERSION, **said}
+        unused = {"minutes"} if self.tokens is not None else set()  # it decides nothing then
+        return {"version": VERSION, **self.model_dump(exclude=unused)}
 
     @property
     def digest(self) -> Digest:
         return digest_of(self.as_json())
-
-
-def _one_of(name: str, given: str, valid: tuple[str, ...]) -> None:
-    if given not in valid:
-        raise UsageError(f"unknown {name} {given!r}: it is one of {', '.join(valid)}")

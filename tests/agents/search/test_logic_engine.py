@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from peirce.agents.search import STANDARD, open_model
+from peirce.agents import open_model
+from peirce.agents.search import STANDARD
 from peirce.agents.search.engines import Engine
 from peirce.agents.search.logic.engine import Space
 from peirce.records import (

@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 
 import pytest
-from peirce.agents.search import SearchProposer, open_model
+from peirce.agents import open_model
+from peirce.agents.search import SearchProposer
 from peirce.agents.search.engines import Engine
 from peirce.agents.search.manners import answer_text
 from peirce.records import (
@@ -262,7 +263,7 @@ def test_a_dead_worker_is_replaced() -> None:
 
 _CHILD = """
 import asyncio, json, os, sys
-from peirce.agents.search import open_model
+from peirce.agents import open_model
 from peirce.records import InputSet, Observation, View
 
 async def main():

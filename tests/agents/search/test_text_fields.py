@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from peirce.agents.search import open_model
+from peirce.agents import open_model
 from peirce.agents.search.budget import Budget
 from peirce.agents.search.engines import Engine
 from peirce.agents.search.text.atoms import atoms_of, grain, roundest

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from peirce.training.dpo.card import card
-from peirce.training.dpo.settings import TrainSettings
+from peirce.training.dpo.settings import TrainConfig
 
 
 def test_no_path_of_a_machine_stands_in_it() -> None:
-    settings = TrainSettings(chat_template="/home/ada/own.jinja").record()
+    settings = TrainConfig(chat_template="/home/ada/own.jinja").record()
     record = {"training": "abcd", "base": {"name": "/home/ada/models/small", "weights": "ab" * 32},
               "pairs": "cd" * 32, "settings": settings, "examples": 1_280}  # fmt: skip
     text = card(record, [], {}, {})

@@ -15,7 +15,7 @@ from peirce.training.dpo.course import Course  # noqa: E402
 from peirce.training.dpo.curriculum import schedule_named  # noqa: E402
 from peirce.training.dpo.log import ListLog  # noqa: E402
 from peirce.training.dpo.mixture import Mixture  # noqa: E402
-from peirce.training.dpo.settings import TrainSettings  # noqa: E402
+from peirce.training.dpo.settings import TrainConfig  # noqa: E402
 from peirce.training.stages import STAGES  # noqa: E402
 
 POOLS = {stage: list(range(100 * place, 100 * place + 9)) for place, stage in enumerate(STAGES)}
@@ -23,7 +23,7 @@ POOLS = {stage: list(range(100 * place, 100 * place + 9)) for place, stage in en
 
 def course(monkeypatch, **changed):
     """One whose probes measure nothing."""
-    settings = TrainSettings.of({"examples": 64, "period": 16, "batch": 8, **changed})
+    settings = TrainConfig.of({"examples": 64, "period": 16, "batch": 8, **changed})
     schedule = schedule_named("momentum", STAGES, settings.momentum())
     tokens = SimpleNamespace(references={})
     mixture = Mixture(POOLS, settings.seed, settings.period)

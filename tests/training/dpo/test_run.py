@@ -21,7 +21,7 @@ from peirce.records import PeirceError  # noqa: E402
 from peirce.training.dpo.log import NAMES, PROBES, SAMPLED, ListLog  # noqa: E402
 from peirce.training.dpo.mixture import Mixture  # noqa: E402
 from peirce.training.dpo.run import train  # noqa: E402
-from peirce.training.dpo.settings import TrainSettings  # noqa: E402
+from peirce.training.dpo.settings import TrainConfig  # noqa: E402
 from peirce.training.dpo.tokens import PairTokens  # noqa: E402
 from peirce.training.stages import STAGES  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
@@ -33,7 +33,7 @@ SMALL = {"examples": 48, "period": 16, "batch": 8, "device_batch": 4, "probe_pai
 
 
 def small(**changed):
-    return TrainSettings.of({**SMALL, **changed})
+    return TrainConfig.of({**SMALL, **changed})
 
 
 @pytest.fixture(scope="module")
@@ -295,14 +295,14 @@ base, out, settings, *sys.path[:] = sys.argv[1:]
 from pathlib import Path
 from peirce.training.dpo.run import train
 from peirce.training.dpo.log import PROBES, ListLog
-from peirce.training.dpo.settings import TrainSettings
+from peirce.training.dpo.settings import TrainConfig
 from tiny_pairs import make_table
 
 def progress(told):
     if told.examples == 40 and told.doing == "train":
         os.kill(os.getpid(), signal.SIGKILL)
 
-settings = TrainSettings.of({**json.loads(settings), "schedule": "momentum", "full": True})
+settings = TrainConfig.of({**json.loads(settings), "schedule": "momentum", "full": True})
 train(base, make_table(), settings, Path(out), ListLog(), progress=progress)
 """
 

@@ -92,17 +92,17 @@ def test_a_training_whose_answers_nobody_can_sample_says_so_and_is_not_stopped_b
     from peirce.commands.train.training import _sampler
     from peirce.records import UsageError
     from peirce.tasks.sentences import DataWarning
-    from peirce.training.dpo.settings import TrainSettings
+    from peirce.training.dpo.settings import TrainConfig
 
     Store.open(tmp_path / "s.duckdb", write=True).close()
     counts = {"sessions": [{"session": "gone"}]}
     with Store.open(tmp_path / "s.duckdb", write=False) as opened:
         with pytest.warns(DataWarning, match="no answers are sampled while it trains"):
-            assert _sampler(opened, ALL, counts, 8, TrainSettings(stop="either")) is None
+            assert _sampler(opened, ALL, counts, 8, TrainConfig(stop="either")) is None
         for answers, told in (
-            (0, TrainSettings(stop="following")),
-            (8, TrainSettings(stop="following", sample_every=0)),
+            (0, TrainConfig(stop="following")),
+            (8, TrainConfig(stop="following", sample_every=0)),
         ):
             with pytest.raises(UsageError, match="--stop following watches sampled answers"):
                 _sampler(opened, ALL, counts, answers, told)
-        assert _sampler(opened, ALL, counts, 0, TrainSettings()) is None
+        assert _sampler(opened, ALL, counts, 0, TrainConfig()) is None

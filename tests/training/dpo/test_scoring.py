@@ -16,7 +16,7 @@ from peirce.training.dpo.log import ListLog  # noqa: E402
 from peirce.training.dpo.probes import pools  # noqa: E402
 from peirce.training.dpo.run import train  # noqa: E402
 from peirce.training.dpo.scoring import References, Scorer  # noqa: E402
-from peirce.training.dpo.settings import TrainSettings  # noqa: E402
+from peirce.training.dpo.settings import TrainConfig  # noqa: E402
 from peirce.training.dpo.tokens import PairTokens, end_of_answer, shuffled  # noqa: E402
 from peirce.training.stages import STAGES  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
@@ -39,7 +39,7 @@ def test_the_reference_scores_no_answer_twice_over_a_stop(base, tmp_path, monkey
     work = Scorer.reference
     monkeypatch.setattr(Scorer, "reference", lambda self, keys: scored.append(list(keys)) or work(self, keys))  # fmt: skip
     told = {"examples": 32, "period": 16, "batch": 8, "probe_pairs": 4, "lora_rank": 2, "device": "cpu"}  # fmt: skip
-    settings, calls = TrainSettings.of(told), []
+    settings, calls = TrainConfig.of(told), []
     stop = lambda: calls.append(1) or len(calls) == 3
     train(str(base), TABLE, settings, tmp_path / "out", ListLog(), interrupt=stop)
     probe, *before = scored

@@ -1,15 +1,13 @@
 """Settings of a training: the paper's defaults, one sentence for what makes no sense, YAML and flags."""
 
-import dataclasses
-
 import pytest
 from peirce.records import DataError, UsageError
 from peirce.training.dpo.curriculum import MomentumSettings
-from peirce.training.dpo.settings import TrainSettings, describe
+from peirce.training.dpo.settings import TrainConfig
 
 
 def test_the_defaults_are_those_of_the_paper():
-    told = TrainSettings()
+    told = TrainConfig()
     assert (told.lora_rank, told.lora_alpha, told.lora_dropout) == (128, 256, 0.05)
     assert (told.beta, told.learning_rate, told.lr_schedule, told.warmup) == (
         0.5,
@@ -45,7 +43,7 @@ def test_the_defaults_are_those_of_the_paper():
 )
 def test_a_value_that_makes_no_sense_is_one_sentence(values, said):
     with pytest.raises(UsageError) as caught:
-        TrainSettings.of(values)
+        TrainConfig.of(values)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -53,23 +51,23 @@ def test_a_value_that_makes_no_sense_is_one_sentence(values, said):
 def test_options_lie_over_a_file_and_numbers_may_be_written_as_yaml_reads_them(tmp_path):
     path = tmp_path / "train.yaml"
     path.write_text("learning_rate: 1e-4\nbeta: 0.1\nfull: true\nfour_bit: null\n")
-    told = TrainSettings.of({**TrainSettings.names_in(path), "beta": 0.2})
+    told = TrainConfig.of({**TrainConfig.names_in(path), "beta": 0.2})
     assert (told.learning_rate, told.beta, told.full, told.four_bit) == (1e-4, 0.2, True, None)
-    assert TrainSettings.of(told.record()) == told
+    assert TrainConfig.of(told.record()) == told
     for text in ("- a list\n", "a: [\n", "seed: 2026-13-45\n", "[" * 3_000):
         path.write_text(text)
         with pytest.raises(DataError, match=r"train\.yaml"):
-            TrainSettings.names_in(path)
+            TrainConfig.names_in(path)
 
 
 def test_the_digest_is_of_what_decides_the_weights_alone():
-    told = TrainSettings()
+    told = TrainConfig()
     beside = {"save_every": 3, "keep": 1, "report_to": "wandb", "stop": "either", "sample_every": 4}
-    assert dataclasses.replace(told, **beside).digest == told.digest
+    assert TrainConfig.of({**told.record(), **beside}).digest == told.digest
     for changed in ({"seed": 1}, {"w_max": 1.5}, {"device_batch": 4}, {"schedule": "fixed"}):
-        assert dataclasses.replace(told, **changed).digest != told.digest
+        assert TrainConfig.of({**told.record(), **changed}).digest != told.digest
 
 
 def test_every_setting_says_what_it_means():
-    for one in dataclasses.fields(TrainSettings):
-        assert len(describe(one.name)) > 5
+    for one in TrainConfig.model_fields.values():
+        assert len(one.description) > 5

@@ -20,7 +20,7 @@ from pathlib import Path
 from peirce.records import UsageError
 from peirce.training.dpo.run import train
 from peirce.training.dpo.log import ListLog
-from peirce.training.dpo.settings import TrainSettings
+from peirce.training.dpo.settings import TrainConfig
 from tiny_pairs import make_table
 
 TABLE = make_table()
@@ -31,10 +31,10 @@ def sampled(ask):
     return {"instruction_following": float(len(ask([TABLE.prompts[0]], 1)[0]))}
 
 log, told = ListLog(), {}
-train(base, TABLE, TrainSettings.of(SETTINGS), Path(out), log, sampled=sampled)
+train(base, TABLE, TrainConfig.of(SETTINGS), Path(out), log, sampled=sampled)
 told["points"] = [[*key, value] for key, value in log.points.items() if key[2] != "seconds"]
 try:
-    train(base, TABLE, TrainSettings.of(SETTINGS), Path(out), log)
+    train(base, TABLE, TrainConfig.of(SETTINGS), Path(out), log)
 except UsageError as error:
     told["refused"] = str(error)
 Path(out, f"told-{os.environ.get('RANK', '0')}.json").write_text(json.dumps(told))

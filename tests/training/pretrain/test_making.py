@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -75,7 +74,7 @@ def test_it_is_used_again_and_other_settings_are_refused(
     again = making.pretrain(TINY, made.out)
     assert again.used and again.record == made.record
     with pytest.raises(UsageError, match=r"other settings \(seed 0, not 1\)"):
-        making.pretrain(dataclasses.replace(TINY, seed=1), made.out)
+        making.pretrain(TINY.model_copy(update={"seed": 1}), made.out)
     (tmp_path / "x").write_text("mine")
     with pytest.raises(UsageError, match="is no model of `peirce pretrain`"):
         making.pretrain(TINY, tmp_path)
