@@ -476,19 +476,6 @@ class RunConfig(Settings):
             built[name] = part_class(**{**kept, **values[name]})
         return cls.model_validate(built)
 
-    @staticmethod
-    def drop_unsupported(
-        options: Mapping[str, Any], standing: Sequence[str], methods: MethodRegistry
-    ) -> dict[str, Any]:
-        """`options` without those among `standing` (of file and environment) that the method does
-        not take: they were written for another one. Raises UsageError for an unknown method."""
-        method = methods.settings_of(options.get("method", "abduce"))
-        taken = {name for name, _, _ in method.options()}
-        taken |= {name for part in RunConfig.parts().values() for name, _, _ in part.options()
-                  if part is not MethodSettings}  # fmt: skip
-        return {name: value for name, value in options.items()
-                if name not in standing or name in taken}  # fmt: skip
-
     def to_record(self) -> dict[str, Json]:
         """What a session keeps: the settings that were given, by part, as JSON values. A model or
         repairer that is an object is left out: whoever resumes the session brings it again."""

@@ -38,14 +38,9 @@ def setting_field(option: str) -> tuple[type[Settings], FieldInfo]:
     that is none of config.py's."""
     if option in _shared():
         return _shared()[option]
-    from .. import graphs
+    from ..commands.write_option_types import method_setting
 
-    return next(
-        (method.settings, field)
-        for method in graphs.methods().values()
-        for name, _, field in method.settings.options()
-        if name == option
-    )
+    return method_setting(option)
 
 
 def flag(option: str, *, text: str = "", required: bool = False) -> Any:

@@ -51,16 +51,17 @@ def run(
 def with_standing(context: typer.Context, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings of a run with what file and environment say of its model and its roles, without
     what they say for another kind of model or another method. What a flag says is never left out."""
-    from .. import graphs
+    from ..commands.session.planning import drop_untaken
     from ..commands.session.roles import drop_unsupported
-    from ..config import ModelConfig, RunConfig
+    from ..config import ModelConfig
 
     standing = [name for name in settings if source(context, name) in STANDING]
     model = settings.get("model", ModelConfig().model)
     options, pairs = drop_unsupported(model, settings, standing, context.obj.model_args)
-    options = RunConfig.drop_unsupported(options, standing, graphs)
+    options = drop_untaken(options, standing)
     return {
         **options,
+        "model": model,
         "roles": context.obj.roles or None,
         "model_arg": [*pairs, *settings.get("model_arg", ())],
     }

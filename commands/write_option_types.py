@@ -65,6 +65,16 @@ def run_options() -> dict[str, FieldInfo]:
     return found
 
 
+def method_setting(option: str) -> tuple[type[Settings], FieldInfo]:
+    """A setting that only methods have, and the first of them that has it."""
+    return next(
+        (method.settings, field)
+        for method in graphs.methods().values()
+        for name, _, field in method.settings.options()
+        if name == option
+    )
+
+
 def typed_dicts() -> dict[str, tuple[str, Options]]:
     """The classes to write: name -> (what takes them, options)."""
     run = run_options()

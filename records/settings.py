@@ -102,7 +102,7 @@ class Settings(BaseModel):
     def check_field(cls, name: str, value: Any) -> None:
         """Check one value by itself. Raises UsageError."""
         field = cls.model_fields[name]
-        kind = typing.Annotated[field.annotation, *field.metadata]  # type: ignore[name-defined]
+        kind = typing.Annotated[field.annotation, field]  # type: ignore[name-defined]
         config = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
         try:
             TypeAdapter(kind, config=config).validate_python(value)

@@ -3,7 +3,7 @@ from here, and a dry run (`forecast`) counts from here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -126,6 +126,17 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
             )
         del record["target_gap"]
     return {name: value for name, value in record.items() if value is not None}
+
+
+def drop_untaken(options: Mapping[str, Any], standing: Collection[str]) -> dict[str, Any]:
+    """`options` without those among `standing` (of file and environment) that the method does not
+    take: they were written for another one. Raises UsageError for an unknown method."""
+    from ... import graphs
+
+    of_method = graphs.settings_of(options.get("method", MethodSettings().method))
+    parts = [part for part in RunConfig.parts().values() if part is not MethodSettings]
+    taken = {name for part in (of_method, *parts) for name, _, _ in part.options()}
+    return {key: one for key, one in options.items() if key not in standing or key in taken}
 
 
 def repairer_of(method: MethodSettings) -> str | Repairer | None:

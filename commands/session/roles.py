@@ -135,7 +135,7 @@ def _check_kinds(role: str, settings: Mapping[str, Json]) -> None:
         if key == "model" and not isinstance(value, str | None):
             raise _wrong(f"the model of role {role} must be a text")
         for part in (ModelConfig, BudgetConfig):
-            if key in part.model_fields and value is not None:
+            if key in part.model_fields and key != "model" and value is not None:
                 try:
                     part.check_field(key, value)
                 except UsageError as error:

@@ -31,12 +31,13 @@ def _migrated(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> 
     fields = opening.pop("model_args", {})
     own = {name: opening.pop(name) for name in list(opening) if name in ModelConfig.model_fields}
     options = {name: operational.get(name) for name in BY_OPTION}
-    return {
+    found = {
         **options,
         **own,
         "method": settings["method"],
         "model": operational.get("model"),
-        "model_arg": {**opening, **fields} or None,
+        "model_arg": {**opening, **fields},
         "roles": operational.get("roles") or None,
         **(operational.get("spending") or {}),
     }
+    return {name: value for name, value in found.items() if value is not None}

@@ -36,6 +36,8 @@ def text_course(
     model = config.model.model
     chosen = graphs.method(config.method.method, family.name)
     told = {name: value for name, value in given.items() if name not in NOT_SETTINGS}
+    if told.get("examples") == "all":
+        told["examples"] = None
     arguments = model_args_of(config.text.method_arg)
     judged = _can_judge(model, roles)
     whole = {**chosen.text, **_of_model(model, judged, chosen.text), **arguments, **told}

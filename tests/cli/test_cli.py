@@ -234,20 +234,31 @@ def test_examples_of_the_help_stand_on_lines_of_their_own_and_are_commands(peirc
 
 def test_verbs_stand_in_groups_with_a_line_or_two_each(peirce, monkeypatch):
     from peirce.cli import app
-    from peirce.cli.groups import GROUPS
+    from peirce.cli.groups import COMMANDS
     from typer.main import get_command
 
     monkeypatch.setenv("COLUMNS", "100")
     _, out, _ = peirce("--help")
     lines = []
-    for group, names in GROUPS.items():
+    for group, names in COMMANDS.items():
         told = out.split(f"─ {group} ─")[1].split("╰")[0].splitlines()[1:]
         assert [line.split()[1] for line in told if line[2:3] != " "] == list(names)
         lines += told
     assert sorted(get_command(app).commands) == sorted(
-        n for names in GROUPS.values() for n in names
+        n for names in COMMANDS.values() for n in names
     )
     assert len([line for line in lines if line[2:3] == " "]) <= 6, lines
+
+
+def test_the_lines_of_the_table_are_the_first_lines_of_the_commands():
+    from peirce.cli import app
+    from peirce.cli.groups import COMMANDS
+    from typer.main import get_command
+
+    commands = get_command(app).commands
+    for names in COMMANDS.values():
+        for name, (_, line) in names.items():
+            assert " ".join(commands[name].help.split("\n\n")[0].split()) == line
 
 
 def test_the_first_word_of_eval_is_a_session_or_an_evaluation(peirce):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def options(monkeypatch: pytest.MonkeyPatch):
     taken: list[dict] = []
 
     def take(task, **given):
-        taken.append(given)
+        taken.append(defaultdict(lambda: None, given))
         raise UsageError("taken")
 
     monkeypatch.setattr(package, "run", take)

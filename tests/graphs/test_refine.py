@@ -75,7 +75,9 @@ def judged(steps):
 
 
 def refine(play, model, problem, **settings):
-    told = {name: value for name, value in REFINE.settings.items() if value is not None}
+    told = {
+        name: value for name, value in REFINE.settings() if value is not None and name != "method"
+    }
     return play(model, [problem], method="refine", **{**told, "target_gap": None, **settings})
 
 
@@ -161,7 +163,9 @@ def test_a_malformed_answer_is_told_why_in_its_place_among_the_others(
 def with_repair(tmp_path, model, repairer, problem, **settings):
     """(store, session) of one problem; the store stays open."""
     store = Store.open(tmp_path / "repaired.duckdb", write=True)
-    told = {name: value for name, value in REFINE.settings.items() if value is not None}
+    told = {
+        name: value for name, value in REFINE.settings() if value is not None and name != "method"
+    }
     known = {
         "task": "examples", "method": "refine", "model": "mends", "seed": 0,
         "model_settings": model.settings(), "repair": "by hand",
@@ -255,7 +259,7 @@ def test_a_model_may_be_given_tools_beside(play, make_problem, make_answer):
 
 
 def test_io_asks_exactly_once_without_tools_and_feedback(play, make_problem, make_answer):
-    told = {name: value for name, value in IO.settings.items() if value is not None}
+    told = {name: value for name, value in IO.settings() if value is not None and name != "method"}
     model = Mends(make_answer)
     problems = [make_problem("one", shown=SHOWN), make_problem("two", shown=SHOWN[:1])]
     store, session, steps = play(model, problems, method="io", **told)

@@ -113,7 +113,9 @@ class Ending(Answering):
 
 
 def test_who_has_nothing_left_to_say_ends_the_round_alone(play, make_problem):
-    store, session, steps = play(Ending(), [make_problem(shown=SHOWN)], method="t3", rounds=4)
+    store, session, steps = play(
+        Ending(), [make_problem(shown=SHOWN)], method="t3", rounds=4, tool_calls=4
+    )
     assert [(step.step, step.fields["round"]) for step in steps] == [
         (1, 1), (4, 2), (5, 2), (6, 2), (7, 3), (10, 4), (11, 4), (12, 4),
     ]  # fmt: skip
