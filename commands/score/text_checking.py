@@ -31,8 +31,8 @@ from ...tasks.text import not_asked, of_split
 from ..session.planning import CONCURRENCY
 from ..session.roles import role_settings
 from ..session.settings import one_of
-from .checking import Judge
 from .judges import Asked, judge_of, judged_by
+from .line_judge import Judge
 
 FIRST = ("ind", "ood", "val")  # the first of these that a problem has, where none is named
 NEEDS_MODEL = "needs_model"

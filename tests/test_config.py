@@ -1,0 +1,130 @@
+"""A setting is one field: what config.py and the methods declare is what the command line, the
+keywords for type checkers and a session's record know, with one default."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import peirce
+import pytest
+from peirce import RunConfig, graphs
+from peirce.cli import app
+from peirce.commands.option_types import CheckOptions, PredictOptions, ResumeOptions, RunOptions
+from peirce.commands.write_option_types import FILE, source
+from peirce.config import DataConfig, MethodSettings, ModelConfig, TextConfig
+from peirce.graphs.refine import RefineSettings
+from peirce.records import UsageError
+from typer.main import get_command
+
+OPTIONS = {option for part in RunConfig.parts().values() for option, _, _ in part.options()} | {
+    option for one in graphs.methods().values() for option, _, _ in one.settings.options()
+}
+NO_FLAG = {"roles"}
+
+
+def test_the_keywords_for_type_checkers_are_those_of_the_settings():
+    assert FILE.read_text("utf-8") == source(), "run python -m peirce.commands.write_option_types"
+    assert set(RunOptions.__annotations__) == OPTIONS | NO_FLAG
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [("run", RunOptions), ("resume", ResumeOptions), ("check", CheckOptions),
+     ("predict", PredictOptions)],
+)  # fmt: skip
+def test_every_setting_is_a_flag_with_its_words(command, options):
+    flags = {
+        name.removeprefix("--").replace("-", "_"): one
+        for one in get_command(app).commands[command].params for name in one.opts
+    }  # fmt: skip
+    assert set(options.__annotations__) - NO_FLAG <= set(flags)
+    assert all(flags[name].help for name in set(options.__annotations__) - NO_FLAG)
+
+
+def test_a_configuration_is_read_back_from_its_record():
+    config = RunConfig.from_options(
+        {"method": "refine", "target_gap": 2, "temperature": 1, "problems": 3, "bank": ["b.json"],
+         "data": Path("pairs.csv"), "examples": "all", "budget_tokens": 5, "split": ["val"]}, graphs,
+    )  # fmt: skip
+    again = RunConfig.from_record(config.to_record(), graphs)
+    assert again.to_record() == config.to_record()
+    assert isinstance(again.method, RefineSettings) and again.method.target_gap == 2
+    assert config.to_record()["model"] == {"temperature": 1}  # a whole number stays one
+
+
+def test_options_are_laid_over_a_configuration_and_leave_it_as_it_was():
+    begun = RunConfig(model=ModelConfig(temperature=0.5), data=DataConfig(problems=3))
+    now = RunConfig.from_options({"problems": 4, "top_p": None}, graphs, begun)
+    assert (now.model.temperature, now.data.problems, begun.data.problems) == (0.5, 4, 3)
+    other = RunConfig.from_options({"method": "refine"}, graphs, begun)
+    assert other.method.max_answers == 8 and other.model.temperature == 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"sead": 1}, "unknown setting 'sead'; did you mean seed?"),
+        ({"tool_call": 1}, "unknown setting 'tool_call'; did you mean tool_calls?"),
+        ({"problems": "3"}, "problems is '3': it must be a whole number or None"),
+        ({"tau": 2}, "tau is 2: it is a share, at most 1"),
+        ({"price_in": 1.0}, "a price needs price_out too, in US dollars a million tokens"),
+        ({"method": "io", "max_answers": 3}, "max_answers is 3: method io takes none; those that do:"),
+        ({"method": "refin"}, "'refin' is no method; did you mean refine?"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_set_is_one_sentence(options, sentence):
+    with pytest.raises(UsageError) as caught:
+        RunConfig.from_options(options, graphs)
+    assert str(caught.value).startswith(sentence) and "\n" not in str(caught.value)
+
+
+def test_a_part_refuses_what_it_does_not_know_and_cannot_be_changed():
+    with pytest.raises(UsageError, match="unknown setting 'problem_s'; did you mean problems"):
+        DataConfig(problem_s=3)
+    with pytest.raises(Exception, match="frozen"):
+        DataConfig().seed = 3
+
+
+def test_fixed_settings_of_a_method_take_their_own_value_alone():
+    assert (
+        RunConfig.from_options({"method": "io", "max_answers": 1}, graphs).method.max_answers == 1
+    )
+    assert RunConfig.from_options({"method": "t3", "rounds": 2}, graphs).method.max_answers == 6
+
+
+def test_every_method_names_itself_and_narrows_the_shared_settings():
+    for name, method in graphs.methods().items():
+        assert issubclass(method.settings, MethodSettings)
+        assert {option for option, _, _ in method.settings.options()} <= OPTIONS
+        assert graphs.settings_of(name) is method.settings
+
+
+def test_settings_that_only_method_arg_sets_have_no_flag():
+    hidden = set(TextConfig.model_fields) - {field for _, field, _ in TextConfig.options()}
+    assert {"capacity", "alpha", "rewrites"} <= hidden
+    assert not hidden & set(RunOptions.__annotations__)
+
+
+def test_a_session_keeps_its_configuration_and_a_resume_lays_options_over_it(tmp_path):
+    store = tmp_path / "s.duckdb"
+    config = RunConfig(
+        data=DataConfig(problems=1, seed=3), model=ModelConfig(budget_expansions=500)
+    )
+    session = peirce.run("list_functions", config, max_answers=1, workers=1, store=store)
+    operational = peirce.load("last", store=store).settings["operational"]
+    assert operational["config"] == {
+        "data": {"problems": 1, "seed": 3}, "model": {"budget_expansions": 500},
+        "method": {"max_answers": 1}, "cluster": {"workers": 1}, "store": {"store": str(store)},
+    }  # fmt: skip
+    again = peirce.resume("last", store=store, concurrency=2)
+    assert (again.digest, again.status) == (session.digest, "done")
+
+
+def test_importing_the_configuration_imports_no_room(tmp_path):
+    import subprocess
+
+    code = "import sys, peirce.config; print(*sorted(m for m in sys.modules if m.startswith('peirce.')))"
+    seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in seen.stdout.split()}
+    assert rooms == {"config", "records"}
