@@ -7,7 +7,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from .task_help import TaskHelp, print_of, told_of
+from .task_help import TaskHelpCommand, print_of, told_of
 
 GROUPS = {
     "Sessions": ("run", "resume", "replay", "import", "sessions"),
@@ -31,7 +31,7 @@ class Verbs(TyperGroup):
         """Raises the error of a name that is nearer to a task's than to any verb's."""
         from .. import tasks_list
 
-        tasks = [row["task"] for row in tasks_list()]
+        tasks = [row.task for row in tasks_list()]
         if get_close_matches(name, self.commands) or not (near := get_close_matches(name, tasks)):
             return
         ctx.fail(f"No such command {name!r}. Did you mean the task {' or '.join(map(repr, near))}?")
@@ -46,4 +46,4 @@ class Verbs(TyperGroup):
         told = told_of(cmd_name)
         if told is None:
             self._say_nearest_task(ctx, cmd_name)
-        return None if told is None else TaskHelp(cmd_name, callback=lambda: print_of(told))
+        return None if told is None else TaskHelpCommand(cmd_name, callback=lambda: print_of(told))

@@ -25,8 +25,8 @@ TAIL_ANSWER = repr(("the tail", TAIL))
 
 def test_run_returns_the_keys_of_the_contract_and_the_verdicts_of_the_protocol(setting):
     session = setting.run()
-    assert list(session.as_json()) == RUN_KEYS
-    assert json.loads(json.dumps(session.as_json(), allow_nan=False)) == session.as_json()
+    assert list(session.to_dict()) == RUN_KEYS
+    assert json.loads(json.dumps(session.to_dict(), allow_nan=False)) == session.to_dict()
     assert (session.status, session.problems, session.steps) == ("done", 2, 5)
     assert session.verdicts == {"accepted": 2, "redundant": 1, "inconsistent": 1, "malformed": 1}
     assert session.ends == {"three_bad": 1, "exhausted": 1}
