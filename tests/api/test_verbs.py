@@ -326,7 +326,7 @@ def test_doctor_says_what_is_here_and_names_no_secret(setting, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
     monkeypatch.setenv("OPENAI_BASE_URL", "https://user:planted@example.org:8443/v1?key=planted")
     found = peirce.doctor(store=setting.store)
-    assert "planted" not in json.dumps(found)
+    assert "planted" not in json.dumps(found.to_dict())
     assert found["models"]["keys"]["OPENAI_API_KEY"] is True
     assert found["models"]["endpoint"] == "https://example.org:8443/v1"
     assert found["sandbox"]["process"]["layers"]["rlimits"] is True
