@@ -3,7 +3,7 @@
     import peirce
 
     session = peirce.run("list_functions", problems=12, model="search")
-    print(session.metrics["gamma"]["mean"])
+    print(session.metrics["gamma"].mean)
 
 The verbs of the command line are functions of this package, and the command line only calls them. A
 session is named by its id, a unique prefix of it, or "last"; a store by its file (default
@@ -23,22 +23,62 @@ if TYPE_CHECKING:
     from .commands.data.diagnosis import doctor
     from .commands.data.exporting import export
     from .commands.data.generating import tasks_generate
+    from .commands.data.results import (
+        Audit,
+        Doctor,
+        Export,
+        Generated,
+        ProblemShown,
+        SpaceFile,
+        TaskHelp,
+        TaskRow,
+    )
     from .commands.outcome import Session, Trace
     from .commands.problems import tasks_help, tasks_list, tasks_show, tasks_space
+    from .commands.results import Metric, Result
     from .commands.score.agreeing import agree
     from .commands.score.checking import check
     from .commands.score.evaluating import baselines, evaluate
     from .commands.score.predicting import predict
     from .commands.score.rating import rate
     from .commands.score.reporting import report
+    from .commands.score.results import (
+        Agreement,
+        Evaluation,
+        ProblemBaselines,
+        Rating,
+        RatingSheet,
+        RatingSummary,
+        Report,
+        Study,
+    )
     from .commands.score.studying import study
     from .commands.score.viewing import view
     from .commands.session.listing import bank, load, sessions, show
     from .commands.session.replaying import replay
+    from .commands.session.results import (
+        BankRow,
+        BankStep,
+        CallRow,
+        HypothesisRow,
+        ProblemRow,
+        Replay,
+        SessionRow,
+    )
     from .commands.session.running import import_recorded, plan, resume, run
     from .commands.train.labelled_training import train_labels
     from .commands.train.pairing import pair_sets, pairs
     from .commands.train.pretraining import pretrain
+    from .commands.train.results import (
+        ClassifierRecord,
+        Merged,
+        PairReport,
+        PairSetRow,
+        Pretrained,
+        TrainingCurves,
+        TrainingRecord,
+        TrainingRow,
+    )
     from .commands.train.training import merge, train, training_curves, trainings
     from .config import (
         BudgetConfig,
@@ -56,13 +96,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "BudgetConfig", "ClusterConfig", "DataConfig", "MethodSettings", "ModelConfig", "PeirceError",
-    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "StoreConfig", "TextConfig", "Trace",
-    "agree", "bank", "baselines", "check", "doctor", "evaluate", "export", "import_recorded",
-    "load", "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "replay",
-    "report", "resume", "run", "sessions", "show", "study", "tasks_audit", "tasks_generate",
-    "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels",
-    "training_curves", "trainings", "view",
+    "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "ClassifierRecord",
+    "ClusterConfig", "DataConfig", "Doctor", "Evaluation", "Export", "Generated", "HypothesisRow",
+    "Merged", "MethodSettings", "Metric", "ModelConfig", "PairReport", "PairSetRow", "PeirceError",
+    "Pretrained", "ProblemBaselines", "ProblemRow", "ProblemShown", "Rating", "RatingSheet",
+    "RatingSummary", "Replay", "Report", "Result", "RolesConfig", "RunConfig", "SandboxConfig",
+    "Session", "SessionRow", "SpaceFile", "StoreConfig", "Study", "TaskHelp", "TaskRow",
+    "TextConfig", "Trace", "TrainingCurves", "TrainingRecord", "TrainingRow", "agree", "bank",
+    "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load", "merge",
+    "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "replay", "report", "resume",
+    "run", "sessions", "show", "study", "tasks_audit", "tasks_generate", "tasks_help",
+    "tasks_list", "tasks_show", "tasks_space", "train", "train_labels", "training_curves",
+    "trainings", "view",
 ]  # fmt: skip
 
 # Where each public name stands. The imports above say the same to type checkers and editors, and
@@ -89,6 +134,20 @@ _NAMES = {
     "commands.data.exporting": "export",
     "commands.data.diagnosis": "doctor",
     "commands.outcome": "Session Trace",
+    "commands.results": "Metric Result",
+    "commands.session.results": (
+        "BankRow BankStep CallRow HypothesisRow ProblemRow Replay SessionRow"
+    ),
+    "commands.score.results": (
+        "Agreement Evaluation ProblemBaselines Rating RatingSheet RatingSummary Report Study"
+    ),
+    "commands.train.results": (
+        "ClassifierRecord Merged PairReport PairSetRow Pretrained TrainingCurves "
+        "TrainingRecord TrainingRow"
+    ),
+    "commands.data.results": (
+        "Audit Doctor Export Generated ProblemShown SpaceFile TaskHelp TaskRow"
+    ),
     "config": (
         "RunConfig DataConfig ModelConfig RolesConfig MethodSettings TextConfig "
         "BudgetConfig SandboxConfig ClusterConfig StoreConfig"

@@ -10,7 +10,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from .task_help import TaskHelp, print_of, told_of
+from .task_help import TaskHelpCommand, print_of, told_of
 
 # The commands by group, each with the module here that holds it and the first line of its help:
 # `peirce --help` imports none of them. A test compares the lines.
@@ -107,4 +107,4 @@ class Verbs(TyperGroup):
         told = None if cmd_name.startswith("-") else told_of(cmd_name)
         if told is None:
             self._say_nearest_task(ctx, cmd_name)
-        return None if told is None else TaskHelp(cmd_name, callback=lambda: print_of(told))
+        return None if told is None else TaskHelpCommand(cmd_name, callback=lambda: print_of(told))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import typer
@@ -13,9 +13,11 @@ EXIT_CODES = {"done": 0, "failed": 1, "budget": 3, "interrupted": 130}
 
 
 def emit(rows: Iterable[Any]) -> None:
-    """JSON, one value a line, ASCII: whatever a model wrote, any pipe can carry it."""
+    """JSON, one value a line, ASCII: whatever a model wrote, any pipe can carry it. A result is
+    printed as its `to_dict()`."""
     for row in rows:
-        sys.stdout.write(json.dumps(row, allow_nan=False) + "\n")
+        text = json.dumps(row, allow_nan=False, default=lambda result: result.to_dict())
+        sys.stdout.write(text + "\n")
         sys.stdout.flush()
 
 
@@ -23,7 +25,7 @@ def end(session: Any, as_json: bool) -> None:
     from ..reports import endings, text
 
     if as_json:
-        emit([session.as_json()])
+        emit([session])
     else:
         endings.print_outcome(text.console(), session)
         _beside(text.console(), session)
@@ -53,7 +55,7 @@ def _beside(out: Any, session: Any) -> None:
         beside.print_beside(out, session.metrics, told)
 
 
-def written(result: dict[str, Any], as_json: bool) -> None:
+def written(result: Mapping[str, Any], as_json: bool) -> None:
     from ..reports import endings, text
 
     emit([result]) if as_json else endings.print_written(text.console(), result)

@@ -37,9 +37,9 @@ def report(
     if as_json:
         emit([told])
         return
-    about = f"{text.number_of(told['problems'], 'problem')}, {told['bytes'] / 1e6:.1f} MB"
+    about = f"{text.number_of(told.problems, 'problem')}, {told.bytes / 1e6:.1f} MB"
     text.console().print(
-        f"page      {text.visible(told['file'])} ({about}); open it in a browser", soft_wrap=True
+        f"page      {text.visible(told.file)} ({about}); open it in a browser", soft_wrap=True
     )
 
 

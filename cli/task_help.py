@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
+if TYPE_CHECKING:
+    from .. import TaskHelp
 
-def told_of(name: str) -> dict[str, Any] | None:
+
+def told_of(name: str) -> TaskHelp | None:
     """What `peirce.tasks_help` says of a task; None where there is none of this name. A file that is there
     and is no task is an error that says why (PeirceError)."""
     from .. import tasks_help
@@ -22,13 +25,13 @@ def told_of(name: str) -> dict[str, Any] | None:
         return None
 
 
-def print_of(told: dict[str, Any]) -> None:
+def print_of(told: TaskHelp) -> None:
     from ..reports import readable, text
 
     readable.print_task(text.console(), told)
 
 
-class TaskHelp(TyperCommand):
+class TaskHelpCommand(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         assert self.callback is not None
         self.callback()

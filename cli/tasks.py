@@ -213,7 +213,7 @@ def tasks_audit(
 
     told = audit_instances(file)
     emit([told]) if as_json else auditing.print_audit(text.console(), told)
-    raise typer.Exit(1 if told["failed"] else 0)
+    raise typer.Exit(1 if told.failed else 0)
 
 
 @app.command("space", epilog=o.examples("peirce tasks space list_functions --out space.jsonl"))

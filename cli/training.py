@@ -154,9 +154,9 @@ def _train(
 
     with training_screen.TrainingScreen(out, quiet=quiet) as screen:
         record = train_model(base, out=out, store=store, on_progress=screen, **options)
-        screen.done = record["status"] != "interrupted"
+        screen.done = record.status != "interrupted"
     emit([record]) if as_json else trained.print_record(text.console(), record)
-    if record["status"] == "interrupted":
+    if record.status == "interrupted":
         raise typer.Exit(130)
 
 
@@ -182,7 +182,7 @@ def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
         emit([merged])
     else:
         text.console().print(
-            f"Merged into {merged['model']}: peirce run TASK --model hf:{merged['model']}"
+            f"Merged into {merged.model}: peirce run TASK --model hf:{merged.model}"
         )
 
 

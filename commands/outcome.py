@@ -7,13 +7,14 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from ..records import Json, Problem, StepRecord, UsageError
 from ..store import Store
 from ..tasks.files import expanded
+from .results import Metric, Result, unprinted
 from .session.settings import shown_model
 
 DEFAULT_STORE = "peirce.duckdb"
@@ -23,15 +24,14 @@ def store_path(store: str | Path | None = None) -> Path:
     return expanded(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE)
 
 
-@dataclass(frozen=True)
-class Session:
+class Session(Result):
     """What a session came to.
 
     status: done, interrupted, budget or failed. problems, steps: counts. verdicts: how many
-    hypotheses (or malformed answers) got each. metrics: {name: {mean, low, high, n}}. failed: the
-    sentence of each failed problem. ends: how many problems ended why. evaluation: whose metrics.
-    breaches, malformed: of the answer contract by kind, of answers by reason (`reports.Tally`).
-    cause: why the session ended before its problems did, else "".
+    hypotheses (or malformed answers) got each. evaluation: whose metrics. failed: the sentence of each
+    failed problem. ends: how many problems ended why. breaches, malformed: of the answer contract by
+    kind, of answers by reason (`reports.Tally`). cause: why the session ended before its problems did,
+    else "".
     """
 
     session: str
@@ -45,21 +45,15 @@ class Session:
     problems: int
     steps: int
     verdicts: Mapping[str, int]
-    metrics: Mapping[str, Json]
+    metrics: Mapping[str, Metric]
     usage: Mapping[str, Json]
     seconds: float
-    failed: Mapping[str, str] = field(default_factory=dict)
-    ends: Mapping[str, int] = field(default_factory=dict)
-    evaluation: str = ""
-    breaches: Mapping[str, int] = field(default_factory=dict)
-    malformed: Mapping[str, int] = field(default_factory=dict)
-    cause: str = ""
-
-    def as_json(self) -> dict[str, Json]:
-        """The object that `peirce run --json` prints."""
-        whole = asdict(self)
-        beside = ("failed", "ends", "evaluation", "breaches", "malformed", "cause")
-        return {key: value for key, value in whole.items() if key not in beside}
+    failed: Mapping[str, str] = unprinted(default_factory=dict)
+    ends: Mapping[str, int] = unprinted(default_factory=dict)
+    evaluation: str = unprinted(default_factory=str)
+    breaches: Mapping[str, int] = unprinted(default_factory=dict)
+    malformed: Mapping[str, int] = unprinted(default_factory=dict)
+    cause: str = unprinted(default_factory=str)
 
 
 @dataclass(frozen=True)
@@ -130,7 +124,7 @@ def outcome(path: Path, session: str) -> Session:
             problems=len(rows),
             steps=counted.steps,
             verdicts=counted.verdicts,
-            metrics=scored["metrics"],
+            metrics={name: Metric(**one) for name, one in scored["metrics"].items()},
             usage=priced(store.usage(session), record.get("spending") or {}),
             seconds=record.get("seconds") or 0.0,
             failed={row.problem.id: row.cause for row in rows if row.status == "failed"},

@@ -18,6 +18,7 @@ from ..tasks import tasks as all_tasks
 from ..tasks.files import identity, locate, writable
 from ..tasks.space_files import SPACE_FILES, write_space
 from .arguments import checked
+from .data.results import ProblemShown, SpaceFile, TaskHelp, TaskRow
 from .subsets import subset_of
 
 
@@ -94,13 +95,13 @@ def _observed(observations: str | None) -> Json:
 
 
 @checked
-def tasks_list() -> list[dict[str, Json]]:
+def tasks_list() -> list[TaskRow]:
     """Every task: its name, its family, one line about it."""
-    return [{"task": one.name, "family": one.family, "about": one.about} for one in all_tasks()]
+    return [TaskRow(task=one.name, family=one.family, about=one.about) for one in all_tasks()]
 
 
 @checked
-def tasks_help(task: str) -> dict[str, Json]:
+def tasks_help(task: str) -> TaskHelp:
     """How to run on a task: {task, family, about, takes, commands, methods}; takes: what `--data` may
     be, "" where the task does not say; commands: lines to copy. Raises UsageError for one that there
     is not."""
@@ -113,16 +114,14 @@ def tasks_help(task: str) -> dict[str, Json]:
         f"peirce tasks generate {task} --out made",
     )
     own = found if found.name == task else None  # a generator's is not its task's
-    return {
-        "task": task,
-        "family": found.family,
-        "about": found.about,
-        "takes": getattr(own, "takes", ""),
-        "commands": list(getattr(own, "commands", plain)),
-        "methods": {
-            one.name: one.about for one in methods().values() if found.family in one.families
-        },
-    }
+    return TaskHelp(
+        task=task,
+        family=found.family,
+        about=found.about,
+        takes=getattr(own, "takes", ""),
+        commands=list(getattr(own, "commands", plain)),
+        methods={one.name: one.about for one in methods().values() if found.family in one.families},
+    )
 
 
 @checked
@@ -137,7 +136,7 @@ def tasks_show(
     seed: int = 0,
     label: str | None = None,
     ood: str | None = None,
-) -> list[dict[str, Json]]:
+) -> list[ProblemShown]:
     """Problems whole, hidden parts too: all that the options name, or the one asked for. "drawn":
     what a person is shown of one, where its task says so."""
     wanted = () if problem is None else (problem,)
@@ -148,7 +147,9 @@ def tasks_show(
     chosen = choose(task, config)
     drawn = getattr(chosen.task, "drawn", None)
     return [
-        {**one.as_json(), "space": len(space), **({"drawn": drawn(one)} if drawn else {})}
+        ProblemShown.from_dict(
+            {**one.as_json(), "space": len(space), **({"drawn": drawn(one)} if drawn else {})}
+        )
         for one, space in chosen.pairs
     ]
 
@@ -161,19 +162,19 @@ def tasks_space(
     data: str | Path | None = None,
     problem: str | None = None,
     label: str | None = None,
-) -> dict[str, Json]:
+) -> SpaceFile:
     """Writes the sample space of a task (or of one problem) as JSONL that `--space` reads back:
     that of a run with the same data, without data that of the default number of problems."""
     writable(out)
     wanted = () if problem is None else (problem,)
     space = choose(task, DataConfig(data=data, problem=wanted, label=label)).pairs[0][1]
     write_space(space, out)
-    return {"task": task, "inputs": len(space), "digest": space.digest, "path": str(out)}
+    return SpaceFile(task=task, inputs=len(space), digest=space.digest, path=str(out))
 
 
 def task_like(dataset: str, file: str | Path) -> str:
     """The task whose name is nearest to the data set that a record names."""
-    names = [row["task"] for row in tasks_list()]
+    names = [row.task for row in tasks_list()]
     near = difflib.get_close_matches(dataset, names, 1, 0.8)
     if not near:
         raise UsageError(f"{file} names no task: give one with --task ({', '.join(names)})")

@@ -36,7 +36,7 @@ def print_outcome(out: Console, session: Any) -> None:
     from . import find_evaluation, tables
 
     evaluation = find_evaluation(session.evaluation)
-    whole = tables.summary_table([session.as_json()], evaluation.metrics)
+    whole = tables.summary_table([session.to_dict()], evaluation.metrics)
     scored, empty = tables.valued(whole)
     out.print(f"{session.task}, {session.method}, {visible(session.model)}: {_coverage(session)}")
     out.print()

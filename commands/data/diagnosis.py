@@ -14,6 +14,7 @@ from ...records import Json, PeirceError
 from ..arguments import checked
 from ..session.driving import complete
 from ..session.settings import versions
+from .results import Doctor
 
 EXTRAS = {
     "text": ("sklearn", "pypdf"),
@@ -29,26 +30,26 @@ KEY_VARIABLES = ("OPENAI_API_KEY", "PEIRCE_API_KEY")
 @checked
 def doctor(
     *, store: str | Path | None = None, clean: bool = False, settings: Sequence[Any] = ()
-) -> dict[str, Json]:
+) -> Doctor:
     """One object: versions, sandbox layers, models, extras, GPU, store. Names no secret: of a key
     it says only whether it is set. clean: first removes what crashed sessions left of their
     sandboxes, and says under "cleaned" what that was (sandbox/cleaning.py). settings: what the command line's
     configuration sets, [{key, value, source}], secrets taken out."""
-    return {
-        **({"cleaned": _cleaned()} if clean else {}),
-        "versions": versions(),
-        "platform": {
+    return Doctor(
+        cleaned=_cleaned() if clean else None,
+        versions=versions(),
+        platform={
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.release()}",
             "cores": os.cpu_count(),
         },
-        "sandbox": complete(_sandboxes()),
-        "models": _models(),
-        "settings": list(settings),
-        "extras": {name: _extra(name, modules) for name, modules in EXTRAS.items()},
-        "gpu": _gpu(),
-        "store": _store(store),
-    }
+        sandbox=complete(_sandboxes()),
+        models=_models(),
+        settings=list(settings),
+        extras={name: _extra(name, modules) for name, modules in EXTRAS.items()},
+        gpu=_gpu(),
+        store=_store(store),
+    )
 
 
 def _cleaned() -> dict[str, Json]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...records import Json
 from ..arguments import checked
 from ..outcome import reading
 from ..session.settings import one_of
+from .results import Export
 
 
 @checked
@@ -17,7 +17,7 @@ def export(
     *,
     format: str = "parquet",
     store: str | Path | None = None,
-) -> dict[str, Json]:
+) -> Export:
     """Writes the session as Parquet or JSONL or as a Hugging Face dataset folder: {session,
     problems, steps} and what was written."""
     from ...reports import tally
@@ -28,4 +28,4 @@ def export(
         found = opened.find(session)
         steps = tally(opened.steps(found, spaces=False)).steps
         counted = {"session": found, "problems": len(opened.problems(found)), "steps": steps}
-        return counted | opened.export(found, out, format)
+        return Export.from_dict(counted | opened.export(found, out, format))

@@ -15,6 +15,7 @@ from ..arguments import checked
 from ..problems import choose
 from ..session.driving import OnEvent
 from .mining import answered_rules
+from .results import Generated
 from .topics import Writing, written
 
 GENERATED = 100  # problems, where no number is given
@@ -46,7 +47,7 @@ def tasks_generate(
     price_out: float | None = None,
     price_cached: float | None = None,
     on_event: OnEvent | None = None,
-) -> dict[str, Json]:
+) -> Generated:
     """Writes new problems from `seed` in a form that `--data` reads back, whole or not at all.
     problems: by default 100, of labels all sets of the generator. regime: of abd, all in turn where it is
     None. difficulty: easy or hard, of abd (in turn where it is None) and of the program tasks
@@ -94,19 +95,18 @@ def tasks_generate(
         rules = None if mined is None else answered_rules(mined)
         told = write(out, count, seed, {**kinds, "mined": rules})
         first = identity(Path(told["files"][0]))
-        return {"task": task, **told, **by, "path": str(out), "sha256": first["sha256"]}
+        return Generated.from_dict(
+            {"task": task, **told, **by, "path": str(out), "sha256": first["sha256"]}
+        )
     target = writable(out)
     if difficulty is None:
         made = choose(task, DataConfig(problems=count, seed=seed)).problems
     else:
         made = of_difficulty(source, count or GENERATED, seed, difficulty)
     write_lines(target, (canonical_json(_published(problem)) for problem in made))
-    return {
-        "task": task,
-        "problems": len(made),
-        "path": str(out),
-        "sha256": identity(target)["sha256"],
-    }
+    return Generated(
+        task=task, problems=len(made), path=str(out), sha256=identity(target)["sha256"]
+    )
 
 
 def _published(problem: Problem) -> Json:

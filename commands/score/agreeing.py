@@ -21,6 +21,7 @@ from ...tasks.rating_answers import QUARTERS
 from ..arguments import checked
 from ..outcome import reading, store_path
 from .ratings_file import beside, read_ratings
+from .results import Agreement, RatingSheet
 
 ITEMS = 100
 COLUMNS = ("item", "problem", "true", "hypothesis", "feature", "relationship")
@@ -41,7 +42,7 @@ def agree(
     seed: int = 0,
     scores: str | Path | None = None,
     store: str | Path | None = None,
-) -> list[dict[str, Json]]:
+) -> list[RatingSheet] | list[Agreement]:
     """With `sheet`: writes it (CSV) and says {"sheet", "items", "strata": {problem: {score: items}}}.
     Else one object a question and two raters: {"question", "one", "other", "n", "data_sets",
     "agreement", "within_one", "kappa", "weighted_kappa", "weighted_kappa_linear"}, of people, and of each
@@ -67,8 +68,8 @@ def agree(
             f"session {name} has no ratings of discovery to agree with: `peirce rate` makes them"
         )
     if sheet is not None:
-        return [_write(sheet, pairs, _models(rows), items, seed)]
-    return compared(rows, ratings)
+        return [RatingSheet.from_dict(_write(sheet, pairs, _models(rows), items, seed))]
+    return [Agreement.from_dict(row) for row in compared(rows, ratings)]
 
 
 def compared(

@@ -33,6 +33,7 @@ from ..outcome import reading
 from ..session.settings import shown_model
 from .agreeing import compared
 from .rated_sessions import qualities, rating_rows, ratings_of
+from .results import Evaluation, ProblemBaselines
 from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 
 OF_TEXTS = "hypobench"
@@ -51,7 +52,7 @@ def evaluate(
     store: str | Path | None = None,
     out: str | Path | None = None,
     ratings: Sequence[str | Path] = (),
-) -> dict[str, Json]:
+) -> Evaluation:
     """{"sessions": [{session, task, method, model, problems, metrics}]} from the store alone; by
     `gear` also "settings", a row for each data set, n and model, and "table3"; by `abd` also
     "evaluator", "bootstrap" and "tables" (docs/abd.md).
@@ -75,15 +76,16 @@ def evaluate(
     if not by_problem:
         for one in result["sessions"]:
             del one["by_problem"]
-    return result
+    return Evaluation.from_dict(result)
 
 
 @checked
-def baselines(session: str = "last", *, store: str | Path | None = None) -> list[dict[str, Json]]:
+def baselines(session: str = "last", *, store: str | Path | None = None) -> list[ProblemBaselines]:
     """What stands beside a session on labelled text: {problem, baselines, said} of each problem that is
     done, trained here on the rows that were shown (reports/baselines.py)."""
     with reading(store) as opened:
-        return beside_session(opened, opened.find(session))
+        rows = beside_session(opened, opened.find(session))
+    return [ProblemBaselines.from_dict(row) for row in rows]
 
 
 def _known_word(store: Store, word: str) -> None:

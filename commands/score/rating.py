@@ -33,6 +33,7 @@ from ..session.planning import CONCURRENCY
 from .checking import as_they_come
 from .judges import Asked, rater_of
 from .ratings_file import RatingsFile, beside, key_of, read_ratings
+from .results import Rating, RatingSummary
 
 DISCOVERY = "discovery"
 SCORES = (DISCOVERY, *QUALITIES)
@@ -53,7 +54,7 @@ def rate(
     concurrency: int | None = None,
     ratings: str | Path | None = None,
     store: str | Path | None = None,
-) -> Iterator[dict[str, Json]]:
+) -> Iterator[Rating | RatingSummary]:
     """One object a rating: {"problem", "by", "wording", "kind", "true", "hypothesis", "score", "reason",
     "said"}; after those of a problem one of kind "summary", with "scores" (`reports.rated.summed`).
 
@@ -83,8 +84,10 @@ def rate(
     return _given(work)
 
 
-def _given(work: _Work) -> Iterator[dict[str, Json]]:
-    yield from as_they_come(work.give_all)
+def _given(work: _Work) -> Iterator[Rating | RatingSummary]:
+    for row in as_they_come(work.give_all):
+        summary = row["kind"] == "summary"
+        yield RatingSummary.from_dict(row) if summary else Rating.from_dict(row)
 
 
 def _findings(path: str | Path | None) -> tuple[str, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...records import Json, UsageError
+from ...records import UsageError
 from ...reports import writing
 from ...reports.page import Contents, document
 from ...tasks.files import expanded, write_whole
 from ..arguments import checked
 from ..outcome import reading
+from .results import Report
 
 ENDINGS = (".html", ".htm")
 
@@ -20,7 +21,7 @@ def report(
     out: str | Path = "report.html",
     name: str | None = None,
     store: str | Path | None = None,
-) -> dict[str, Json]:
+) -> Report:
     """Writes the page and returns {"sessions", "problems", "file", "bytes"}. sessions: by id, unique
     prefix or "last" (the default). name: of the evaluation whose metrics it shows, by default the one
     that fits the task. out: an .html file, which is replaced whole."""
@@ -36,9 +37,4 @@ def report(
         parts = document(overview, contents.problems())
         write_whole({target: (part.encode("utf-8", "replace") for part in parts)})
     problems = sum(len(one["problems"]) for one in overview["sessions"])
-    return {
-        "sessions": found,
-        "problems": problems,
-        "file": str(target),
-        "bytes": target.stat().st_size,
-    }
+    return Report(sessions=found, problems=problems, file=str(target), bytes=target.stat().st_size)

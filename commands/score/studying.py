@@ -14,6 +14,7 @@ from ..arguments import checked
 from ..outcome import reading
 from ..session.settings import one_of, shown_model
 from .evaluating import describe_left_out
+from .results import Study
 
 STUDY_FORMS = (".csv", ".md", ".png", ".svg")
 
@@ -31,7 +32,7 @@ def study(
     pairs: int = 100,
     store: str | Path | None = None,
     out: str | Path | None = None,
-) -> dict[str, Json]:
+) -> Study:
     """A simulation study of GEAR over sessions joined by problem and shown pairs: {study, sessions,
     problems, hypotheses, rows, …}, from the store alone (reports/studies.py).
 
@@ -53,7 +54,9 @@ def study(
         result = studies.study(name, opened, found, choices)
         for one in result["sessions"]:
             one["model"] = shown_model(opened.session(one["session"])["settings"])
-    return result | ({"files": write_study(result, out)} if out is not None else {})
+    if out is not None:
+        result["files"] = write_study(result, out)
+    return Study.from_dict(result)
 
 
 def check_study_files(out: str | Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from ...records import Json
 from ...store import Store
 from ..arguments import checked
 from ..outcome import reading
 from .driving import complete
+from .results import Replay
 
 
 @checked
@@ -20,7 +21,7 @@ def replay(
     sandbox: str = "process",
     workers: int | None = None,
     solver: str = "fast",
-) -> dict[str, Json]:
+) -> Replay:
     """Drives the session's graph with its journal alone: {session, steps, differences}.
 
     With `live` the tools are executed again, the models' answers still come from the journal.
@@ -29,7 +30,7 @@ def replay(
     from ...tasks import family as family_named
     from ..opening import opened as opening
 
-    async def again(opened: Store) -> dict[str, Json]:
+    async def again(opened: Store) -> dict[str, Any]:
         found = opened.find(session)
         if not live:
             return await replay_session(opened, found)
@@ -40,4 +41,4 @@ def replay(
             )
 
     with reading(store) as opened:
-        return complete(again(opened))
+        return Replay.from_dict(complete(again(opened)))

@@ -20,6 +20,7 @@ from ...tasks.sentences import nearest
 from ...training.classifier.card import card
 from ..arguments import checked
 from ..outcome import store_path
+from .results import ClassifierRecord, ClassifierSet
 from .training_folder import (
     CARD,
     check_unused,
@@ -56,7 +57,7 @@ def train_labels(
     store: str | Path | None = None,
     on_progress: Callable[[Any], None] | None = None,
     **settings: Any,
-) -> dict[str, Json]:
+) -> ClassifierRecord:
     """Fine-tunes `base` on each data set of `data` (as `--data` of `labels` takes it, or
     `labels:GENERATOR`): {training, status, out, base, seconds, store, sets: [{set, labels, rows, scores:
     {split: {accuracy, low, high, f1, n}}, epochs, best, cut, model}]}.
@@ -114,10 +115,10 @@ def train_labels(
         seconds = round(time.monotonic() - began, 3)
         if log.settings:  # it began
             log.close(status, {"sets": done, "seconds": seconds})
-    return {
-        "training": training, "status": status, "out": str(folder), "base": base,
-        "seconds": seconds, "store": str(path), "sets": done,
-    }  # fmt: skip
+    return ClassifierRecord(
+        training=training, status=status, out=str(folder), base=base, seconds=seconds,
+        store=str(path), sets=[ClassifierSet.from_dict(one) for one in done],
+    )  # fmt: skip
 
 
 def sets_of(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ...records import Json, UsageError
+from ...records import UsageError
 from ...store import Store
 from ..arguments import checked
 from ..outcome import reading, store_path
 from ..session.settings import one_of
 from ..subsets import splits_of
+from .results import PairReport, PairSetRow
 
 CONTEXTS, PER_CONTEXT = (1, 20, 190), (2_000, 15, 15)
 FORMATS = ("parquet", "hf")
@@ -37,7 +38,7 @@ def pairs(
     plain: bool = False,
     store: str | Path | None = None,
     progress: Callable[[int, int, int], None] | None = None,
-) -> dict[str, Json]:
+) -> PairReport:
     """Preference pairs (GEAR, section 6.1) of sessions joined by problem and O_n, kept in the store
     as a set that its digest names; the report of its counts (`training.pairs.report`), and with
     `out` what was written ("export").
@@ -113,14 +114,14 @@ def pairs(
 
         written = export(table, Path(out), format, text.text if plain and text else None)
         report["export"] = written
-    return report
+    return PairReport.from_dict(report)
 
 
 @checked
-def pair_sets(*, store: str | Path | None = None) -> list[dict[str, Json]]:
+def pair_sets(*, store: str | Path | None = None) -> list[PairSetRow]:
     """The sets of pairs of the store, oldest first: digest, created, settings, counts."""
     with reading(store) as opened:
-        return opened.pairs.list()
+        return [PairSetRow.from_dict(row) for row in opened.pairs.list()]
 
 
 def _free(out: str | Path | None) -> None:

@@ -16,6 +16,7 @@ from ...training.pretrain import making
 from ...training.pretrain.settings import PretrainSettings
 from ..arguments import checked
 from ..session.driving import complete
+from .results import Pretrained
 
 MEASURED_SEED = 90_001  # of generated problems: far from those of the library
 OBSERVED: Mapping[str, Sequence[int]] = {
@@ -39,7 +40,7 @@ def pretrain(
     sandbox: str = "process",
     workers: int | None = None,
     on_progress: Callable[[Mapping[str, Json]], None] | None = None,
-) -> dict[str, Json]:
+) -> Pretrained:
     """Trains a small decoder on generated problems with answers of the search, and writes it as an
     ordinary Hugging Face folder `out`: {"out", "used", "digest", "settings", "tokens", "loss",
     "measured", …}. With the same settings a folder that is there is used again ("used").
@@ -63,7 +64,7 @@ def pretrain(
     if measure and (not made.used or "measured" not in record):
         figures = complete(_measured(made.out, settings, measure, sandbox, workers, tell))
         record = making.measured(made.out, figures)
-    return {"out": str(made.out), "used": made.used, **record}
+    return Pretrained.from_dict({"out": str(made.out), "used": made.used, **record})
 
 
 def _settings(tasks: Sequence[str], **options: Any) -> PretrainSettings:

@@ -19,6 +19,7 @@ from ...tasks.sentences import warn
 from ..arguments import checked
 from ..outcome import reading, store_path
 from ..session.settings import versions
+from .results import Merged, TrainingCurves, TrainingRecord, TrainingRow
 from .training_folder import (
     CARD,
     check_unused,
@@ -53,7 +54,7 @@ def train(
     store: str | Path | None = None,
     on_progress: Callable[[Any], None] | None = None,
     **settings: Any,
-) -> dict[str, Json]:
+) -> TrainingRecord:
     """Trains `base` (a folder, or an id of the hub) by DPO on a stored set of pairs: the
     record {training, status, out, model, base, pairs, schedule, seed, examples, seconds, stages: {stage:
     {loss, accuracy, chosen_logratio: [first, last]}}, template, said, store, files}.
@@ -116,22 +117,23 @@ def train(
     finally:
         log.release()
     if not is_first():
-        return {"training": trained.training, "status": trained.status, "out": str(folder)}
-    return _finished(trained, dict(log.settings), asked, counts, table.settings)
+        return TrainingRecord(training=trained.training, status=trained.status, out=str(folder))
+    record = _finished(trained, dict(log.settings), asked, counts, table.settings)
+    return TrainingRecord.from_dict(record)
 
 
 @checked
-def trainings(*, store: str | Path | None = None) -> list[dict[str, Json]]:
+def trainings(*, store: str | Path | None = None) -> list[TrainingRow]:
     """Every training of the store, oldest first: {training, created, status, kind, base, pairs,
     schedule, seed, examples, total, out, settings, fields}. One that was killed is interrupted."""
     with reading(store) as opened:
-        return [_listed(row) for row in opened.trainings.list()]
+        return [TrainingRow.from_dict(_listed(row)) for row in opened.trainings.list()]
 
 
 @checked
 def training_curves(
     *names: str, store: str | Path | None = None, out: str | Path | None = None
-) -> dict[str, Json]:
+) -> TrainingCurves:
     """{"trainings": [{training, base, label, schedule, seed, status, examples, curves: {stage: {name:
     [[examples, value], …]}}}]} of DPO trainings by id, unique prefix or "last" (all, where none is
     named), from the store alone; also while they run. out: a folder for tables and figures, whose
@@ -173,24 +175,18 @@ def training_curves(
     if target is not None:
         files, without = training_tables.files(found, target)
         result |= {"files": writing.write(files), "notes": [without] if without else []}
-    return result
+    return TrainingCurves.from_dict(result)
 
 
 @checked
-def merge(
-    adapter: str | Path, *, base: str | Path | None = None, out: str | Path
-) -> dict[str, Json]:
+def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Path) -> Merged:
     """Writes an adapter and its base as one model that any server loads: {adapter, base, model}. base:
     None for the one that the adapter names. Raises UsageError for an adapter of another base."""
     from ...training.dpo.merge import merge as merged
 
     writing.check_folder(expanded(out).parent)
     model = merged(expanded(adapter), None if base is None else str(base), expanded(out))
-    return {
-        "adapter": str(adapter),
-        "base": None if base is None else str(base),
-        "model": str(model),
-    }
+    return Merged(adapter=str(adapter), base=None if base is None else str(base), model=str(model))
 
 
 @contextlib.contextmanager

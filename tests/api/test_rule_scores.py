@@ -125,7 +125,7 @@ def test_sessions_are_compared_and_written_with_every_table(setting):
     ids = [setting.imported(model).session for model in ("small", "large", "silent")]
     out = setting.folder / "tables"
     result = peirce.evaluate(*ids, name="abd", store=setting.store, out=out)
-    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False)) == result
     assert all("by_problem" not in one for one in result["sessions"])
     assert {"table1a", "table2", "table6", "tableF1", "tableG4", "tableH2"} <= set(result["tables"])
     missing = {row["session"]: row["missing"] for row in result["tables"]["tableH1"]}

@@ -35,7 +35,7 @@ def test_a_study_of_two_sessions_reads_the_store_alone(store):
     assert whole["data_set"] == "examples" and whole["n"] == "original"
     assert whole["pass_rate_micro"]["value"] == 2 / 4  # [9, 9, 9] refutes the other one
     assert all("scripted:" in one["model"] for one in result["sessions"])
-    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False)) == result
     (last,) = peirce.study("general", store=store)["sessions"]
     assert last["session"] == both(store)[-1]
 

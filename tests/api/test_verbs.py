@@ -25,8 +25,8 @@ TAIL_ANSWER = repr(("the tail", TAIL))
 
 def test_run_returns_the_keys_of_the_contract_and_the_verdicts_of_the_protocol(setting):
     session = setting.run()
-    assert list(session.as_json()) == RUN_KEYS
-    assert json.loads(json.dumps(session.as_json(), allow_nan=False)) == session.as_json()
+    assert list(session.to_dict()) == RUN_KEYS
+    assert json.loads(json.dumps(session.to_dict(), allow_nan=False)) == session.to_dict()
     assert (session.status, session.problems, session.steps) == ("done", 2, 5)
     assert session.verdicts == {"accepted": 2, "redundant": 1, "inconsistent": 1, "malformed": 1}
     assert session.ends == {"three_bad": 1, "exhausted": 1}
@@ -326,7 +326,7 @@ def test_doctor_says_what_is_here_and_names_no_secret(setting, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
     monkeypatch.setenv("OPENAI_BASE_URL", "https://user:planted@example.org:8443/v1?key=planted")
     found = peirce.doctor(store=setting.store)
-    assert "planted" not in json.dumps(found)
+    assert "planted" not in json.dumps(found.to_dict())
     assert found["models"]["keys"]["OPENAI_API_KEY"] is True
     assert found["models"]["endpoint"] == "https://example.org:8443/v1"
     assert found["sandbox"]["process"]["layers"]["rlimits"] is True
