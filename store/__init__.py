@@ -37,6 +37,8 @@ from .reader import Reader, take
 from .sessions import ProblemRow
 from .trainings import Point, Trainings
 from .vectors import Vector
+from .vectors import decode as decode_vector
+from .vectors import encode as encode_vector
 from .writing import Change, Writer
 
 __all__ = [
@@ -49,6 +51,8 @@ __all__ = [
     "ProblemRow",
     "SessionJournal",
     "Store",
+    "decode_vector",
+    "encode_vector",
 ]
 
 

@@ -62,8 +62,39 @@ NOT_YET = (
     "tests/training/",
 )
 
+# What a test needs of a second package, because it holds two sides against each other that have to
+# agree. An entry whose import is gone is an error, so this list only shrinks too.
+CROSSINGS = {
+    "tests/agents/test_text_prompts.py": (
+        "peirce.tasks.label_answers",  # the form that a prompt asks for is the form that is read
+    ),
+    "tests/graphs/test_budget.py": (
+        "peirce.agents.limits",  # an estimated usage, as a client of an endpoint reports it
+    ),
+    "tests/reports/test_abd.py": (
+        "peirce.commands.score.rule_records",  # records are judged there and counted here
+        "peirce.tasks.logic_measures",
+    ),
+    "tests/reports/test_abd_golden.py": (
+        "peirce.agents.prediction_records",  # published records, read, judged and counted
+        "peirce.commands.score.rule_records",
+    ),
+    "tests/reports/test_training_reports.py": (
+        "peirce.training.dpo.settings",  # settings that do not change weights are in no label
+    ),
+    "tests/reports/test_training_screen.py": (
+        "peirce.training.dpo.progress",  # what a training tells is what the screen draws
+    ),
+    "tests/store/test_pair_sets.py": (
+        "peirce.training.pair_table",  # the table that a training saves is the one that it reads
+        "peirce.training.splits",
+    ),
+}
+
 REASON = re.compile(r"(?:^|\s)Internals:\s+\w+(?:\s+\S+){3,}")
-IN_TEXT = re.compile(r"(?:^|[;\n])\s*(?:from|import)\s+(peirce(?:\.\w+)*)(?:\s+import\s+([\w, ]+))?")
+IN_TEXT = re.compile(
+    r"(?:^|[;\n])\s*(?:from|import)\s+(peirce(?:\.\w+)*)(?:\s+import\s+([\w, ]+))?"
+)
 DOTTED = re.compile(r"peirce(?:\.\w+)+")
 
 
@@ -112,7 +143,7 @@ def imported_modules(root: Path, tree: ast.Module) -> Iterator[str]:
                     yield from modules_named(root, f"{match[1]}.{name.strip()}".rstrip("."))
 
 
-def test_files(root: Path) -> list[Path]:
+def python_files(root: Path) -> list[Path]:
     """All Python files of the tests; hostile hypotheses are data."""
     attacks = root / "tests" / "hostile"
     return [
@@ -136,7 +167,10 @@ def mirrored_package(root: Path, path: Path) -> str | None:
 def violations(root: Path, path: Path) -> Iterator[str]:
     internals = internals_of(root, path)
     package = mirrored_package(root, path)
-    for name in sorted(internals):
+    crossed = set(CROSSINGS.get(path.relative_to(root).as_posix(), ()))
+    for name in sorted(crossed - internals):
+        yield f"does not import {name}: remove it from CROSSINGS"
+    for name in sorted(internals - crossed):
         if package is None or not f"{name}.".startswith(f"{package}."):
             yield f"imports {name}, which is no face and not of the package that its folder mirrors"
     text = " ".join((ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split())
@@ -150,7 +184,7 @@ def violations(root: Path, path: Path) -> Iterator[str]:
 def test_a_test_imports_faces_or_says_why_not() -> None:
     wrong = [
         f"{path.relative_to(ROOT)} {what}"
-        for path in test_files(ROOT)
+        for path in python_files(ROOT)
         if not path.relative_to(ROOT).as_posix().startswith(NOT_YET)
         for what in violations(ROOT, path)
     ]
@@ -164,7 +198,7 @@ def test_every_face_exists() -> None:
 def test_the_list_of_files_that_do_not_obey_yet_holds_no_others() -> None:
     disobedient = {
         path.relative_to(ROOT).as_posix()
-        for path in test_files(ROOT)
+        for path in python_files(ROOT)
         if any(violations(ROOT, path))
     }
     finished = [
@@ -176,7 +210,7 @@ def test_the_list_of_files_that_do_not_obey_yet_holds_no_others() -> None:
 if __name__ == "__main__":
     arguments = [one for one in sys.argv[1:] if one != "--count"]
     tree = Path(arguments[0]).resolve() if arguments else ROOT
-    files = test_files(tree)
+    files = python_files(tree)
     importing = [path for path in files if internals_of(tree, path)]
     if "--count" not in sys.argv:
         for path in importing:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         coverages as coverages,
         is_redundant as is_redundant,
     )
+    from .studies import contexts_of as contexts_of, hidden_draws as hidden_draws
 # isort: on
 
 # Public names by their module, which is imported when one of them is first used.
@@ -28,6 +29,7 @@ _NAMES = {
     "label_scores": ("accuracy", "macro_f1"),
     "line_process": ("ProcessDied",),
     "novelty": ("Coverage", "coverage", "coverages", "is_redundant"),
+    "studies": ("contexts_of", "hidden_draws"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_MODULE_OF)

@@ -9,8 +9,11 @@ import pytest
 from peirce.agents import open_model
 from peirce.agents.prediction_records import SCHEMA, UNNAMED
 from peirce.agents.recorded import read_record
-from peirce.records import DataError, UsageError
-from peirce.tasks.logic_answers import read_said
+from peirce.records import DataError, InputSet, UsageError, View
+from peirce.tasks import family
+from peirce.tools.logic import PUBLISHED
+
+PUBLIC = {"theory": {**PUBLISHED["TH3"].as_json(), "regime": "full"}}
 
 
 def record(instance="one", **fields):
@@ -24,7 +27,8 @@ def write(path, *rows):
 
 
 def formula_of(answer):
-    return read_said(answer.text, ("P", "Q", "R", "S", "Ab")).formula
+    view = View("one", "abd", "logic", (), PUBLIC, InputSet("none", ()))
+    return family("logic").said(view, answer.text)
 
 
 def test_a_formula_is_read_as_it_was_extracted_whatever_stands_in_it(tmp_path):

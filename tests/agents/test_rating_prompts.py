@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from peirce.agents import rating_prompts as prompts
-from peirce.tasks.rating_answers import QUALITIES
 
 KNOWN = ("Grades foretell success.", "Papers\ndo too.")
 
@@ -32,7 +31,7 @@ def test_a_contradiction_is_worth_nothing_on_a_scale_of_quarters() -> None:
     )
 
 
-@pytest.mark.parametrize("which", QUALITIES)
+@pytest.mark.parametrize("which", ["novelty", "plausibility", "clarity"])
 def test_each_quality_is_asked_by_itself_with_what_is_known_and_a_reason(which: str) -> None:
     text = asked(prompts.quality(which, "h", KNOWN, "Applicants."))
     words = {"novelty": "How new", "plausibility": "How plausible", "clarity": "How clear"}

@@ -14,9 +14,8 @@ from peirce.graphs.inference import Entry, Predicted, Reading, predict, weighed
 from peirce.graphs.inference.logistic import Scale, chance, fitted
 from peirce.graphs.inference.weighing import gold
 from peirce.records import InputSet, Json, Observation, View
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import Rule, compile_sentence
-from peirce.tools.label_scores import accuracy
+from peirce.tools import accuracy
+from peirce.tools.judge import Prepared, Rule, compile_sentence
 
 PUBLIC = {"labels": ["cold", "warm"], "columns": {"text": {"kind": "text"}}, "shape": "text"}
 GOOD = [f"good{i}" for i in range(12)]

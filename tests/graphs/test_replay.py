@@ -13,8 +13,7 @@ import pytest
 from peirce.agents.scripted import Scripted
 from peirce.graphs.replay import replay_session
 from peirce.sandbox import open_sandbox
-from peirce.store import Store
-from peirce.store.vectors import decode, encode
+from peirce.store import Store, decode_vector, encode_vector
 
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
@@ -108,9 +107,11 @@ def test_one_altered_code_is_named(recorded):
             "SELECT v.digest, v.data FROM vector v JOIN prediction p ON v.digest = p.codes "
             "WHERE p.problem = 'one' AND p.step = 3"
         ).fetchall()
-    codes = np.array(decode(blob))
+    codes = np.array(decode_vector(blob))
     codes[4] += 1
-    copy = altered(path, "UPDATE vector SET data = ? WHERE digest = ?", (encode(codes), digest))
+    copy = altered(
+        path, "UPDATE vector SET data = ? WHERE digest = ?", (encode_vector(codes), digest)
+    )
     found = {
         (step, name) for problem, step, name in fields(replay(copy, session)) if problem == "one"
     }

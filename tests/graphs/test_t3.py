@@ -6,14 +6,16 @@ S is the ten singletons [0] … [9]; shown are [3] -> [3] and [5] -> [5].
 from __future__ import annotations
 
 import asyncio
+import json
 
 import peirce
 import pytest
-from peirce import api
 from peirce.agents.scripted import Answering, Scripted
+from peirce.cli import app
 from peirce.graphs.replay import replay_session
 from peirce.records import Reply, ToolCall, UsageError, Verdict
 from peirce.store import Store
+from typer.testing import CliRunner
 
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
@@ -165,11 +167,22 @@ def test_options_that_t3_does_not_take_and_rounds_of_other_methods(tmp_path):
 
 
 def test_a_dry_run_counts_every_answer(tmp_path):
-    store = tmp_path / "s.duckdb"
-    counted = api.plan(
-        "list_functions", method="t3", rounds=4, problems=2, model="http://127.0.0.1:9/v1#m",
-        store=store,
-    )  # fmt: skip
-    assert counted["calls"]["proposer"] == {"least": 24, "most": 24}
-    counted = api.plan("list_functions", method="t3", problems=2, store=store)
-    assert counted["calls"]["proposer"] == {"least": 10, "most": 30}
+    def count(*arguments):
+        always = [
+            "run",
+            "list_functions",
+            "--method",
+            "t3",
+            "--problems",
+            "2",
+            "--dry-run",
+            "--json",
+        ]
+        store = ["--store", str(tmp_path / "s.duckdb")]
+        result = CliRunner().invoke(app, [*always, *store, *arguments])
+        assert result.exit_code == 0, result.output
+        (line,) = result.stdout.splitlines()
+        return json.loads(line)["calls"]["proposer"]
+
+    assert count("--rounds", "4", "--model", "http://127.0.0.1:9/v1#m") == {"least": 24, "most": 24}
+    assert count() == {"least": 10, "most": 30}

@@ -8,7 +8,6 @@ from pathlib import Path
 import peirce
 import pytest
 from peirce.agents.scripted import Answering
-from peirce.api import tasks_generate
 from peirce.records import Observation, Problem
 from peirce.reports.discovered import NAMES, discovered
 from peirce.tasks import load_problems
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 def admission(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data set of our own in the published layout."""
     out = tmp_path_factory.mktemp("made") / "sets"
-    tasks_generate("labels", out=out, problems=1, seed=5)
+    peirce.tasks_generate("labels", out=out, problems=1, seed=5)
     return next(out.rglob("config.yaml")).parent
 
 

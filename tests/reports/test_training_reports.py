@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from peirce.reports import plotting, training_figures, training_tables, writing
 from peirce.reports.training_runs import BESIDE, Run, runs
-from peirce.store.trainings import Point
+from peirce.store import Point
 from peirce.training.dpo.settings import TrainSettings
 
 STAGES = ("parsing", "consistency", "gear")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Limits
-from peirce.sandbox.inside.canonical import Unrepresentable, code_of
+from peirce.sandbox import Unrepresentable, code_of
 from peirce.sandbox.inside.tolerance import coder, normaliser
 from peirce.sandbox.inside.trial import Inputs, Trial
 

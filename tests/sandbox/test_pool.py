@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
-from peirce.sandbox import open_sandbox, pool
+from peirce.sandbox import code_of, open_sandbox, pool
 from peirce.sandbox.inside import frames
-from peirce.sandbox.inside.canonical import code_of
 from peirce.sandbox.link import Lost
 from peirce.sandbox.process import ProcessSandbox, start_zygote
 from peirce.sandbox.received import checked_batch

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peirce.records import InputSet, View
 from peirce.sandbox.inside.state import Reach, reach
-from peirce.tasks.program_answers import read_answer
+from peirce.tasks import family
 from state_sources import fresh, judge, shared, sources
 
 STATELESS, OWN, BEYOND = Reach
@@ -85,7 +86,9 @@ def test_the_recorded_answers_of_gpt4_are_stateless_but_for_a_foreign_import(
 ) -> None:
     recorded = json.loads((shared_data / "recorded" / "gpt4_list_function_python.json").read_text())
     answers = [a for p in recorded["problems"] for t in p["turns"] for a in t["responses"]]
-    texts = [read_answer(answer, "fenced_function").text for answer in answers]
+    view = View("recorded", "list_functions", "programs", (), {}, InputSet("none", ()))
+    read = family("programs").parse
+    texts = [read(view, answer, "fenced_function")[0].text for answer in answers]
     judged = [judge(text, "fn") for text in texts]
     assert Counter(judged) == {STATELESS: 1_104, BEYOND: 1}
     assert "numpy" in texts[judged.index(BEYOND)]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Limits
-from peirce.sandbox.inside.canonical import code_of
+from peirce.sandbox import code_of
 from peirce.sandbox.inside.trial import Inputs, Trial
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from peirce.records import BankEvent, EventKind, StepRecord
-from peirce.store import Store
-from peirce.store.bank import Bank, folded
+from peirce.store import Bank, Store
+from peirce.store.bank import folded
 
 
 def fold(log: Sequence[BankEvent], alpha: float) -> list[dict[str, Any]]:

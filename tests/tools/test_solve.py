@@ -7,9 +7,8 @@ import json
 
 import pytest
 from peirce.records import InputSet, Unavailable, UsageError
-from peirce.tools import solve
-from peirce.tools.line_process import ProcessDied
-from peirce.tools.logic.theories import PUBLISHED, theory_of
+from peirce.tools import ProcessDied, solve
+from peirce.tools.logic import PUBLISHED, theory_of
 from peirce.tools.solve import Solver, solve_tool
 
 WORLD = {

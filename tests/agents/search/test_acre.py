@@ -20,10 +20,11 @@ from peirce.agents.search.acre.grammar import Kind, Rule, Table, attribute_liter
 from peirce.agents.search.acre.search import DEARER, NEW, ROOMY, Earlier, Scenes, Search
 from peirce.agents.search.acre.source import sentence, source
 from peirce.agents.search.engines import Engine
-from peirce.tasks import judgeable
-from peirce.tasks.acre import ENTITIES, TASK, space
+from peirce.tasks import judgeable, task
 
-S = space(0)
+TASK = task("acre")
+S = TASK.space(TASK.generate(1, 0)[0], 0)
+ENTITIES = tuple(scene[0] for scene in S.inputs if len(scene) == 1)  # each alone, in order
 SCENES = Scenes([list(scene) for scene in S.inputs])
 BUDGET = 20_000
 Pairs = list[list[Any]]

@@ -26,10 +26,7 @@ from peirce.records import (
     Verdict,
     View,
 )
-from peirce.tools.logic.judging import Prepared
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.theories import PUBLISHED, theory_of
-from peirce.tools.logic.worlds import World
+from peirce.tools.logic import PUBLISHED, Prepared, World, read_formula, theory_of
 
 from .logic_problems import (
     answered,

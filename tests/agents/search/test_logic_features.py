@@ -12,10 +12,17 @@ import pytest
 from peirce.agents.search.logic.features import Features, Recipe
 from peirce.agents.search.logic.growing import grown, guards_of
 from peirce.agents.search.logic.lanes import EQUALITY, Guard, Lanes, Literal
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.sampling import Stream, drawn, inside_of
-from peirce.tools.logic.tables import Structures, Truth, about_elements, evaluate
-from peirce.tools.logic.writing import written
+from peirce.tools.logic import (
+    Stream,
+    Structures,
+    Truth,
+    about_elements,
+    drawn,
+    evaluate,
+    inside_of,
+    read_formula,
+    written,
+)
 
 from ...tools.logic.worlds_at_random import completions, holds
 from .logic_problems import formula_of, worlds_of

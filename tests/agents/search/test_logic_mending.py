@@ -10,10 +10,7 @@ from peirce.agents.search.logic.choice import TRADE_OFFS, Found, Ranking
 from peirce.agents.search.logic.engine import Problem as Engine
 from peirce.agents.search.logic.engine import Space
 from peirce.agents.search.logic.mending import LARGEST, VARIANTS, _variants, mended
-from peirce.tools.logic.formula import Formula
-from peirce.tools.logic.judging import Prepared
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.writing import written
+from peirce.tools.logic import Formula, Prepared, read_formula, written
 
 from ...tools.logic.worlds_at_random import rule
 from .logic_problems import default, found_of, of_regime, worlds_of

@@ -13,8 +13,7 @@ from peirce.agents.search.text.multinomial import Setting, chances, fitted, judg
 from peirce.agents.search.text.pieces import repeated, share_repeated
 from peirce.agents.search.text.texts import rules_over_texts
 from peirce.records import Json
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import compile_sentence
+from peirce.tools.judge import Prepared, compile_sentence
 
 LABELS = ["cat", "dog", "hen"]
 PUBLIC = {"labels": LABELS, "columns": {"text": {"kind": "text"}}, "shape": "text"}

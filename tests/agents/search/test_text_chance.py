@@ -10,7 +10,7 @@ import pytest
 from peirce.agents.search.text import Problem
 from peirce.agents.search.text.chance import fisher, kept, surest
 from peirce.records import Json
-from peirce.tools.judge.rules import NotExact, compile_sentence
+from peirce.tools.judge import NotExact, compile_sentence
 
 
 def said(

@@ -9,10 +9,10 @@ import peirce
 import pytest
 from page_sessions import judged, small_problem, steps, write
 from peirce.records import Verdict
+from peirce.reports import bootstrap
 from peirce.reports.page import Contents
 from peirce.reports.page.contents import MOST_COMPARED
 from peirce.reports.page.opened import LONGEST
-from peirce.reports.statistics import bootstrap
 from peirce.store import Store
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741

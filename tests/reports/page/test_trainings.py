@@ -9,8 +9,7 @@ import peirce
 import pytest
 from page_sessions import judged, small_problem, steps, write
 from peirce.reports.page.trainings import trainings_of
-from peirce.store import Store
-from peirce.store.trainings import Point
+from peirce.store import Point, Store
 
 
 def begin(store, training, *, schedule="momentum", out="", sessions=(), kind="dpo", status="done"):

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from peirce.tools.discovery import Space
 from peirce.tools.discovery.identified import identified
-from peirce.tools.discovery.space import Space
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts

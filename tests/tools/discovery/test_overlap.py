@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from peirce.tools.discovery import Space
 from peirce.tools.discovery.overlap import overlap
-from peirce.tools.discovery.space import Space
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts

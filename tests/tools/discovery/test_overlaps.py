@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 from peirce.records import Problem
 from peirce.tasks import load_problems
+from peirce.tools.discovery import Space, exact
 from peirce.tools.discovery import overlaps as module
 from peirce.tools.discovery import space as spaces
 from peirce.tools.discovery.overlap import overlap
 from peirce.tools.discovery.overlaps import overlaps
-from peirce.tools.discovery.scores import exact
-from peirce.tools.discovery.space import Space
-from peirce.tools.judge.rules import Rule
+from peirce.tools.judge import Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import GRADES, rule, students, texts

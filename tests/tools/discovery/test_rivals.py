@@ -6,8 +6,8 @@ from itertools import product
 
 from made import GRADES, rule, students
 from peirce.records import Problem
+from peirce.tools.discovery import Space
 from peirce.tools.discovery.identified import identified
-from peirce.tools.discovery.space import Space
 
 
 def known(sentences: list[str], problem: Problem) -> list[bool]:

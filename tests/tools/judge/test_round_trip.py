@@ -11,23 +11,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import UsageError
-from peirce.tools.judge.conditions import (
-    RELATIONS,
+from peirce.tools.judge import (
     AllOf,
     AnyOf,
     Begins,
     Between,
     Compare,
+    Count,
     Is,
+    Length,
+    Listed,
     Missing,
     More,
     Not,
-)  # fmt: skip
+    Number,
+    Prefer,
+    Prepared,
+    Rule,
+    Term,
+    When,
+    compile_sentence,
+    tokens,
+)
+from peirce.tools.judge.conditions import RELATIONS
 from peirce.tools.judge.phrases import RESERVED
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.quantities import UNITS, Count, Length, Listed, Number
-from peirce.tools.judge.rules import Prefer, Rule, When, compile_sentence
-from peirce.tools.judge.terms import KINDS, Term, tokens
+from peirce.tools.judge.quantities import UNITS
+from peirce.tools.judge.terms import KINDS
 
 ODD = ("text", "not", "is", "Math grade", "a`b", "num_letters", "Zahl ü", 'x"y', "and", "the label")
 FIELDS: dict[str, Any] = {
