@@ -91,7 +91,7 @@ CROSSINGS = {
     ),
 }
 
-REASON = re.compile(r"(?:^|\s)Internals:\s+\w+(?:\s+\S+){3,}")
+REASON = re.compile(r"(?:^|\s)Internals:\s+\S+(?:\s+\S+){3,}")
 IN_TEXT = re.compile(
     r"(?:^|[;\n])\s*(?:from|import)\s+(peirce(?:\.\w+)*)(?:\s+import\s+([\w, ]+))?"
 )

@@ -1,6 +1,9 @@
 """Checks that published prompt templates are rendered as their authors meant them: roles, blocks,
 snippets, values with `$`; that roles a config lacks are asked in this project's words; and that a
-template that cannot be filled is named before anything is asked."""
+template that cannot be filled is named before anything is asked.
+
+Internals: templates are rendered for every role, and a session asks only some of the roles.
+"""
 
 from types import SimpleNamespace
 

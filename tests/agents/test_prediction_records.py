@@ -1,5 +1,8 @@
 """Checks that the published prediction records of ABD are read as they are, that a file of several
-models has to be asked for one, and that a broken line is named."""
+models has to be asked for one, and that a broken line is named.
+
+Internals: the reader of published records is called on lines that no session replays.
+"""
 
 import asyncio
 import gzip

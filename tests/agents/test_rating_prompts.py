@@ -1,4 +1,7 @@
-"""What a scorer is asked: the contract of HypoBench's ratings, and that hypotheses are data there."""
+"""What a scorer is asked: the contract of HypoBench's ratings, and that hypotheses are data there.
+
+Internals: prompts of a scorer are pure functions, and their digest has to move with their words.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A session stops before it spends more than it may, leaves the rest open, and goes on from there."""
+"""A session stops before it spends more than it may, leaves the rest open, and goes on from there.
+
+Internals: the arithmetic of prices and limits is compared value by value.
+"""
 
 from __future__ import annotations
 

@@ -13,10 +13,8 @@ import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from peirce.agents import open_model
 from peirce.agents.scripted import Mender
-from peirce.graphs import methods
-from peirce.graphs.abduce import METHOD
-from peirce.graphs.case import Settings
-from peirce.graphs.memory import case_of
+from peirce.graphs import method, methods
+from peirce.graphs.memory import Settings, case_of
 from peirce.graphs.steps import START_STATE
 from peirce.records import Verdict
 from peirce.sandbox import open_sandbox
@@ -62,7 +60,9 @@ def alone(proposer, problem, recorder=None, **settings):
         try:
             case = case_of(problem, proposer, sandbox, settings=Settings(**settings))
             config = {"callbacks": [recorder] if recorder else []}
-            return await METHOD.graph.ainvoke(START_STATE, config, context=case), case
+            return await method("abduce", "programs").graph.ainvoke(
+                START_STATE, config, context=case
+            ), case
         finally:
             await sandbox.close()
 
@@ -127,7 +127,9 @@ def test_callbacks_given_to_a_graph_alone_are_told_of_the_model(make_problem):
         sandbox = await open_sandbox("process", workers=1)
         try:
             case = case_of(make_problem(shown=SHOWN), proposer, sandbox)
-            await METHOD.graph.ainvoke(START_STATE, {"callbacks": [recorder]}, context=case)
+            await method("abduce", "programs").graph.ainvoke(
+                START_STATE, {"callbacks": [recorder]}, context=case
+            )
         finally:
             await sandbox.close()
             await proposer.close()

@@ -1,4 +1,8 @@
-"""Every strategy on a bank worked by hand, by exact rules alone and with a model that is scripted."""
+"""Every strategy on a bank worked by hand, by exact rules alone and with a model that is scripted.
+
+Internals: strategies are called on a reading made by hand, and a session would read only its own
+bank.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,6 @@ from typing import Any
 
 import pytest
 import reading_bank as bank
-from peirce.graphs.case import Settings
 from peirce.graphs.inference import (
     DOES_NOT_APPLY,
     NEEDS_MODEL,
@@ -21,8 +24,7 @@ from peirce.graphs.inference import (
     predict,
 )
 from peirce.graphs.inference.asking import place_of
-from peirce.graphs.memory import case_of
-from peirce.graphs.text_settings import TextSettings
+from peirce.graphs.memory import Settings, TextSettings, case_of
 from peirce.records import Json, Message, Problem, Unavailable, UsageError
 from peirce.tools import accuracy, macro_f1
 

@@ -1,5 +1,8 @@
 """Votes, the set of entries that differ, examples and scores: pure functions, each by hand or beside
-another way of working it out."""
+another way of working it out.
+
+Internals: votes, patterns and similarities are pure functions, compared one by one.
+"""
 
 from __future__ import annotations
 

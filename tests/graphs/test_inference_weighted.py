@@ -1,4 +1,7 @@
-"""`weighted`: what a regression over the sentences of a bank adds to their votes, and what it may read."""
+"""`weighted`: what a regression over the sentences of a bank adds to their votes, and what it may read.
+
+Internals: the regression's coefficients are compared with a slow one.
+"""
 
 from __future__ import annotations
 

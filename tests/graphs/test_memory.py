@@ -8,7 +8,7 @@ import tracemalloc
 from collections import Counter
 
 from peirce.agents.scripted import Scripted
-from peirce.graphs.case import Case
+from peirce.graphs.memory import Case
 from peirce.graphs.runner import run_session
 from peirce.records import InputSet, Predictions, Reply, StepRecord
 from peirce.sandbox import open_sandbox

@@ -7,10 +7,8 @@ import asyncio
 import re
 
 import pytest
-from peirce.graphs.case import Settings
-from peirce.graphs.io import METHOD as IO
-from peirce.graphs.memory import case_of
-from peirce.graphs.refine import METHOD as REFINE
+from peirce.graphs import method
+from peirce.graphs.memory import Settings, case_of
 from peirce.graphs.replay import replay_session
 from peirce.graphs.runner import run_session
 from peirce.graphs.steps import START_STATE
@@ -18,6 +16,9 @@ from peirce.records import InputSet, Reply, ToolCall, UsageError
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
 from peirce.tasks import family
+
+IO = method("io", "programs")
+REFINE = method("refine", "programs")
 
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 SHOWN = [([3], [3]), ([5], [6]), ([6], [8]), ([7], [9])]

@@ -12,9 +12,9 @@ from typing import Any
 
 from peirce.agents.scripted import Answering
 from peirce.graphs import method as method_named
+from peirce.graphs.memory import TextSettings
 from peirce.graphs.replay import replay_session
 from peirce.graphs.runner import run_session
-from peirce.graphs.text_settings import TextSettings
 from peirce.records import InputSet, Json, Message, Observation, Problem, StepRecord
 from peirce.store import Store
 

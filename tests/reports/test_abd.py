@@ -1,5 +1,8 @@
 """Checks how predictions of exception rules are chosen and counted: on records written by hand, and
-on small worlds judged by the solver. What is expected of the worlds is counted by hand beside them."""
+on small worlds judged by the solver. What is expected of the worlds is counted by hand beside them.
+
+Internals: records are written by hand, with modes and parts that few sessions would show.
+"""
 
 from __future__ import annotations
 

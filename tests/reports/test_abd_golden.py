@@ -2,7 +2,10 @@
 prediction of a session, the expectation computed from what the row records, under both evaluators.
 
 In the partial regime the released prompt cost is that of whatever completion Z3 returned; expected
-here is the least one with the stored bounds, which the rows record as well."""
+here is the least one with the stored bounds, which the rows record as well.
+
+Internals: metrics are compared record by record with the published ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Discovery scores of a session, from the store alone: of sets whose labels were made, and of no other."""
+"""Discovery scores of a session, from the store alone: of sets whose labels were made, and of no other.
+
+Internals: scores of a session without a generated rule are asked for directly, and no table shows
+them.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ outputs, on random cases: undefined, exceptions, duplicates, unhashable outputs,
 Here outputs become codes by the coder of the sandbox and go the way of stored sessions; the
 reference sees the raw outputs alone and shares no code with it. Not covered: the sandbox itself
 (tests/sandbox).
+
+Internals: scores of one problem are computed from predictions that no sandbox returned.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """The studies' figures from a store against loops over problems, hypotheses and draws, and their tables
-and plots. What is joined and left out: test_studies.py."""
+and plots. What is joined and left out: test_studies.py.
+
+Internals: tables and plots are made of studies that are computed here in loops.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Figures and tables of trainings, from logs that are written by hand."""
+"""Figures and tables of trainings, from logs that are written by hand.
+
+Internals: figures and tables are made of logs that are written by hand.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """The equality rule: one form for equal values, different forms for different ones, compared with
-a naive definition of the rule; the fast path and the slow path give the same codes."""
+a naive definition of the rule; the fast path and the slow path give the same codes.
+
+Internals: the bytes of the equality rule are compared with a naive definition of it.
+"""
 
 from __future__ import annotations
 

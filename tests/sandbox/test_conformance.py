@@ -2,6 +2,8 @@
 test_service.py.
 
 Attacks are in tests/hostile, what is one backend's own in the files beside this one.
+
+Internals: what backends answer is compared with the loop over inputs run in this process.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """The pool of zygotes: safe to cancel at any moment, mended when a zygote dies; and nothing that a
-zygote says is believed unchecked. How it serves is in test_conformance.py."""
+zygote says is believed unchecked. How it serves is in test_conformance.py.
+
+Internals: zygotes are killed and replaced by ones that lie, and no face hands them out.
+"""
 
 from __future__ import annotations
 

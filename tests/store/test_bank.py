@@ -1,4 +1,7 @@
-"""The bank's fold against arithmetic done by hand."""
+"""The bank's fold against arithmetic done by hand.
+
+Internals: the fold of events is compared with arithmetic by hand, event by event.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The oracle `solve`: the fast path, Z3 in a process, and limits that are reasons."""
+"""The oracle `solve`: the fast path, Z3 in a process, and limits that are reasons.
+
+Internals: the solver's process and its limits are replaced by others.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ and exact fractions, and cases worked by hand.
 Random cases hold undefined predictions, equal hypotheses, empty prediction sets, weights, no
 hypothesis, no hidden pair, all and none passing. Not covered: where the numbers come from
 (tests/reports/test_studies.py).
+
+Internals: each figure of a study is compared with loops over the same draws.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Problems of exception rules for the tests of agents/search/logic: generated ones, and odd ones of a
-user's own. What is dear is made once a process."""
+user's own. What is dear is made once a process.
+
+Internals: an engine is fed problems directly, without the worker process that a proposer starts.
+"""
 
 from __future__ import annotations
 

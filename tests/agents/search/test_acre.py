@@ -1,6 +1,9 @@
 """The embedded search on scenes (ACRE): what the first answer says of blickets, that following ones
 are consistent, novel and small, that every rule of the grammar is written as Python that predicts
-what the search counted on, purity of the answers, and a whole session."""
+what the search counted on, purity of the answers, and a whole session.
+
+Internals: each rule of the grammar is written out and compared with what the search counted on.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """The engine of rules in its worker: which answers, after which, on any worlds; and the proposer
-over it: one answer whatever the workers, the order, the process."""
+over it: one answer whatever the workers, the order, the process.
+
+Internals: the engine is asked in this process about views that no session makes.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Features of the search for rules: their values, sizes and kinds, against the evaluator of
-tools/logic and the naive one."""
+tools/logic and the naive one.
+
+Internals: values and sizes of features are compared with the evaluator, feature by feature.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Rules of others made better: valid, and strictly better by the score without what further worlds
-say; or nothing."""
+say; or nothing.
+
+Internals: the mender is given rules that no proposer would send, and its score is recomputed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Candidate rules, how likely they hold further on, and the ranking, against the exact judge."""
+"""Candidate rules, how likely they hold further on, and the ranking, against the exact judge.
+
+Internals: costs and likelihoods of candidates are compared with the exact judge before ranking.
+"""
 
 from __future__ import annotations
 

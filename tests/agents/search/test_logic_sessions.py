@@ -11,7 +11,7 @@ from typing import Any
 
 import peirce
 import pytest
-from peirce.agents.search import open_model
+from peirce.agents import open_model
 from peirce.records import Problem, Reply
 
 from .logic_problems import generated, worlds_of

@@ -1,4 +1,7 @@
-"""Worlds that rules are looked for in: completions of the prompt worlds, and worlds drawn like them."""
+"""Worlds that rules are looked for in: completions of the prompt worlds, and worlds drawn like them.
+
+Internals: the worlds that rules are looked for in are drawn here and are seen by no caller.
+"""
 
 from __future__ import annotations
 

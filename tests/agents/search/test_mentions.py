@@ -1,4 +1,7 @@
-"""Texts that are put together from pieces: each phrase that weighs gets its sentence, and nothing else does."""
+"""Texts that are put together from pieces: each phrase that weighs gets its sentence, and nothing else does.
+
+Internals: weights of phrases are compared with those that the labels were drawn by.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the search says of labels that mean nothing, of odd values, and of very many columns."""
+"""What the search says of labels that mean nothing, of odd values, and of very many columns.
+
+Internals: significance of a rule is compared with exact tests on the same counts.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Labelled records in the embedded search: which rules are found, said and kept quiet, and the answer
-that the proposer makes of them. Records are made here from a seed."""
+that the proposer makes of them. Records are made here from a seed.
+
+Internals: rules, thresholds and coverings are inspected before they become one list of sentences.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sentences about texts: what is planted is found, what is noise is not, and all of it can be said."""
+"""Sentences about texts: what is planted is found, what is noise is not, and all of it can be said.
+
+Internals: the table of terms and the regression on it are compared with slow ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the page is given, key by key against the store and against what `peirce eval` says."""
+"""What the page is given, key by key against the store and against what `peirce eval` says.
+
+Internals: the contents of a page are compared key by key, and the page itself is HTML.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How a session went, counted by hand."""
+"""How a session went, counted by hand.
+
+Internals: the course of a session is counted from marks that are written by hand.
+"""
 
 from __future__ import annotations
 

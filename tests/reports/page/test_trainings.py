@@ -1,4 +1,7 @@
-"""Trainings on the page: which of them belong to its sessions, and their curves as drawn."""
+"""Trainings on the page: which of them belong to its sessions, and their curves as drawn.
+
+Internals: curves are thinned by a function that is compared point by point.
+"""
 
 from __future__ import annotations
 

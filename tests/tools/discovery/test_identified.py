@@ -1,4 +1,7 @@
-"""What rows contradict is identified only where they show it beyond noise."""
+"""What rows contradict is identified only where they show it beyond noise.
+
+Internals: whether rows identify a part of a rule is a pure function that reports call.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """How much of a rule another says: the same however it is put, nothing where it contradicts or is about
-something else."""
+something else.
+
+Internals: the overlap of two rules is a pure function, compared with counting by hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Many rules with many at once: what each pair comes to by itself, whichever rules stand beside it."""
+"""Many rules with many at once: what each pair comes to by itself, whichever rules stand beside it.
+
+Internals: matrices of overlaps are compared with overlaps one by one, in chunks of odd sizes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A true rule is identified only where no other rule as short explains the shown rows as well in its place."""
+"""A true rule is identified only where no other rule as short explains the shown rows as well in its place.
+
+Internals: whether another rule does as well is asked of chosen rows.
+"""
 
 from __future__ import annotations
 

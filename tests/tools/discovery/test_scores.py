@@ -1,4 +1,7 @@
-"""The three scores against values worked by hand, and what they have to be of clear cases."""
+"""The three scores against values worked by hand, and what they have to be of clear cases.
+
+Internals: the matching and the parts that scores are made of are compared one by one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The inputs that rules are compared on: all that there may be, few by their classes."""
+"""The inputs that rules are compared on: all that there may be, few by their classes.
+
+Internals: classes of inputs and slots of texts are counted before any rule is compared.
+"""
 
 from __future__ import annotations
 

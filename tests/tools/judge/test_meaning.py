@@ -19,11 +19,11 @@ from peirce.tools.judge import (
     Prefer,
     Prepared,
     Rule,
+    Term,
     When,
     compile_sentence,
     mentions,
 )
-from peirce.tools.judge.terms import terms
 
 TEXT = {"labels": ["yes", "no"], "columns": {"text": {"kind": "text"}}, "shape": "text"}
 PAIR = {
@@ -162,9 +162,9 @@ def test_the_first_text_is_the_one_that_its_column_calls_first() -> None:
 def test_a_rule_names_the_labels_and_columns_that_rows_do_not_have() -> None:
     ready = Prepared([{"text": "a"}], TEXT)
     with pytest.raises(UsageError, match="maybe"):
-        Rule((When(mentions(terms("a")), "maybe"),)).codes(ready)
+        Rule((When(mentions((Term("a"),)), "maybe"),)).codes(ready)
     with pytest.raises(UsageError, match="title"):
-        Rule((When(mentions(terms("a"), text="title"), "yes"),)).codes(ready)
+        Rule((When(mentions((Term("a"),), text="title"), "yes"),)).codes(ready)
     with pytest.raises(UsageError, match="pair"):
         Rule((Prefer(Length("words")),)).codes(ready)
 

@@ -1,5 +1,8 @@
 """Properties of built rules: their sentence compiles to the same rule, swapped texts give the
-swapped label, and codes are those of a slow reading row by row."""
+swapped label, and codes are those of a slow reading row by row.
+
+Internals: properties hold for every relation, unit and kind of term, whose lists are not public.
+"""
 
 from __future__ import annotations
 
