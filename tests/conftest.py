@@ -74,7 +74,17 @@ def turn(nodeid: str) -> int:
     )
 
 
+def search_tests() -> tuple[str, ...]:
+    """Beginnings of the node ids of the tests that concern the embedded search alone."""
+    lines = (REPOSITORY / ".ci" / "search_paths").read_text("utf-8").splitlines()
+    return tuple(line for line in lines if line.startswith("tests/"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    searches = search_tests()
+    for item in items:
+        if item.nodeid.startswith(searches):
+            item.add_marker("search")
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: turn(item.nodeid))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import peirce
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
+from one_sandbox import in_sandbox
 from peirce.agents import open_model
 from peirce.agents.scripted import Mender
 from peirce.graphs import method, methods
@@ -55,18 +56,13 @@ class Recorder(AsyncCallbackHandler):
 def alone(proposer, problem, recorder=None, **settings):
     """(state, case) of one run of the graph without a store."""
 
-    async def whole():
-        sandbox = await open_sandbox("process", workers=1)
-        try:
-            case = case_of(problem, proposer, sandbox, settings=Settings(**settings))
-            config = {"callbacks": [recorder] if recorder else []}
-            return await method("abduce", "programs").graph.ainvoke(
-                START_STATE, config, context=case
-            ), case
-        finally:
-            await sandbox.close()
+    async def run(sandbox):
+        case = case_of(problem, proposer, sandbox, settings=Settings(**settings))
+        config = {"callbacks": [recorder] if recorder else []}
+        graph = method("abduce", "programs").graph
+        return await graph.ainvoke(START_STATE, config, context=case), case
 
-    return asyncio.run(whole())
+    return in_sandbox(run)
 
 
 def test_a_graph_runs_without_a_store_with_any_proposer(make_problem):
