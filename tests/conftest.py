@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,14 @@ def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """A shell starts a job in the background with SIGINT ignored, and so are its children: a test that
+    interrupts one of them would wait in vain."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
 def one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Clients of endpoints on the loopback read one trusted certificate instead of the machine's 140,
     which took nine tenths of the time in which a client is made."""
@@ -51,6 +60,10 @@ def imported_is_no_garbage() -> None:
     """What a module has imported stays to the end, so the collector does not look at it again: of
     torch and its kin one look takes 0.3 s, and each local model that closes collects."""
     gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # or extension modules report at exit that they leak what was frozen
 
 
 # One process runs all tests of a room in ALONE: they make, count and clean up images, containers and
