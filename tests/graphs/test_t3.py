@@ -11,11 +11,10 @@ import json
 import peirce
 import pytest
 from peirce.agents.scripted import Answering, Scripted
-from peirce.cli import app
+from peirce.cli import main
 from peirce.graphs.replay import replay_session
 from peirce.records import Reply, ToolCall, UsageError, Verdict
 from peirce.store import Store
-from typer.testing import CliRunner
 
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
@@ -166,7 +165,7 @@ def test_options_that_t3_does_not_take_and_rounds_of_other_methods(tmp_path):
         peirce.run("list_functions", rounds=2, store=store)
 
 
-def test_a_dry_run_counts_every_answer(tmp_path):
+def test_a_dry_run_counts_every_answer(tmp_path, capsys):
     def count(*arguments):
         always = [
             "run",
@@ -179,9 +178,11 @@ def test_a_dry_run_counts_every_answer(tmp_path):
             "--json",
         ]
         store = ["--store", str(tmp_path / "s.duckdb")]
-        result = CliRunner().invoke(app, [*always, *store, *arguments])
-        assert result.exit_code == 0, result.output
-        (line,) = result.stdout.splitlines()
+        with pytest.raises(SystemExit) as ended:
+            main([*always, *store, *arguments])
+        out, err = capsys.readouterr()
+        assert not ended.value.code, err
+        (line,) = out.splitlines()
         return json.loads(line)["calls"]["proposer"]
 
     assert count("--rounds", "4", "--model", "http://127.0.0.1:9/v1#m") == {"least": 24, "most": 24}
