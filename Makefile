@@ -1,4 +1,5 @@
-# `make run`: an agent session on generated list functions, offline, and its page. `make test`: everything that is checked.
+# `make run`: an agent session on generated list functions, offline, and its page. `make test`: what is
+# checked with every change. `make test-search`: the embedded search. `make soak`: what takes long.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 SEED ?= 0
@@ -7,23 +8,30 @@ SEED ?= 0
 EXTRAS ?= test
 # Processes that run tests side by side. One, for a debugger or the order of the files: `make test JOBS=0`.
 JOBS ?= 2
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q
 
-.PHONY: run test lint soak bench clean
+.PHONY: run test test-search lint soak bench clean
 
 run: .venv/.core
 	$(BIN)/peirce run list_functions --problems 12 --seed $(SEED) --model search --observations 4 --store runs/first.duckdb
 	$(BIN)/peirce report last --store runs/first.duckdb --out runs/first.html
 
+# Everything but the long checks (`make soak`) and the tests of the embedded search alone.
 test: .venv/.$(EXTRAS) lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "not soak" $(ARGS)
+	$(PYTEST) -n $(JOBS) -m "not soak and not search" $(ARGS)
+
+# The embedded search alone: what .ci/search_paths lists. CI runs it where one of those paths changed.
+test-search: .venv/.$(EXTRAS)
+	$(PYTEST) -n $(JOBS) -m "search and not soak" $(ARGS)
 
 lint: .venv/.$(EXTRAS) .types/peirce
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy -p peirce
 
+# The long checks, among them every hostile hypothesis on Docker, and the tests of the embedded search.
 soak: .venv/.$(EXTRAS)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m soak $(ARGS)
+	$(PYTEST) -m "soak or search" $(ARGS)
 
 bench: .venv/.core
 	for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

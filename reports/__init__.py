@@ -12,12 +12,14 @@ from .evaluation import (
     find_evaluation,
     tally,
 )
+from .statistics import bootstrap
 
 __all__ = [
     "Evaluation",
     "Metric",
     "Scores",
     "Tally",
+    "bootstrap",
     "default_evaluation",
     "evaluate",
     "evaluate_session",

@@ -11,9 +11,17 @@ from importlib import import_module
 from pathlib import Path
 
 from ..records import Sandbox, UsageError
-from .inside.canonical import EQUALITY_VERSION
+from .inside.canonical import EQUALITY_VERSION, Unrepresentable, code_of, equal
 
-__all__ = ["EQUALITY_VERSION", "backends", "open_sandbox"]
+__all__ = [
+    "EQUALITY_VERSION",
+    "Unrepresentable",
+    "backends",
+    "check_backend",
+    "code_of",
+    "equal",
+    "open_sandbox",
+]
 
 _NOT_BACKENDS = frozenset({"__init__", "cgroups", "cleaning", "engine", "image", "link", "pool",
                            "received", "together"})  # fmt: skip

@@ -24,6 +24,7 @@ from . import intact as _intact
 from . import journal as _journal
 from . import ledger as _ledger
 from . import sessions as _sessions
+from .bank import Bank
 from .cache import AnswerCache
 from .connection import Reading, Row
 from .consistent import Consistent
@@ -34,18 +35,24 @@ from .owner import Owner
 from .pairs import PairSets
 from .reader import Reader, take
 from .sessions import ProblemRow
-from .trainings import Trainings
+from .trainings import Point, Trainings
 from .vectors import Vector
+from .vectors import decode as decode_vector
+from .vectors import encode as encode_vector
 from .writing import Change, Writer
 
 __all__ = [
     "AnswerCache",
+    "Bank",
     "Consistent",
     "Given",
     "JournalMismatch",
+    "Point",
     "ProblemRow",
     "SessionJournal",
     "Store",
+    "decode_vector",
+    "encode_vector",
 ]
 
 

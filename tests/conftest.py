@@ -4,11 +4,14 @@ processes run them (`make test`, by pytest-xdist)."""
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -29,6 +32,38 @@ def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """A shell starts a job in the background with SIGINT ignored, and so are its children: a test that
+    interrupts one of them would wait in vain."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Clients of endpoints on the loopback read one trusted certificate instead of the machine's 140,
+    which took nine tenths of the time in which a client is made."""
+    path = tmp_path_factory.getbasetemp() / "one_certificate.pem"
+    end = "-----END CERTIFICATE-----\n"
+    path.write_text(Path(certifi.where()).read_text("utf-8").partition(end)[0] + end, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(path))
+        patch.delenv("SSL_CERT_DIR", raising=False)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported_is_no_garbage() -> None:
+    """What a module has imported stays to the end, so the collector does not look at it again: of
+    torch and its kin one look takes 0.3 s, and each local model that closes collects."""
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # or extension modules report at exit that they leak what was frozen
 
 
 # One process runs all tests of a room in ALONE: they make, count and clean up images, containers and
@@ -52,7 +87,17 @@ def turn(nodeid: str) -> int:
     )
 
 
+def search_tests() -> tuple[str, ...]:
+    """Beginnings of the node ids of the tests that concern the embedded search alone."""
+    lines = (REPOSITORY / ".ci" / "search_paths").read_text("utf-8").splitlines()
+    return tuple(line for line in lines if line.startswith("tests/"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    searches = search_tests()
+    for item in items:
+        if item.nodeid.startswith(searches):
+            item.add_marker("search")
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: turn(item.nodeid))
 

@@ -74,3 +74,10 @@ def test_there_is_no_circle() -> None:
     assert (
         order.index("records") < order.index("store") < order.index("commands") < order.index("cli")
     )
+
+
+def test_the_paths_of_the_search_that_ci_compares_exist() -> None:
+    lines = (ROOT / ".ci" / "search_paths").read_text("utf-8").splitlines()
+    paths = [line for line in lines if not line.startswith("#")]
+    assert paths and all((ROOT / path).exists() for path in paths)
+    assert any(path.startswith("tests/") for path in paths)

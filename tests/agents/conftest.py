@@ -1,6 +1,7 @@
 """Lets the tests of this room import what lies beside them, and keeps the machine's own variables
 from them."""
 
+import gc
 import shutil
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ def environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name in ("OPENAI_PROXY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
-    for name in ("HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"):
+    for name in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
 
@@ -27,14 +28,18 @@ def base(tmp_path_factory):
     """A tiny model, and below an adapter of it. Where torch is absent, require() has skipped the module."""
     from tiny_model import make_model
 
-    return make_model(tmp_path_factory.mktemp("models") / "base")
+    made = make_model(tmp_path_factory.mktemp("models") / "base")
+    gc.freeze()  # with all that was imported to make it
+    return made
 
 
 @pytest.fixture(scope="module")
 def adapter(base):
     from tiny_model import make_adapter
 
-    return make_adapter(base.parent / "adapter", base)
+    made = make_adapter(base.parent / "adapter", base)
+    gc.freeze()
+    return made
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""What tests of models in this process ask them, and how."""
+"""What tests of models in this process ask them, and how.
+
+Internals: the wording of a chat template is an argument of the decoder, which no face takes.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Checks what an endpoint may send without harm: bodies without end, odd events of a stream, tool
-calls that share an id; and that a listener's own error stays its own."""
+calls that share an id; and that a listener's own error stays its own.
+
+Internals: the bound on a stream and the repair of tool call ids are constants and functions of
+the client.
+"""
 
 import asyncio
 import json

@@ -1,5 +1,8 @@
 """Checks each fault that an endpoint can have over real HTTP on the loopback: which are asked again, how
-often and after what wait, and which end at once."""
+often and after what wait, and which end at once.
+
+Internals: the reading of Retry-After and the patience of a call are compared value by value.
+"""
 
 import asyncio
 import email.utils

@@ -1,5 +1,9 @@
 """Checks the parts of a request that an endpoint may refuse (tools, response_format,
-stream_options): what each kind of server says, what is remembered of it, what it costs."""
+stream_options): what each kind of server says, what is remembered of it, what it costs.
+
+Internals: the sentences that name a refused part come from real servers and are classified one by
+one.
+"""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Checks the compact template: what stands in its prompts, line by line, and what does not."""
+"""Checks the compact template: what stands in its prompts, line by line, and what does not.
+
+Internals: prompts are pure functions of a view, and a session would show only some of the views.
+"""
 
 import pytest
 from peirce import tasks

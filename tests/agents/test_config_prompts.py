@@ -1,6 +1,9 @@
 """Checks that published prompt templates are rendered as their authors meant them: roles, blocks,
 snippets, values with `$`; that roles a config lacks are asked in this project's words; and that a
-template that cannot be filled is named before anything is asked."""
+template that cannot be filled is named before anything is asked.
+
+Internals: templates are rendered for every role, and a session asks only some of the roles.
+"""
 
 from types import SimpleNamespace
 
@@ -176,9 +179,9 @@ def test_the_digest_is_of_the_templates():
 
 @pytest.mark.filterwarnings("ignore")  # what is odd about the data is tested elsewhere
 def test_every_prompt_of_the_published_sets_is_rendered(shared_data):
-    from peirce.tasks.labels import TASK
+    from peirce.tasks import task
 
-    problems = TASK.load(str(shared_data / "text"), None, 42)
+    problems = task("labels").load(str(shared_data / "text"), None, 42)
     asked = 0
     for problem in {problem.group: problem for problem in problems}.values():
         brought = problem.public.get("templates", {})

@@ -1,5 +1,8 @@
 """Checks what is made of the size of a model's context: where each kind of server tells it, that
-nothing is refused that may fit, and that what a server cuts in silence is no answer."""
+nothing is refused that may fit, and that what a server cuts in silence is no answer.
+
+Internals: the bounds on requests and waits are constants of the module.
+"""
 
 import asyncio
 

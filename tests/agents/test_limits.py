@@ -1,4 +1,7 @@
-"""Checks the pace that the calls of a proposer share, on a clock of its own and once over HTTP."""
+"""Checks the pace that the calls of a proposer share, on a clock of its own and once over HTTP.
+
+Internals: the pace runs on a clock of the test's own.
+"""
 
 import asyncio
 import time

@@ -2,7 +2,10 @@
 on its own request alone, however many wait beside it; memory and giving up; that nothing of this
 process is changed. Skipped where the extra `local` is absent. Adapters, templates and tools:
 test_local_templates.py; what is refused: test_local_refusals.py.
-Not covered: accelerators, and models whose answers mean something."""
+Not covered: accelerators, and models whose answers mean something.
+
+Internals: answers are held back in the model's batch, and its noise is compared with a slow one.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """Checks how a small local model is answered for token by token (agents/local_decoding.py): rows that
 join and leave, fronts that are read once, long rows and failures give what `generate` gives alone, for
 models of two kinds with random weights. Skipped where the extra `local` is absent. Not covered:
-accelerators, half precision."""
+accelerators, half precision.
+
+Internals: rows join and leave the decoder at chosen tokens, which no request can bring about.
+"""
 
 from __future__ import annotations
 

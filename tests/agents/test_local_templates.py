@@ -1,5 +1,9 @@
 """Checks adapters, chat templates and tools of models in this process (`hf:`), on a tiny Qwen2 made here.
-Skipped where the extra `local` is absent."""
+Skipped where the extra `local` is absent.
+
+Internals: the wording of a template and the reading of tool calls are pure functions, compared
+one by one.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,10 @@
 it sends, and what it makes of answers. Not covered: the Responses API, which it does not speak.
 Faults: test_chat_faults.py; settings and secrets: test_chat_settings.py; streams:
 test_chat_streams.py; optional parts of requests: test_chat_parts.py; the size of contexts:
-test_context.py."""
+test_context.py.
+
+Internals: the reading of replies is a pure function, and the client's pool is inspected.
+"""
 
 import asyncio
 import json

@@ -1,5 +1,8 @@
 """Checks that the published prediction records of ABD are read as they are, that a file of several
-models has to be asked for one, and that a broken line is named."""
+models has to be asked for one, and that a broken line is named.
+
+Internals: the reader of published records is called on lines that no session replays.
+"""
 
 import asyncio
 import gzip
@@ -9,8 +12,11 @@ import pytest
 from peirce.agents import open_model
 from peirce.agents.prediction_records import SCHEMA, UNNAMED
 from peirce.agents.recorded import read_record
-from peirce.records import DataError, UsageError
-from peirce.tasks.logic_answers import read_said
+from peirce.records import DataError, InputSet, UsageError, View
+from peirce.tasks import family
+from peirce.tools.logic import PUBLISHED
+
+PUBLIC = {"theory": {**PUBLISHED["TH3"].as_json(), "regime": "full"}}
 
 
 def record(instance="one", **fields):
@@ -24,7 +30,8 @@ def write(path, *rows):
 
 
 def formula_of(answer):
-    return read_said(answer.text, ("P", "Q", "R", "S", "Ab")).formula
+    view = View("one", "abd", "logic", (), PUBLIC, InputSet("none", ()))
+    return family("logic").said(view, answer.text)
 
 
 def test_a_formula_is_read_as_it_was_extracted_whatever_stands_in_it(tmp_path):

@@ -1,4 +1,7 @@
-"""Checks what prompts hold and what they leave out: structure, not wording."""
+"""Checks what prompts hold and what they leave out: structure, not wording.
+
+Internals: prompts are pure functions of a view, and a session would show only some of the views.
+"""
 
 import copy
 import json

@@ -1,5 +1,8 @@
 """Checks that recorded answers come back in their order, with the fields of their turn, from both
-forms of file, and that a broken file is named by file, line and field."""
+forms of file, and that a broken file is named by file, line and field.
+
+Internals: fields of a turn are read from the record before a proposer drops them.
+"""
 
 import asyncio
 import gzip

@@ -1,5 +1,8 @@
 """Checks that scripted proposers say what the script holds, turn by turn, that those of rules answer
-by what they are asked, and that the mender mends only what a counterexample shows it."""
+by what they are asked, and that the mender mends only what a counterexample shows it.
+
+Internals: tool messages of a conversation are built as the graphs build them.
+"""
 
 import ast
 import asyncio

@@ -1,6 +1,9 @@
 """Checks the prompts on labelled text: what each role shows and leaves out, that prompts asked of
 many rows share their beginning, that what they ask for is what the readers of answers take, and that
-their digest moves with every word."""
+their digest moves with every word.
+
+Internals: prompts are pure functions of a view, and their digest has to move with their words.
+"""
 
 import pytest
 from peirce.agents import text_blocks, text_prompts

@@ -1,4 +1,7 @@
-"""What a model is asked that writes a topic: the rules it is held to stand in each question."""
+"""What a model is asked that writes a topic: the rules it is held to stand in each question.
+
+Internals: prompts of a topic writer are pure functions, and generation would ask a model.
+"""
 
 from __future__ import annotations
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from peirce.graphs.runner import run_session
 from peirce.records import InputSet, Observation, Problem, StepRecord
-from peirce.sandbox import open_sandbox
 from peirce.store import Store
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
+import one_sandbox
+
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 
 
@@ -27,15 +27,31 @@ def answer(source: str, description: str = "a rule") -> str:
     return repr((description, source))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def closes_the_sandbox() -> Iterator[None]:
+    yield
+    one_sandbox.close()
+
+
 @pytest.fixture
-def play(tmp_path: Path) -> Callable[..., tuple[Store, str, list[StepRecord]]]:
+def play(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """play(proposer, problems, **settings) -> (store, session, steps); the store stays open."""
+    yield from playing(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def play_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
+    """As `play`, for sessions that all tests of a module read."""
+    yield from playing(tmp_path_factory.mktemp("played"))
+
+
+def playing(folder: Path) -> Iterator[Callable[..., Any]]:
     opened: list[Store] = []
 
     def run(
         proposer: Any, problems: Sequence[Problem], space: InputSet = SPACE, **settings: Any
     ) -> tuple[Store, str, list[StepRecord]]:
-        store = Store.open(tmp_path / f"store{len(opened)}.duckdb", write=True)
+        store = Store.open(folder / f"store{len(opened)}.duckdb", write=True)
         opened.append(store)
         known = {
             "task": "examples", "method": "abduce", "model": "scripted", "seed": 0,
@@ -43,14 +59,9 @@ def play(tmp_path: Path) -> Callable[..., tuple[Store, str, list[StepRecord]]]:
         }  # fmt: skip
         session = store.create_session(known, [(one, space) for one in problems])
 
-        async def whole() -> None:
-            sandbox = await open_sandbox("process", workers=1)
-            try:
-                await run_session(store, session, proposer=proposer, sandbox=sandbox)
-            finally:
-                await sandbox.close()
-
-        asyncio.run(whole())
+        one_sandbox.in_sandbox(
+            lambda one: run_session(store, session, proposer=proposer, sandbox=one)
+        )
         return store, session, list(store.steps(session))
 
     yield run
@@ -58,11 +69,11 @@ def play(tmp_path: Path) -> Callable[..., tuple[Store, str, list[StepRecord]]]:
         store.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_problem() -> Callable[..., Problem]:
     return problem
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_answer() -> Callable[..., str]:
     return answer

@@ -1,4 +1,7 @@
-"""A bank small enough to work by hand: six rows, four sentences, and what each says of each row."""
+"""A bank small enough to work by hand: six rows, four sentences, and what each says of each row.
+
+Internals: a reading of a bank is built by hand, with a judge and a model that are tables.
+"""
 
 from __future__ import annotations
 

@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from peirce.agents import prompts
 from peirce.agents.scripted import Scripted
 from peirce.records import Message, Reply, ToolCall, ToolSpec, Verdict, View
 
+NO_CALLS_LEFT = "No tool calls are left for this answer. Give the answer now, in the form above."
+EARLIER = "Hypotheses proposed so far:"
+UNREADABLE = (
+    "{count} earlier {answers} could not be read, because the form of the answer was not kept."
+)
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
 PLUS_ONE = "def f(x):\n    return x if x[0] in (3, 5) else [x[0] + 1]"
@@ -73,22 +77,22 @@ def test_a_model_that_calls_tools_beyond_the_limit_is_told_and_then_malformed(pl
     ((verdict, reason),) = outcomes(steps)
     assert verdict is Verdict.MALFORMED and reason.startswith("no_answer")
     first, second, third = (messages for _, messages, _ in spy.asked[:3])
-    told = [prompts.NO_CALLS_LEFT in str(messages) for messages in (first, second, third)]
+    told = [NO_CALLS_LEFT in str(messages) for messages in (first, second, third)]
     assert told == [False, False, True]
-    assert said_last(third) == ("user", prompts.NO_CALLS_LEFT)
+    assert said_last(third) == ("user", NO_CALLS_LEFT)
     paths = {one["path"] for one in store.calls(session)}
     assert {path for path in paths if "/tool/" in path} == {
         "step/1/propose/0/tool/0",
         "step/1/propose/1/tool/0",
     }
     # the next step has calls of its own again
-    assert prompts.NO_CALLS_LEFT not in str(spy.asked[3][1])
+    assert NO_CALLS_LEFT not in str(spy.asked[3][1])
 
 
 def test_a_model_that_answers_when_no_calls_are_left_is_judged(play, make_problem, make_answer):
     spy = Spy(Scripted([[call(2), make_answer(IDENTITY)]]))
     _, _, steps = play(spy, [make_problem(shown=SHOWN)], tool_calls=2)
-    assert said_last(spy.asked[1][1]) == ("user", prompts.NO_CALLS_LEFT)
+    assert said_last(spy.asked[1][1]) == ("user", NO_CALLS_LEFT)
     assert outcomes(steps) == [(Verdict.ACCEPTED, "")]
 
 
@@ -113,7 +117,7 @@ def test_a_later_prompt_lists_all_parsable_answers_and_counts_the_others(
     asked = [messages for _, messages, _ in spy.asked]
     assert [len(messages) for messages in asked] == [1] * 7
     texts = [messages[0]["content"] for messages in asked]
-    assert prompts.EARLIER not in texts[0] and "idea" not in texts[0]
+    assert EARLIER not in texts[0] and "idea" not in texts[0]
     ideas = [
         f"{n}. {word} idea" for n, word in enumerate(("first", "second", "third", "fourth"), 1)
     ]
@@ -123,7 +127,7 @@ def test_a_later_prompt_lists_all_parsable_answers_and_counts_the_others(
         lines = text.splitlines()
         assert [line for line in lines if line.endswith(" idea")] == ideas[:listed]
         counts = [
-            prompts.UNREADABLE.format(count=count, answers=answers)
+            UNREADABLE.format(count=count, answers=answers)
             for count, answers in ((1, "answer"), (2, "answers"))
         ]
         assert [line for line in lines if line in counts] == counts[unread - 1 : unread]

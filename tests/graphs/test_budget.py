@@ -1,4 +1,7 @@
-"""A session stops before it spends more than it may, leaves the rest open, and goes on from there."""
+"""A session stops before it spends more than it may, leaves the rest open, and goes on from there.
+
+Internals: the arithmetic of prices and limits is compared value by value.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from one_sandbox import in_sandbox
 from peirce.agents.limits import Estimated
 from peirce.agents.scripted import Scripted
 from peirce.config import BudgetConfig
 from peirce.graphs.budget import Budget, Prices, priced
 from peirce.graphs.runner import run_session
 from peirce.records import BudgetSpent, InputSet, Reply, Unavailable, Usage, UsageError
-from peirce.sandbox import open_sandbox
 from peirce.store import Store
 
 SHOWN = [([3], [3]), ([5], [5])]
@@ -59,18 +62,13 @@ def session_of(tmp_path, make_problem):
 
 
 def go(store, session, proposer, given=None, concurrency=1, **options):
-    async def whole():
-        sandbox = await open_sandbox("process", workers=1)
-        used = store.usage(session)["by_kind"].get("model", {})
-        try:
-            return await run_session(
-                store, session, proposer=proposer, sandbox=sandbox, concurrency=concurrency,
-                budget=Budget.of(given or {}, used), **options,
-            )  # fmt: skip
-        finally:
-            await sandbox.close()
-
-    return asyncio.run(whole())
+    used = store.usage(session)["by_kind"].get("model", {})
+    return in_sandbox(
+        lambda one: run_session(
+            store, session, proposer=proposer, sandbox=one, concurrency=concurrency,
+            budget=Budget.of(given or {}, used), **options,
+        )
+    )  # fmt: skip
 
 
 def rules(make_answer, count):

@@ -11,13 +11,12 @@ from pathlib import Path
 import peirce
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
+from one_sandbox import in_sandbox
 from peirce.agents import open_model
 from peirce.agents.scripted import Mender
 from peirce.config import MethodSettings
-from peirce.graphs import methods
-from peirce.graphs.abduce import METHOD
-from peirce.graphs.case import SessionSettings
-from peirce.graphs.memory import case_of
+from peirce.graphs import method, methods
+from peirce.graphs.memory import SessionSettings, case_of
 from peirce.graphs.steps import START_STATE
 from peirce.records import Verdict
 from peirce.sandbox import open_sandbox
@@ -58,17 +57,15 @@ class Recorder(AsyncCallbackHandler):
 def alone(proposer, problem, recorder=None, **settings):
     """(state, case) of one run of the graph without a store."""
 
-    async def whole():
-        sandbox = await open_sandbox("process", workers=1)
-        try:
-            course = SessionSettings(method=MethodSettings(**settings))
-            case = case_of(problem, proposer, sandbox, settings=course)
-            config = {"callbacks": [recorder] if recorder else []}
-            return await METHOD.graph.ainvoke(START_STATE, config, context=case), case
-        finally:
-            await sandbox.close()
+    async def run(sandbox):
+        case = case_of(
+            problem, proposer, sandbox, settings=SessionSettings(method=MethodSettings(**settings))
+        )
+        config = {"callbacks": [recorder] if recorder else []}
+        graph = method("abduce", "programs").graph
+        return await graph.ainvoke(START_STATE, config, context=case), case
 
-    return asyncio.run(whole())
+    return in_sandbox(run)
 
 
 def test_a_graph_runs_without_a_store_with_any_proposer(make_problem):
@@ -129,7 +126,9 @@ def test_callbacks_given_to_a_graph_alone_are_told_of_the_model(make_problem):
         sandbox = await open_sandbox("process", workers=1)
         try:
             case = case_of(make_problem(shown=SHOWN), proposer, sandbox)
-            await METHOD.graph.ainvoke(START_STATE, {"callbacks": [recorder]}, context=case)
+            await method("abduce", "programs").graph.ainvoke(
+                START_STATE, {"callbacks": [recorder]}, context=case
+            )
         finally:
             await sandbox.close()
             await proposer.close()

@@ -191,7 +191,7 @@ def drawn(seed):
     return draw.choice([1, 4, 24]), settings, answers, right
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(18))
 def test_the_bank_and_its_wrong_rows_are_those_of_a_plain_implementation(tmp_path, seed):
     count, settings, answers, right = drawn(seed)
     labels = [("yes", "no")[n % 2] for n in range(count)]
@@ -220,7 +220,7 @@ def test_the_bank_and_its_wrong_rows_are_those_of_a_plain_implementation(tmp_pat
 
 
 def test_the_drawn_sessions_hold_what_they_are_meant_to():
-    drawn_ones = [drawn(seed) for seed in range(24)]
+    drawn_ones = [drawn(seed) for seed in range(18)]
     banks = [reference(*one) for one in drawn_ones]
     assert any(count < settings["examples"] for count, settings, *_ in drawn_ones)
     assert any(settings["scale"] == 0 and wrong for (_, settings, *_), (_, wrong)

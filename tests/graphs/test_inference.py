@@ -1,15 +1,18 @@
-"""Every strategy on a bank worked by hand, by exact rules alone and with a model that is scripted."""
+"""Every strategy on a bank worked by hand, by exact rules alone and with a model that is scripted.
+
+Internals: strategies are called on a reading made by hand, and a session would read only its own
+bank.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import reading_bank as bank
-from peirce.agents.config_prompts import ConfigPrompts
-from peirce.agents.text_prompts import OWN
 from peirce.graphs.inference import (
     DOES_NOT_APPLY,
     NEEDS_MODEL,
@@ -21,8 +24,9 @@ from peirce.graphs.inference import (
     predict,
 )
 from peirce.graphs.inference.asking import place_of
-from peirce.records import Json, Message, Unavailable, UsageError
-from peirce.tools.label_scores import accuracy, macro_f1
+from peirce.graphs.memory import Settings, TextSettings, case_of
+from peirce.records import Json, Message, Problem, Unavailable, UsageError
+from peirce.tools import accuracy, macro_f1
 
 ASKING = [name for name in STRATEGIES if name not in ("best", "weighted")]
 
@@ -115,6 +119,18 @@ CONFIG = {
     "adaptive_inference": {"user": "${adaptive_info_prompt}\nText: ${text}"},
     "adaptive_selection": {"user": "${adaptive_info_prompt}\nText: ${text}"},
 }
+
+
+def words(kind: str) -> Any:
+    """The prompts of a problem that brings templates, or those of the package."""
+    public = {"labels": list(bank.LABELS), "columns": {"text": {"kind": "text", "about": ""}}}
+    problem = Problem(
+        "bank", "labels", "text", bank.view().shown, (), {**public, "templates": CONFIG}
+    )
+    settings = Settings(text=TextSettings(prompts=kind))
+    return case_of(problem, None, space=bank.view().space, settings=settings).prompts
+
+
 SHOWN_PATTERNS = "B(s0,s1,s2,s3)+C(s3,s4)+D()"
 
 
@@ -286,10 +302,8 @@ def test_one_step_names_the_pattern_that_the_answer_names() -> None:
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("examples", [0, 2])
-@pytest.mark.parametrize("prompts", [OWN, ConfigPrompts(CONFIG)], ids=["own", "config"])
-def test_prompts_ask_for_what_the_strategies_read(
-    name: str, examples: int, prompts: object
-) -> None:
+@pytest.mark.parametrize("prompts", ["own", "config"])
+def test_prompts_ask_for_what_the_strategies_read(name: str, examples: int, prompts: str) -> None:
     """An obedient model: it names the second pattern, finds all relevant, and grants."""
 
     async def ask(role: str, place: str, messages: Sequence[Message]) -> str:
@@ -304,7 +318,7 @@ def test_prompts_ask_for_what_the_strategies_read(
         return "Final answer: yes" if "/relevant/" in place else "Final answer: grant"
 
     table = {f"{t} says grant or deny.": (a, c, r) for t, (a, c, r) in bank.BANK.items()}
-    one = replace(bank.reading(table, ask=ask, examples=examples), prompts=prompts)
+    one = replace(bank.reading(table, ask=ask, examples=examples), prompts=words(prompts))
     got = predicted(name, one, bank.INPUTS[:1])
     # B grants r0; C, the second pattern, denies it; B 9 and A 7 against C 8
     assert got.codes == [0 if name == "two-step" else 1]

@@ -1,4 +1,7 @@
-"""What is chosen by validation rows, the upper bound beside, and pairs of texts the other way round."""
+"""What is chosen by validation rows, the upper bound beside, and pairs of texts the other way round.
+
+Internals: weights and choices are compared with those worked by hand from validation rows.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from peirce.graphs.inference import (
 from peirce.graphs.inference.choose import choose
 from peirce.graphs.inference.weighing import codes_on, gold
 from peirce.records import DataError, InputSet, Json, Message, Observation, UsageError, View
-from peirce.tools.label_scores import accuracy
+from peirce.tools import accuracy
 
 ROWS = tuple(
     Observation(one, bank.LABELS[code]) for one, code in zip(bank.INPUTS, bank.GOLD, strict=True)

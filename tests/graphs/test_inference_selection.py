@@ -1,5 +1,8 @@
 """Votes, the set of entries that differ, examples and scores: pure functions, each by hand or beside
-another way of working it out."""
+another way of working it out.
+
+Internals: votes, patterns and similarities are pure functions, compared one by one.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,8 @@ from peirce.graphs.inference.selection import (
     voted,
 )
 from peirce.records import BankEvent, UsageError
-from peirce.store.bank import Bank
-from peirce.tools.label_scores import accuracy, macro_f1
+from peirce.store import Bank
+from peirce.tools import accuracy, macro_f1
 
 
 def test_a_vote_is_won_by_weight_not_by_heads() -> None:

@@ -1,4 +1,7 @@
-"""`weighted`: what a regression over the sentences of a bank adds to their votes, and what it may read."""
+"""`weighted`: what a regression over the sentences of a bank adds to their votes, and what it may read.
+
+Internals: the regression's coefficients are compared with a slow one.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,8 @@ from peirce.graphs.inference import Entry, Predicted, Reading, predict, weighed
 from peirce.graphs.inference.logistic import Scale, chance, fitted
 from peirce.graphs.inference.weighing import gold
 from peirce.records import InputSet, Json, Observation, View
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import Rule, compile_sentence
-from peirce.tools.label_scores import accuracy
+from peirce.tools import accuracy
+from peirce.tools.judge import Prepared, Rule, compile_sentence
 
 PUBLIC = {"labels": ["cold", "warm"], "columns": {"text": {"kind": "text"}}, "shape": "text"}
 GOOD = [f"good{i}" for i in range(12)]

@@ -5,25 +5,19 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from one_sandbox import in_sandbox
 from peirce.agents import Refused
 from peirce.agents.scripted import Scripted
 from peirce.graphs.runner import run_session
 from peirce.records import ASKED_AGAIN, Reply, ToolCall, Unavailable
-from peirce.sandbox import open_sandbox
 
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
 
 
 def again(store, session, proposer, **options) -> dict:
-    async def whole() -> dict:
-        sandbox = await open_sandbox("process", workers=1)
-        try:
-            return await run_session(store, session, proposer=proposer, sandbox=sandbox, **options)
-        finally:
-            await sandbox.close()
-
-    return asyncio.run(whole())
+    run = lambda one: run_session(store, session, proposer=proposer, sandbox=one, **options)
+    return in_sandbox(run)
 
 
 def test_an_outage_fails_its_problem_alone_and_a_retry_goes_on(play, make_problem, make_answer):

@@ -1,5 +1,8 @@
 """Proposers of a user's own that say what cannot be: one sentence before anything is written, and
-the session goes on with the mended one. What such an object raises is the user's to read."""
+the session goes on with the mended one. What such an object raises is the user's to read.
+
+Internals: settings and finishes that a proposer may name are lists of the room.
+"""
 
 from __future__ import annotations
 

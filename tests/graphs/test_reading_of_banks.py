@@ -1,4 +1,7 @@
-"""What a reading makes of a bank: equal texts, abstentions, repeated answers, an interruption, shots."""
+"""What a reading makes of a bank: equal texts, abstentions, repeated answers, an interruption, shots.
+
+Internals: the order in which rows are asked is a function of its own.
+"""
 
 from __future__ import annotations
 

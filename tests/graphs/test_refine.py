@@ -7,17 +7,18 @@ import asyncio
 import re
 
 import pytest
-from peirce.graphs.case import SessionSettings
-from peirce.graphs.io import METHOD as IO
-from peirce.graphs.memory import case_of
-from peirce.graphs.refine import METHOD as REFINE
+from one_sandbox import in_sandbox
+from peirce.graphs import method
+from peirce.graphs.memory import SessionSettings, case_of
 from peirce.graphs.replay import replay_session
 from peirce.graphs.runner import run_session
 from peirce.graphs.steps import START_STATE
 from peirce.records import InputSet, Reply, ToolCall, UsageError
-from peirce.sandbox import open_sandbox
 from peirce.store import Store
 from peirce.tasks import family
+
+IO = method("io", "programs")
+REFINE = method("refine", "programs")
 
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 SHOWN = [([3], [3]), ([5], [6]), ([6], [8]), ([7], [9])]
@@ -173,14 +174,8 @@ def with_repair(tmp_path, model, repairer, problem, **settings):
     }  # fmt: skip
     session = store.create_session(known, [(problem, SPACE)])
 
-    async def whole():
-        sandbox = await open_sandbox("process", workers=1)
-        try:
-            await run_session(store, session, proposer=model, sandbox=sandbox, repairer=repairer)
-        finally:
-            await sandbox.close()
-
-    asyncio.run(whole())
+    run = lambda one: run_session(store, session, proposer=model, sandbox=one, repairer=repairer)
+    in_sandbox(run)
     return store, session
 
 
@@ -274,23 +269,20 @@ def test_io_asks_exactly_once_without_tools_and_feedback(play, make_problem, mak
 
 
 def test_both_run_by_themselves_with_their_own_settings(make_problem, make_answer):
-    async def alone(method, **settings):
-        sandbox = await open_sandbox("process", workers=1)
-        try:
-            course = SessionSettings(method=method.settings(**settings))
-            repairer = Repairs(make_answer, WHOLE)
-            case = case_of(
-                make_problem(shown=SHOWN), Mends(make_answer), sandbox,
-                settings=course, repairer=repairer,
-            )  # fmt: skip
-            state = await method.graph.ainvoke(START_STATE, context=case)
-            return state["stop"], judged(case.ledger.steps)
-        finally:
-            await sandbox.close()
+    async def alone(sandbox, method, **settings):
+        course = SessionSettings(method=method.settings(**settings))
+        repairer = Repairs(make_answer, WHOLE)
+        case = case_of(
+            make_problem(shown=SHOWN), Mends(make_answer), sandbox,
+            settings=course, repairer=repairer,
+        )  # fmt: skip
+        state = await method.graph.ainvoke(START_STATE, context=case)
+        return state["stop"], judged(case.ledger.steps)
 
-    assert asyncio.run(alone(IO)) == ("answered", [["inconsistent"]])
-    assert asyncio.run(alone(REFINE)) == ("target", [["inconsistent"], ["accepted"]])
-    mended = asyncio.run(alone(REFINE, repair="by hand"))
+    run = lambda *args, **settings: in_sandbox(lambda one: alone(one, *args, **settings))
+    assert run(IO) == ("answered", [["inconsistent"]])
+    assert run(REFINE) == ("target", [["inconsistent"], ["accepted"]])
+    mended = run(REFINE, repair="by hand")
     assert mended == ("target", [["inconsistent", "accepted"]])
 
 

@@ -10,42 +10,34 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from one_sandbox import in_sandbox
 from peirce.agents.scripted import Scripted
 from peirce.graphs.replay import replay_session
-from peirce.sandbox import open_sandbox
-from peirce.store import Store
-from peirce.store.vectors import decode, encode
+from peirce.store import Store, decode_vector, encode_vector
 
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
 PLUS_ONE = "def f(x):\n    return x if x[0] in (3, 5) else [x[0] + 1]"
 
 
-@pytest.fixture
-def recorded(play, make_problem, make_answer) -> tuple[Path, str]:
+@pytest.fixture(scope="module")
+def recorded(play_once, make_problem, make_answer) -> tuple[Path, str]:
     replies = [make_answer(IDENTITY), "prose", make_answer(PLUS_ONE)]
     problems = [make_problem(name, SHOWN, [([7], [8])]) for name in ("one", "two")]
-    store, session, _ = play(Scripted(replies), problems)
+    store, session, _ = play_once(Scripted(replies), problems)
     store.close()
     return store.path, session
 
 
 def replay(path: Path, session: str, live: bool = False) -> dict:
-    async def whole() -> dict:
-        with Store.open(path, write=False) as store:
-            if not live:
-                return await replay_session(store, session)
-            sandbox = await open_sandbox("process", workers=1)
-            try:
-                return await replay_session(store, session, sandbox=sandbox, live=True)
-            finally:
-                await sandbox.close()
-
-    return asyncio.run(whole())
+    with Store.open(path, write=False) as store:
+        if live:
+            return in_sandbox(lambda one: replay_session(store, session, sandbox=one, live=True))
+        return asyncio.run(replay_session(store, session))
 
 
 def altered(path: Path, sql: str, parameters: tuple = ()) -> Path:
-    """A copy of the store in which `sql` was run."""
+    """A copy of the store in which `sql` was run, in the place of the one before."""
     copy = path.with_name("altered.duckdb")
     shutil.copy(path, copy)
     with duckdb.connect(str(copy)) as connection:
@@ -108,9 +100,11 @@ def test_one_altered_code_is_named(recorded):
             "SELECT v.digest, v.data FROM vector v JOIN prediction p ON v.digest = p.codes "
             "WHERE p.problem = 'one' AND p.step = 3"
         ).fetchall()
-    codes = np.array(decode(blob))
+    codes = np.array(decode_vector(blob))
     codes[4] += 1
-    copy = altered(path, "UPDATE vector SET data = ? WHERE digest = ?", (encode(codes), digest))
+    copy = altered(
+        path, "UPDATE vector SET data = ? WHERE digest = ?", (encode_vector(codes), digest)
+    )
     found = {
         (step, name) for problem, step, name in fields(replay(copy, session)) if problem == "one"
     }

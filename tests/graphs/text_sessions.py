@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -60,17 +61,28 @@ class Played:
         with closing(Store.open(self.path, write=False)) as store:
             return read(store)
 
+    @cached_property
+    def _found(self) -> tuple[list[StepRecord], list[dict[str, Any]], list[dict[str, Any]]]:
+        """Steps, bank and calls, of one look: opening a store takes longer than reading it."""
+        return self._read(
+            lambda store: (
+                list(store.steps(self.session)),
+                list(store.bank(self.session)),
+                list(store.calls(self.session)),
+            )
+        )
+
     @property
     def steps(self) -> list[StepRecord]:
-        return list(self._read(lambda store: list(store.steps(self.session))))
+        return list(self._found[0])
 
     @property
     def bank(self) -> list[dict[str, Any]]:
-        return list(self._read(lambda store: store.bank(self.session)))
+        return list(self._found[1])
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        return list(self._read(lambda store: store.calls(self.session)))
+        return list(self._found[2])
 
     @property
     def digest(self) -> str:
@@ -83,6 +95,11 @@ class Played:
 
 
 def begin(path: Path, one: Problem, model: Any, method: str = "hypogenic", **text: Json) -> str:
+    with closing(Store.open(path, write=True)) as store:
+        return created(store, one, model, method, **text)
+
+
+def created(store: Store, one: Problem, model: Any, method: str, **text: Json) -> str:
     settings = TextSettings(**{**method_named(method, "text").text, "inference": None, **text})
     known = {
         "task": "labels", "method": method, "model": "scripted", "seed": 0,
@@ -90,8 +107,7 @@ def begin(path: Path, one: Problem, model: Any, method: str = "hypogenic", **tex
         "max_bad": None,
     }  # fmt: skip
     space = InputSet("space", tuple(row.input for row in one.shown[:5]))
-    with closing(Store.open(path, write=True)) as store:
-        return store.create_session(known, [(one, space)])
+    return store.create_session(known, [(one, space)])
 
 
 def go_on(path: Path, session: str, model: Any, **options: Any) -> Played:
@@ -104,8 +120,11 @@ def go_on(path: Path, session: str, model: Any, **options: Any) -> Played:
 def play(path: Path, one: Problem, model: Any, method: str = "hypogenic", concurrency: int = 4,
          **text: Json) -> Played:  # fmt: skip
     """A whole session in a new store at `path`."""
-    session = begin(path, one, model, method, **text)
-    return go_on(path, session, model, concurrency=concurrency)
+    with closing(Store.open(path, write=True)) as store:
+        session = created(store, one, model, method, **text)
+        return Played(path, session, asyncio.run(
+            run_session(store, session, proposer=model, sandbox=None, concurrency=concurrency)
+        ))  # fmt: skip
 
 
 HYPOTHESIS = re.compile(r"^Hypothesis: (.*)$", re.M)

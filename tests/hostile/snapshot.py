@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from peirce.sandbox.process import HARNESS
+import peirce.sandbox
 
+HARNESS = Path(peirce.sandbox.__file__).parent / "inside" / "harness.py"  # in each command line
 MARK = "peirce-hostile"  # in the name of everything that an attack may leave
 SIGNALS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT, signal.SIGHUP, signal.SIGTERM, signal.SIGIO, signal.SIGURG)  # fmt: skip
 FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", "/dev", "/etc", "/root")

@@ -46,7 +46,7 @@ def loop() -> Iterator[asyncio.Runner]:
         yield runner
 
 
-@pytest.fixture(scope="module", params=backends())
+@pytest.fixture(scope="module")
 def room(request: pytest.FixtureRequest, loop: asyncio.Runner) -> Iterator[Room]:
     with Scene() as scene:
 
@@ -65,7 +65,28 @@ def room(request: pytest.FixtureRequest, loop: asyncio.Runner) -> Iterator[Room]
             loop.run(opened.sandbox.close())
 
 
-@pytest.mark.parametrize(("name", "inputs"), CASES, ids=["-".join(case) for case in CASES])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every attack on every backend. On Docker, where each costs several times as much, the first
+    attack of each category runs with every change and the others by `make soak`."""
+    if "inputs" not in metafunc.fixturenames:
+        return
+    first: dict[str, str] = {}
+    for name in sorted(ATTACKS):
+        first.setdefault(ATTACKS[name].category, name)
+    sample = {(name, "small") for name in first.values()}
+    metafunc.parametrize(
+        ("room", "name", "inputs"),
+        [
+            pytest.param(backend, *case, id="-".join((backend, *case)), marks=marks)
+            for backend in backends()
+            for case in CASES
+            for marks in [[pytest.mark.soak] if backend == "docker" and case not in sample else []]
+        ],
+        indirect=["room"],
+        scope="module",
+    )
+
+
 def test_a_hostile_hypothesis_gets_its_verdict_and_nothing_else(
     loop: asyncio.Runner, room: Room, name: str, inputs: str
 ) -> None:
@@ -213,6 +234,7 @@ def test_what_an_attack_does_without_a_sandbox_is_seen(name: str, tmp_path: Path
     assert any(complaint in one for one in told), told
 
 
+@pytest.mark.parametrize("room", backends(), indirect=True, scope="module")
 def test_an_honest_hypothesis_gives_no_complaint(loop: asyncio.Runner, room: Room) -> None:
     for inputs in ("small", "large"):
         batch, told = loop.run(

@@ -1,4 +1,7 @@
-"""Stores for the studies: sessions written as a run writes them, with outputs and marks of the test's own."""
+"""Stores for the studies: sessions written as a run writes them, with outputs and marks of the test's own.
+
+Internals: a study is computed with choices that the command line bounds.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Checks how predictions of exception rules are chosen and counted: on records written by hand, and
-on small worlds judged by the solver. What is expected of the worlds is counted by hand beside them."""
+on small worlds judged by the solver. What is expected of the worlds is counted by hand beside them.
+
+Internals: records are written by hand, with modes and parts that few sessions would show.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,9 @@ from peirce.reports import (
 )
 from peirce.reports.abd_groups import Run
 from peirce.reports.abd_records import Attempt, Facts, Record, choose, pattern_of
-from peirce.tasks.logic import FAMILY
+from peirce.tasks import family
 from peirce.tasks.logic_measures import Measured, Part
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.theories import PUBLISHED
+from peirce.tools.logic import PUBLISHED, read_formula
 from peirce.tools.solve import Solver
 
 
@@ -67,7 +69,7 @@ def judged(one, *answers, evaluator="exact", solver="fast", refined=False):
     async def ask():
         opened = Solver(solver)
         try:
-            judging = Judging(FAMILY.by(evaluator), evaluator, Oracles(solve=opened))
+            judging = Judging(family("logic").by(evaluator), evaluator, Oracles(solve=opened))
             (record,) = await judging.records([Said(one, answers, refined)])
             (described,) = await judging.described([one])
             return record, described

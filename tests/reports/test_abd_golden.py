@@ -2,7 +2,10 @@
 prediction of a session, the expectation computed from what the row records, under both evaluators.
 
 In the partial regime the released prompt cost is that of whatever completion Z3 returned; expected
-here is the least one with the stored bounds, which the rows record as well."""
+here is the least one with the stored bounds, which the rows record as well.
+
+Internals: metrics are compared record by record with the published ones.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,8 @@ from peirce.agents.prediction_records import SCHEMA, read_predictions
 from peirce.commands.score.rule_records import Judging, Said
 from peirce.records import Oracles
 from peirce.reports import abd, abd_beside
-from peirce.tasks import task
-from peirce.tasks.logic import FAMILY
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.theories import SIGNATURE
+from peirce.tasks import family, task
+from peirce.tools.logic import SIGNATURE, read_formula
 from peirce.tools.solve import Solver
 
 CLASSES = 10
@@ -56,7 +57,9 @@ def counted(request, golden, problems, tmp_path_factory):
     async def judge():
         solver = Solver()
         try:
-            judging = Judging(FAMILY.by(request.param), request.param, Oracles(solve=solver))
+            judging = Judging(
+                family("logic").by(request.param), request.param, Oracles(solve=solver)
+            )
             return await judging.records(
                 [Said(problems[row["instance_id"]], [answer])
                  for row, answer in zip(golden, answers, strict=True)]
@@ -176,7 +179,9 @@ def beside(request, problems):
     async def judge():
         solver = Solver()
         try:
-            judging = Judging(FAMILY.by(request.param), request.param, Oracles(solve=solver))
+            judging = Judging(
+                family("logic").by(request.param), request.param, Oracles(solve=solver)
+            )
             return await judging.known(list(problems.values()))
         finally:
             await solver.close()

@@ -1,5 +1,8 @@
 """Baselines on labelled text: what they learn and from which rows, and what is said of a result that
-does not beat them."""
+does not beat them.
+
+Internals: each baseline's predictions are compared with those worked by hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the data of a session is called: by one rule in evaluations and in studies."""
+"""What the data of a session is called: by one rule in evaluations and in studies.
+
+Internals: the name of the data is asked for one session at a time, before any table is made.
+"""
 
 from __future__ import annotations
 

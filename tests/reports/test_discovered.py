@@ -1,4 +1,8 @@
-"""Discovery scores of a session, from the store alone: of sets whose labels were made, and of no other."""
+"""Discovery scores of a session, from the store alone: of sets whose labels were made, and of no other.
+
+Internals: scores of a session without a generated rule are asked for directly, and no table shows
+them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,6 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce import tasks_generate
 from peirce.agents.scripted import Answering
 from peirce.records import Observation, Problem
 from peirce.reports.discovered import NAMES, discovered
@@ -20,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 def admission(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data set of our own in the published layout."""
     out = tmp_path_factory.mktemp("made") / "sets"
-    tasks_generate("labels", out=out, problems=1, seed=5)
+    peirce.tasks_generate("labels", out=out, problems=1, seed=5)
     return next(out.rglob("config.yaml")).parent
 
 

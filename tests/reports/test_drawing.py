@@ -1,4 +1,7 @@
-"""`peirce tasks show` draws grids as lines of digits, in colours on a terminal that has them."""
+"""`peirce tasks show` draws grids as lines of digits, in colours on a terminal that has them.
+
+Internals: lines are drawn for terminals of several widths and colours.
+"""
 
 from __future__ import annotations
 

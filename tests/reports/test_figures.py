@@ -1,5 +1,8 @@
 """Figures as a reader sees them: words stay within the edges and apart from each other, axes hold
-what can be. What is drawn is compared nowhere pixel by pixel."""
+what can be. What is drawn is compared nowhere pixel by pixel.
+
+Internals: figures are measured as objects before they become files.
+"""
 
 from __future__ import annotations
 

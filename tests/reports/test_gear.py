@@ -1,5 +1,8 @@
 """The GEAR scores of a problem and of a session, worked by hand, with each rule that is easy to
-get wrong."""
+get wrong.
+
+Internals: scores of single problems are worked by hand from steps that are written here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`peirce eval gear SESSION… --out DIR` from a store alone: what it writes, what it leaves out."""
+"""`peirce eval gear SESSION… --out DIR` from a store alone: what it writes, what it leaves out.
+
+Internals: the rows of a session are read as the tables read them, and plotting is taken away.
+"""
 
 from __future__ import annotations
 

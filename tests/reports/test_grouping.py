@@ -1,4 +1,7 @@
-"""Settings and averages: by data set, model and n, and over data sets, which are named."""
+"""Settings and averages: by data set, model and n, and over data sets, which are named.
+
+Internals: entries of settings and averages are written by hand.
+"""
 
 from __future__ import annotations
 

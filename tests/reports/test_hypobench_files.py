@@ -1,4 +1,7 @@
-"""`peirce eval hypobench SESSION… --out DIR`: tables and figures of the paper, from small sessions."""
+"""`peirce eval hypobench SESSION… --out DIR`: tables and figures of the paper, from small sessions.
+
+Internals: entries and layouts are compared with the paper's tables before they are printed.
+"""
 
 from __future__ import annotations
 

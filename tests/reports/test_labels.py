@@ -1,4 +1,7 @@
-"""Accuracy and macro F1 of predicted labels against values worked by hand, and their intervals."""
+"""Accuracy and macro F1 of predicted labels against values worked by hand, and their intervals.
+
+Internals: intervals and inferred labels are compared with values worked by hand.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ outputs, on random cases: undefined, exceptions, duplicates, unhashable outputs,
 Here outputs become codes by the coder of the sandbox and go the way of stored sessions; the
 reference sees the raw outputs alone and shares no code with it. Not covered: the sandbox itself
 (tests/sandbox).
+
+Internals: scores of one problem are computed from predictions that no sandbox returned.
 """
 
 from __future__ import annotations
@@ -29,9 +31,8 @@ from peirce.records import (
     Verdict,
 )
 from peirce.reports import gear
-from peirce.sandbox.inside.canonical import Unrepresentable, coder, equal
-from peirce.tools.gear_bounds import beta_bounds, scatter_point
-from peirce.tools.novelty import Coverage
+from peirce.sandbox import Unrepresentable, code_of, equal
+from peirce.tools import Coverage, beta_bounds, scatter_point
 
 
 class Raised:
@@ -211,7 +212,6 @@ def reference(shown, hidden, n, rows, expected):
 
 
 def predictions(outputs):
-    code = coder()
     codes = np.zeros(len(outputs), np.int64)
     reasons = np.zeros(len(outputs), np.uint8)
     for i, value in enumerate(outputs):
@@ -219,7 +219,7 @@ def predictions(outputs):
             if value is Raised:
                 reasons[i] = 1
             else:
-                codes[i] = int.from_bytes(code(value), "little", signed=True)
+                codes[i] = code_of(value)
         except Unrepresentable:
             reasons[i] = 2
     return Predictions(codes, reasons, ("ValueError", "unrepresentable"))

@@ -1,4 +1,7 @@
-"""Ratios of sums and their intervals, compared with clusters drawn again in a loop."""
+"""Ratios of sums and their intervals, compared with clusters drawn again in a loop.
+
+Internals: ratios and their intervals are pure functions, compared with resampling in a loop.
+"""
 
 from __future__ import annotations
 

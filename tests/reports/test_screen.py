@@ -1,4 +1,7 @@
-"""The live screen and the readable prints: what they show, and that text is shown, not obeyed."""
+"""The live screen and the readable prints: what they show, and that text is shown, not obeyed.
+
+Internals: the screen is drawn to a console and on a clock of the test's own.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Bootstrap intervals over problems: known values, missing values, seeds, and how often a 95%
-interval holds the truth."""
+interval holds the truth.
+
+Internals: intervals are pure functions of numbers, compared with known values.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,10 @@ test_study_figures.py.
 
 The stores hold sessions written as a run writes them, with outputs and marks of the test's own.
 Not covered: the scores and draws themselves (tests/tools/test_studies.py), sessions of a real run
-(tests/api/test_study_verb.py)."""
+(tests/api/test_study_verb.py).
+
+Internals: sessions are joined without computing a study, and tables are compared as rows.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ from peirce.records import (
 )
 from peirce.reports import study_tables, tables
 from peirce.reports.joining import Sources, joined
+from peirce.reports.studies import Choices
+from peirce.tools import contexts_of, hidden_draws
 from study_shelf import SHOWN, Shelf, judged, problem, row_of
 
 TABLE = "def f(x):\n    return {(0,): [0], (1,): [1]}[tuple(x)]"
@@ -40,6 +45,12 @@ def test_memorising_hypotheses_are_counted_and_a_study_can_be_without_them(shelf
     other.session((problem("p", hidden), honest), model="able")
     assert other.study(name)["rows"] == without["rows"]
     other.store.close()
+
+
+def test_unless_asked_five_draws_and_two_hundred_contexts_are_made():
+    chosen = Choices()
+    assert hidden_draws(10, 2, chosen.draws, "").shape == (5, 2)
+    assert contexts_of(40, 2, chosen.contexts, "").shape == (200, 2)
 
 
 # --- what is joined ------------------------------------------------------------

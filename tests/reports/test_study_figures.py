@@ -1,5 +1,8 @@
 """The studies' figures from a store against loops over problems, hypotheses and draws, and their tables
-and plots. What is joined and left out: test_studies.py."""
+and plots. What is joined and left out: test_studies.py.
+
+Internals: tables and plots are made of studies that are computed here in loops.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from peirce.reports import study_figures, study_tables, tables
 from peirce.reports.joining import Sources, joined
 from peirce.reports.plotting import rendered
 from peirce.reports.studies import CONTEXT_SIZES, HIDDEN
-from peirce.tools import studies
+from peirce.tools import hidden_draws
 from study_shelf import MARKS, SHOWN, judged, problem, row_of
 
 # --- figures ---------------------------------------------------------------------
@@ -58,7 +61,7 @@ def prepared(shelf, known, m, draws=5):
             range(len(hidden)), key=lambda i: canonical_json([[hidden[i][0]], [hidden[i][1]]])
         )
         sets = [{(i, o) for i, o in enumerate(h[1]) if o is not None} for h in some]
-        drawn = studies.hidden_draws(len(hidden), m, draws, f"0 {one.key}").tolist()
+        drawn = hidden_draws(len(hidden), m, draws, f"0 {one.key}").tolist()
         passing = [
             [all(h[2][order[place]] is True for place in draw) for draw in drawn] for h in some
         ]

@@ -1,4 +1,7 @@
-"""Pass rates and Top-1/2/3, worked by hand, of one round and of several."""
+"""Pass rates and Top-1/2/3, worked by hand, of one round and of several.
+
+Internals: pass rates of single problems are worked by hand from steps that are written here.
+"""
 
 from __future__ import annotations
 

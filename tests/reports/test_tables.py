@@ -1,4 +1,7 @@
-"""Tables as text, Markdown and CSV, compared whole."""
+"""Tables as text, Markdown and CSV, compared whole.
+
+Internals: tables are compared whole with what three writers make of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What is said of sessions on labelled text: at the start, at the end, and of several together."""
+"""What is said of sessions on labelled text: at the start, at the end, and of several together.
+
+Internals: banners and comparisons are made of results that are written by hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Figures and tables of trainings, from logs that are written by hand."""
+"""Figures and tables of trainings, from logs that are written by hand.
+
+Internals: figures and tables are made of logs that are written by hand.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,7 @@ from pathlib import Path
 import pytest
 from peirce.reports import plotting, training_figures, training_tables, writing
 from peirce.reports.training_runs import BESIDE, Run, runs
-from peirce.store.trainings import Point
-from peirce.training.dpo.settings import TrainConfig
+from peirce.store import Point
 
 STAGES = ("parsing", "consistency", "gear")
 

@@ -1,4 +1,7 @@
-"""The live picture of a training, as a terminal shows it."""
+"""The live picture of a training, as a terminal shows it.
+
+Internals: the screen is drawn on a clock of the test's own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Files that are written together: all of them or none."""
+"""Files that are written together: all of them or none.
+
+Internals: a group of files is broken off at each point of its writing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every backend that can be had here. Where one cannot, its tests are skipped and the line says why."""
+"""Every backend that can be had here. Where one cannot, its tests are skipped and the line says why.
+
+Internals: the engine's connection says whether the Docker backend can be had here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sandboxes of the docker backend, and a look at their containers from outside."""
+"""Sandboxes of the docker backend, and a look at their containers from outside.
+
+Internals: containers are looked at from outside, by the engine's own client.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Sources that keep state, that reach out of their namespace, and ordinary ones (`sources/`), and their
-outcomes in namespaces of their own or in one that they share."""
+outcomes in namespaces of their own or in one that they share.
+
+Internals: sources are classified and compiled in this process, as a worker does it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """The equality rule: one form for equal values, different forms for different ones, compared with
-a naive definition of the rule; the fast path and the slow path give the same codes."""
+a naive definition of the rule; the fast path and the slow path give the same codes.
+
+Internals: the bytes of the equality rule are compared with a naive definition of it.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.sandbox.inside.canonical import (
-    Unrepresentable,
-    canonical_bytes,
-    code_bytes,
-    code_of,
-    coder,
-    equal,
-    plain,
-    stored_bytes,
-)
+from peirce.sandbox import Unrepresentable, code_of, equal
+from peirce.sandbox.inside.canonical import canonical_bytes, code_bytes, coder, plain, stored_bytes
 
 AWKWARD = [0, 1, True, False, 1.0, -0.0, 0.5, math.nan, math.inf, -math.inf, None, "", "1", "\ud800",
            2**31, -(2**31) - 1, 2**63, 2**200, float(2**70), 1e300, "N", "i"]  # fmt: skip

@@ -2,6 +2,8 @@
 test_service.py.
 
 Attacks are in tests/hostile, what is one backend's own in the files beside this one.
+
+Internals: what backends answer is compared with the loop over inputs run in this process.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Limits
-from peirce.sandbox.inside.canonical import Unrepresentable, code_of
+from peirce.sandbox import Unrepresentable, code_of
 from peirce.sandbox.inside.tolerance import coder, normaliser
 from peirce.sandbox.inside.trial import Inputs, Trial
 

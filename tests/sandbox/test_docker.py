@@ -1,5 +1,8 @@
 """What is the docker backend's own: its containers and what a crash leaves. The engine and the stream to
-it: test_docker_engine.py. What every backend must do is in the conformance suite."""
+it: test_docker_engine.py. What every backend must do is in the conformance suite.
+
+Internals: containers, their labels and their cleaning are seen by the engine's client alone.
+"""
 
 from __future__ import annotations
 

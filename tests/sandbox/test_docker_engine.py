@@ -1,4 +1,7 @@
-"""The docker backend's connection to the engine: its stream, and the one sentence without one."""
+"""The docker backend's connection to the engine: its stream, and the one sentence without one.
+
+Internals: the stream's frames are cut at every byte, and engines are replaced by broken ones.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """The modules that a source may use and stay stateless: no permitted name is or holds anything that
-changes, and nothing of them is imported late."""
+changes, and nothing of them is imported late.
+
+Internals: the list of permitted names is gone through name by name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The image: named by what is in it, made without a registry, the same to run in from a Dockerfile."""
+"""The image: named by what is in it, made without a registry, the same to run in from a Dockerfile.
+
+Internals: the image's name and content are computed without running it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """The pool of zygotes: safe to cancel at any moment, mended when a zygote dies; and nothing that a
-zygote says is believed unchecked. How it serves is in test_conformance.py."""
+zygote says is believed unchecked. How it serves is in test_conformance.py.
+
+Internals: zygotes are killed and replaced by ones that lie, and no face hands them out.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
-from peirce.sandbox import open_sandbox, pool
+from peirce.sandbox import code_of, open_sandbox, pool
 from peirce.sandbox.inside import frames
-from peirce.sandbox.inside.canonical import code_of
 from peirce.sandbox.link import Lost
 from peirce.sandbox.process import ProcessSandbox, start_zygote
 from peirce.sandbox.received import checked_batch

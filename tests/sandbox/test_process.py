@@ -1,5 +1,8 @@
 """The layers of the backend `process`. What it answers is in test_conformance.py, what it withstands
-in tests/hostile."""
+in tests/hostile.
+
+Internals: a zygote is started without the layers that the backend would insist on.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """The classification of sources by the state that they could keep: what holds state is never called
 stateless, what reaches out of its namespace is never called its own, and what language models
 usually write is stateless, which is what keeps the sandbox fast. Sources put together at random:
-test_state_composed.py; the modules that a source may use: test_harmless.py."""
+test_state_composed.py; the modules that a source may use: test_harmless.py.
+
+Internals: the class of a source is asked for directly, and a run shows only its outcome.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peirce.records import InputSet, View
 from peirce.sandbox.inside.state import Reach, reach
-from peirce.tasks.program_answers import read_answer
+from peirce.tasks import family
 from state_sources import fresh, judge, shared, sources
 
 STATELESS, OWN, BEYOND = Reach
@@ -85,7 +89,9 @@ def test_the_recorded_answers_of_gpt4_are_stateless_but_for_a_foreign_import(
 ) -> None:
     recorded = json.loads((shared_data / "recorded" / "gpt4_list_function_python.json").read_text())
     answers = [a for p in recorded["problems"] for t in p["turns"] for a in t["responses"]]
-    texts = [read_answer(answer, "fenced_function").text for answer in answers]
+    view = View("recorded", "list_functions", "programs", (), {}, InputSet("none", ()))
+    read = family("programs").parse
+    texts = [read(view, answer, "fenced_function")[0].text for answer in answers]
     judged = [judge(text, "fn") for text in texts]
     assert Counter(judged) == {STATELESS: 1_104, BEYOND: 1}
     assert "numpy" in texts[judged.index(BEYOND)]

@@ -1,4 +1,7 @@
-"""Sources put together at random: what their class promises, against what happens."""
+"""Sources put together at random: what their class promises, against what happens.
+
+Internals: the class of a source is asked for directly, and a run shows only its outcome.
+"""
 
 from __future__ import annotations
 

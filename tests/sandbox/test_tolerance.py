@@ -1,4 +1,7 @@
-"""Rules of equality: what of an output does not count, in the parent and in the child alike."""
+"""Rules of equality: what of an output does not count, in the parent and in the child alike.
+
+Internals: the normal form of values is compared with both sides' implementation of it.
+"""
 
 from __future__ import annotations
 

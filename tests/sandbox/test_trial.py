@@ -1,5 +1,8 @@
 """The loop over inputs: the tick in `while` loops changes no legal computation and ends endless
-ones after the same count everywhere; each input is a fresh copy. Runs in this process."""
+ones after the same count everywhere; each input is a fresh copy. Runs in this process.
+
+Internals: the loop over inputs runs in this process, where its ticks can be counted.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Limits
-from peirce.sandbox.inside.canonical import code_of
+from peirce.sandbox import code_of
 from peirce.sandbox.inside.trial import Inputs, Trial
 
 

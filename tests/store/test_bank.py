@@ -1,4 +1,7 @@
-"""The bank's fold against arithmetic done by hand."""
+"""The bank's fold against arithmetic done by hand.
+
+Internals: the fold of events is compared with arithmetic by hand, event by event.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from typing import Any
 
 import pytest
 from peirce.records import BankEvent, EventKind, StepRecord
-from peirce.store import Store
-from peirce.store.bank import Bank, folded
+from peirce.store import Bank, Store
+from peirce.store.bank import folded
 
 
 def fold(log: Sequence[BankEvent], alpha: float) -> list[dict[str, Any]]:

@@ -1,4 +1,7 @@
-"""How a bank grew, against a log worked out by hand."""
+"""How a bank grew, against a log worked out by hand.
+
+Internals: the growth of a bank is computed from events that no session wrote.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the writer commits together, where changes come from many problems at once."""
+"""What the writer commits together, where changes come from many problems at once.
+
+Internals: commits are counted at the writer, which a store hides.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The digest: the same for the same findings in whatever order they came, another for any other."""
+"""The digest: the same for the same findings in whatever order they came, another for any other.
+
+Internals: a stored vector is altered bit by bit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Exports read back by others hold what the session holds."""
+"""Exports read back by others hold what the session holds.
+
+Internals: the exported columns are compared with the list that the schema declares.
+"""
 
 from __future__ import annotations
 

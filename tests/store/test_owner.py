@@ -1,4 +1,7 @@
-"""Reading a store while a run owns it: every verb answers, and nothing can be written."""
+"""Reading a store while a run owns it: every verb answers, and nothing can be written.
+
+Internals: a visitor speaks to the owner's socket byte by byte.
+"""
 
 from __future__ import annotations
 

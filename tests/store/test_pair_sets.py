@@ -1,4 +1,7 @@
-"""Sets of pairs in a store: what is written comes back, and a store of version 3 gets the tables."""
+"""Sets of pairs in a store: what is written comes back, and a store of version 3 gets the tables.
+
+Internals: stores of version 3 are made from the tables that version 4 added.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Opening a store, its versions, and its sessions by name and status."""
+"""Opening a store, its versions, and its sessions by name and status.
+
+Internals: stores of other versions are made by hand, and connections are counted.
+"""
 
 from __future__ import annotations
 

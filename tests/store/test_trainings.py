@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from peirce.records import StoreError
-from peirce.store import Store
-from peirce.store.trainings import Point
+from peirce.store import Point, Store
 
 
 @pytest.fixture

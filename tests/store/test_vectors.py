@@ -1,4 +1,7 @@
-"""The codec of vectors: what goes in comes out bit by bit, and an altered blob is found."""
+"""The codec of vectors: what goes in comes out bit by bit, and an altered blob is found.
+
+Internals: the codec is compared bit by bit, and blobs are altered.
+"""
 
 from __future__ import annotations
 

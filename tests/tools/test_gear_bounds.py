@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peirce.tools import gear
-from peirce.tools.gear_bounds import beta_bounds, scatter_point, undefined_as_output
+from peirce.tools import beta_bounds, gear, scatter_point, undefined_as_output
 
 
 @st.composite

@@ -1,4 +1,7 @@
-"""Memorising hypotheses: flagged by what they do and by what their source holds, both."""
+"""Memorising hypotheses: flagged by what they do and by what their source holds, both.
+
+Internals: both signs of memorising are functions of their own, which are checked apart.
+"""
 
 from __future__ import annotations
 

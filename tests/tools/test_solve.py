@@ -1,4 +1,7 @@
-"""The oracle `solve`: the fast path, Z3 in a process, and limits that are reasons."""
+"""The oracle `solve`: the fast path, Z3 in a process, and limits that are reasons.
+
+Internals: the solver's process and its limits are replaced by others.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,8 @@ import json
 
 import pytest
 from peirce.records import InputSet, Unavailable, UsageError
-from peirce.tools import solve
-from peirce.tools.line_process import ProcessDied
-from peirce.tools.logic.theories import PUBLISHED, theory_of
+from peirce.tools import ProcessDied, solve
+from peirce.tools.logic import PUBLISHED, theory_of
 from peirce.tools.solve import Solver, solve_tool
 
 WORLD = {

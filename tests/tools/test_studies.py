@@ -4,6 +4,8 @@ and exact fractions, and cases worked by hand.
 Random cases hold undefined predictions, equal hypotheses, empty prediction sets, weights, no
 hypothesis, no hidden pair, all and none passing. Not covered: where the numbers come from
 (tests/reports/test_studies.py).
+
+Internals: each figure of a study is compared with loops over the same draws.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from peirce.records import UsageError
-from peirce.reports.studies import Choices
 from peirce.tools import gear, studies
 
 CASES = range(150)
@@ -277,12 +278,6 @@ def test_a_context_counts_as_at_most_a_hundred_comparisons():
     found = studies.comparison(np.zeros((1, 0), np.intp), scores, passed)
     assert (found.pairs.tolist(), found.weight.tolist()) == ([190], [pytest.approx(100)])
     assert found.chosen.tolist() == [pytest.approx(19 * 100 / 190)]
-
-
-def test_unless_asked_five_draws_and_two_hundred_contexts_are_made():
-    chosen = Choices()
-    assert studies.hidden_draws(10, 2, chosen.draws, "").shape == (5, 2)
-    assert studies.contexts_of(40, 2, chosen.contexts, "").shape == (200, 2)
 
 
 def test_contexts_of_one_size_say_nothing_of_those_of_another():

@@ -1,5 +1,8 @@
 """Problems of exception rules for the tests of agents/search/logic: generated ones, and odd ones of a
-user's own. What is dear is made once a process."""
+user's own. What is dear is made once a process.
+
+Internals: an engine is fed problems directly, without the worker process that a proposer starts.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,18 @@ from peirce.agents.search.logic.choice import Found
 from peirce.agents.search.logic.features import Features
 from peirce.agents.search.logic.writing import Writer
 from peirce.records import Problem
-from peirce.tasks.abd import TASK
-from peirce.tools.logic.formula import Formula
-from peirce.tools.logic.judging import Prepared, Regime
-from peirce.tools.logic.theories import SIGNATURE, Theory, theory_from, theory_of
-from peirce.tools.logic.worlds import World, world_of
+from peirce.tasks import task
+from peirce.tools.logic import (
+    SIGNATURE,
+    Formula,
+    Prepared,
+    Regime,
+    Theory,
+    World,
+    theory_from,
+    theory_of,
+    world_of,
+)
 
 from ...tools.logic.worlds_at_random import world
 
@@ -27,7 +37,7 @@ BUDGET = 20_000
 @lru_cache(maxsize=1)
 def generated() -> tuple[Problem, ...]:
     """Twelve, four of each regime."""
-    return tuple(TASK.generate(12, 11))
+    return tuple(task("abd").generate(12, 11))
 
 
 def of_regime(regime: Regime) -> Problem:
@@ -36,7 +46,7 @@ def of_regime(regime: Regime) -> Problem:
 
 @lru_cache(maxsize=16)
 def space_of(name: str) -> Any:
-    return TASK.space(next(p for p in generated() if p.id == name), 0)
+    return task("abd").space(next(p for p in generated() if p.id == name), 0)
 
 
 def prepared_of(problem: Problem, hidden: bool = False) -> Prepared:

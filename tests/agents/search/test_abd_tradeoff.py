@@ -1,6 +1,9 @@
 """The benches of the search for exception rules: halves and samples, the points of the trade-off curve,
 what stands beside them, and what was counted; on small worlds of our own, and on two published
-instances."""
+instances.
+
+Internals: a bench is compared with the growing of rules and the trade-offs that it counts.
+"""
 
 from __future__ import annotations
 

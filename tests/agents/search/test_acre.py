@@ -1,6 +1,9 @@
 """The embedded search on scenes (ACRE): what the first answer says of blickets, that following ones
 are consistent, novel and small, that every rule of the grammar is written as Python that predicts
-what the search counted on, purity of the answers, and a whole session."""
+what the search counted on, purity of the answers, and a whole session.
+
+Internals: each rule of the grammar is written out and compared with what the search counted on.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,11 @@ from peirce.agents.search.acre.grammar import Kind, Rule, Table, attribute_liter
 from peirce.agents.search.acre.search import DEARER, NEW, ROOMY, Earlier, Scenes, Search
 from peirce.agents.search.acre.source import sentence, source
 from peirce.agents.search.engines import Engine
-from peirce.tasks import judgeable
-from peirce.tasks.acre import ENTITIES, TASK, space
+from peirce.tasks import judgeable, task
 
-S = space(0)
+TASK = task("acre")
+S = TASK.space(TASK.generate(1, 0)[0], 0)
+ENTITIES = tuple(scene[0] for scene in S.inputs if len(scene) == 1)  # each alone, in order
 SCENES = Scenes([list(scene) for scene in S.inputs])
 BUDGET = 20_000
 Pairs = list[list[Any]]

@@ -1,4 +1,7 @@
-"""The comparison of bench/search.py --plain: what is counted, and what the plain enumeration makes."""
+"""The comparison of bench/search.py --plain: what is counted, and what the plain enumeration makes.
+
+Internals: the plain enumeration of the bench runs on the operations and the budget of the search.
+"""
 
 from __future__ import annotations
 

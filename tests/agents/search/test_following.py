@@ -1,4 +1,7 @@
-"""What is proposed next among candidates: novel by the protocol, likely first, then far and new."""
+"""What is proposed next among candidates: novel by the protocol, likely first, then far and new.
+
+Internals: the ranking of candidates is called with predictions worked by hand.
+"""
 
 from __future__ import annotations
 

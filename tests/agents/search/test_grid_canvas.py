@@ -1,5 +1,8 @@
 """Grid programs on an empty canvas, in chains, by parts and by what is distinct: that a kind of rule
-is found from a few pairs and holds on others."""
+is found from a few pairs and holds on others.
+
+Internals: the engine is asked in this process, and canvas helpers are compared with their text.
+"""
 
 from __future__ import annotations
 

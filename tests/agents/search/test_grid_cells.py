@@ -1,6 +1,9 @@
 """Rules of a cell: that terms give on any grid what their text gives, that every rule found is right
 on the shown pairs, total, and leaves its grid alone, that known rules are found by name, that alternates
-agree on the shown pairs and not elsewhere, and that patches cost more."""
+agree on the shown pairs and not elsewhere, and that patches cost more.
+
+Internals: terms of the cell language are computed by numpy and by their text, and compared.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Finders on objects of grids: that each finds its kind of rule from a few pairs and that the rule
 holds on others; that what numpy computes of objects is what the texts say; that steps leave their
-input as it was, run or fail in known ways on any grid, and read well."""
+input as it was, run or fail in known ways on any grid, and read well.
+
+Internals: each finder is called alone, so that a miss is not covered by another finder.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Finders on parts, templates, keys and pieces of grids: that each finds its kind of rule from three
 pairs, that the rule holds on others, and that its steps leave their input as it was, run or fail in
-known ways on any grid, and read well."""
+known ways on any grid, and read well.
+
+Internals: each finder is called alone, so that a miss is not covered by another finder.
+"""
 
 from __future__ import annotations
 

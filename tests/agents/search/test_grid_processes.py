@@ -1,6 +1,9 @@
 """Finders of processes and layouts (strokes, rooms) and the steps that clean: that each finds its kind
 of rule from a few pairs and that the rule holds on others; that steps and helpers leave their input
-as it was, give colours only, and read well."""
+as it was, give colours only, and read well.
+
+Internals: each finder and each stroke is called alone, on grids made for it.
+"""
 
 from __future__ import annotations
 

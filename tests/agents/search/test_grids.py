@@ -1,5 +1,8 @@
 """Programs on grids: what the search computes is what a written answer computes, steps change no
-grid that they are given, and rules of each kind of the catalogue are found from three pairs."""
+grid that they are given, and rules of each kind of the catalogue are found from three pairs.
+
+Internals: steps of programs are computed by the search and by their written text, and compared.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """The bank of list functions evaluates many lists at once, by fingerprints. Held here: every operation
-on blocks against its Python text, and the bank against one that evaluates program after program."""
+on blocks against its Python text, and the bank against one that evaluates program after program.
+
+Internals: operations on blocks of lists are compared with their Python text one by one.
+"""
 
 from __future__ import annotations
 

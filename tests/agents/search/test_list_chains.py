@@ -1,5 +1,8 @@
 """Chains of steps: what stands before a last step leads back to the goal, whole bundles of lists are
-searched as one list is, branches are found on their own inputs; and what the space says of a rule."""
+searched as one list is, branches are found on their own inputs; and what the space says of a rule.
+
+Internals: steps that lead back from a goal are inspected before the search joins them.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """What the search computes and what its written Python computes are the same, on random lists with
 the edge cases among them: operations of the bank, integers that may not be there, element terms and
-predicates, tests of conditionals. And no written program can fill the memory."""
+predicates, tests of conditionals. And no written program can fill the memory.
+
+Internals: values in the bank are compared with what the written programs return.
+"""
 
 from __future__ import annotations
 

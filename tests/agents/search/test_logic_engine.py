@@ -1,5 +1,8 @@
 """The engine of rules in its worker: which answers, after which, on any worlds; and the proposer
-over it: one answer whatever the workers, the order, the process."""
+over it: one answer whatever the workers, the order, the process.
+
+Internals: the engine is asked in this process about views that no session makes.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,7 @@ from peirce.records import (
     Verdict,
     View,
 )
-from peirce.tools.logic.judging import Prepared
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.theories import PUBLISHED, theory_of
-from peirce.tools.logic.worlds import World
+from peirce.tools.logic import PUBLISHED, Prepared, World, read_formula, theory_of
 
 from .logic_problems import (
     answered,

@@ -1,5 +1,8 @@
 """Features of the search for rules: their values, sizes and kinds, against the evaluator of
-tools/logic and the naive one."""
+tools/logic and the naive one.
+
+Internals: values and sizes of features are compared with the evaluator, feature by feature.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,17 @@ import pytest
 from peirce.agents.search.logic.features import Features, Recipe
 from peirce.agents.search.logic.growing import grown, guards_of
 from peirce.agents.search.logic.lanes import EQUALITY, Guard, Lanes, Literal
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.sampling import Stream, drawn, inside_of
-from peirce.tools.logic.tables import Structures, Truth, about_elements, evaluate
-from peirce.tools.logic.writing import written
+from peirce.tools.logic import (
+    Stream,
+    Structures,
+    Truth,
+    about_elements,
+    drawn,
+    evaluate,
+    inside_of,
+    read_formula,
+    written,
+)
 
 from ...tools.logic.worlds_at_random import completions, holds
 from .logic_problems import formula_of, worlds_of

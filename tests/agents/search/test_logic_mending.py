@@ -1,5 +1,8 @@
 """Rules of others made better: valid, and strictly better by the score without what further worlds
-say; or nothing."""
+say; or nothing.
+
+Internals: the mender is given rules that no proposer would send, and its score is recomputed.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,7 @@ from peirce.agents.search.logic.choice import TRADE_OFFS, Found, Ranking
 from peirce.agents.search.logic.engine import Problem as Engine
 from peirce.agents.search.logic.engine import Space
 from peirce.agents.search.logic.mending import LARGEST, VARIANTS, _variants, mended
-from peirce.tools.logic.formula import Formula
-from peirce.tools.logic.judging import Prepared
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.writing import written
+from peirce.tools.logic import Formula, Prepared, read_formula, written
 
 from ...tools.logic.worlds_at_random import rule
 from .logic_problems import default, found_of, of_regime, worlds_of

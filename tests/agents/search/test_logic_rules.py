@@ -1,4 +1,7 @@
-"""Candidate rules, how likely they hold further on, and the ranking, against the exact judge."""
+"""Candidate rules, how likely they hold further on, and the ranking, against the exact judge.
+
+Internals: costs and likelihoods of candidates are compared with the exact judge before ranking.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,20 @@ from peirce.agents.search.logic.rules import (
     candidates,
     narrowed,
 )
-from peirce.tools.logic.judging import Beyond, Prepared
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.sampling import Stream
-from peirce.tools.logic.solving import Solved
-from peirce.tools.logic.tables import Structures, Truth, about_elements, evaluate
-from peirce.tools.logic.theories import PUBLISHED
-from peirce.tools.logic.worlds import World
-from peirce.tools.logic.writing import written
+from peirce.tools.logic import (
+    PUBLISHED,
+    Beyond,
+    Prepared,
+    Solved,
+    Stream,
+    Structures,
+    Truth,
+    World,
+    about_elements,
+    evaluate,
+    read_formula,
+    written,
+)
 
 from ...tools.logic.worlds_at_random import naive
 from .logic_problems import (

@@ -1,4 +1,7 @@
-"""Worlds that rules are looked for in: completions of the prompt worlds, and worlds drawn like them."""
+"""Worlds that rules are looked for in: completions of the prompt worlds, and worlds drawn like them.
+
+Internals: the worlds that rules are looked for in are drawn here and are seen by no caller.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,7 @@ from peirce.agents.search.logic.lanes import (
     hidden_like,
 )
 from peirce.agents.search.logic.plausible import drawn_worlds
-from peirce.tools.logic.judging import Prepared, Regime
-from peirce.tools.logic.sampling import Stream
-from peirce.tools.logic.theories import PUBLISHED, SIGNATURE
-from peirce.tools.logic.worlds import World
+from peirce.tools.logic import PUBLISHED, SIGNATURE, Prepared, Regime, Stream, World
 
 from ...tools.logic.worlds_at_random import any_theory, completions, holds
 from .logic_problems import default, generated, of_regime, prepared_of, worlds_of

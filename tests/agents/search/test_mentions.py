@@ -1,4 +1,7 @@
-"""Texts that are put together from pieces: each phrase that weighs gets its sentence, and nothing else does."""
+"""Texts that are put together from pieces: each phrase that weighs gets its sentence, and nothing else does.
+
+Internals: weights of phrases are compared with those that the labels were drawn by.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,7 @@ from peirce.agents.search.text.multinomial import Setting, chances, fitted, judg
 from peirce.agents.search.text.pieces import repeated, share_repeated
 from peirce.agents.search.text.texts import rules_over_texts
 from peirce.records import Json
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import compile_sentence
+from peirce.tools.judge import Prepared, compile_sentence
 
 LABELS = ["cat", "dog", "hen"]
 PUBLIC = {"labels": LABELS, "columns": {"text": {"kind": "text"}}, "shape": "text"}

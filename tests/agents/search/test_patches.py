@@ -1,4 +1,8 @@
-"""Branches that remember a single case, and answers that do not depend on what was asked before."""
+"""Branches that remember a single case, and answers that do not depend on what was asked before.
+
+Internals: engines of three families are asked in one process, in an order that a pool would not
+keep.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """The embedded search on list functions: problems solved, the protocol's novelty rule, the tool
-loop, determinism over workers and order, exhaustion, and that answers parse and run as written."""
+loop, determinism over workers and order, exhaustion, and that answers parse and run as written.
+
+Internals: answers are compared over engines, workers and manners of writing, which settings do
+not name.
+"""
 
 from __future__ import annotations
 

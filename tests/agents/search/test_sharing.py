@@ -1,4 +1,7 @@
-"""What votes do: among novel rules the one that likely rules agree with comes first."""
+"""What votes do: among novel rules the one that likely rules agree with comes first.
+
+Internals: the vote among candidates is called with predictions worked by hand.
+"""
 
 from __future__ import annotations
 

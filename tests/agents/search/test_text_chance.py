@@ -1,4 +1,7 @@
-"""What the search says of labels that mean nothing, of odd values, and of very many columns."""
+"""What the search says of labels that mean nothing, of odd values, and of very many columns.
+
+Internals: significance of a rule is compared with exact tests on the same counts.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import pytest
 from peirce.agents.search.text import Problem
 from peirce.agents.search.text.chance import fisher, kept, surest
 from peirce.records import Json
-from peirce.tools.judge.rules import NotExact, compile_sentence
+from peirce.tools.judge import NotExact, compile_sentence
 
 
 def said(

@@ -1,5 +1,8 @@
 """Labelled records in the embedded search: which rules are found, said and kept quiet, and the answer
-that the proposer makes of them. Records are made here from a seed."""
+that the proposer makes of them. Records are made here from a seed.
+
+Internals: rules, thresholds and coverings are inspected before they become one list of sentences.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,10 @@ from peirce.agents.search.text.covering import Covering
 from peirce.agents.search.text.fields import rules_over_fields
 from peirce.agents.search.text.places import places
 from peirce.records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
-from peirce.tasks.label_answers import hypotheses_in
-from peirce.tools.judge.conditions import mentions
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import compile_sentence
-from peirce.tools.judge.terms import terms
+from peirce.tasks import family
+from peirce.tools.judge import Prepared, Term, compile_sentence, mentions
 
+FAMILY = family("text")
 GRADES = ["A", "B", "C", "D", "F"]
 PUBLIC = {
     "labels": ["yes", "no"],
@@ -206,7 +207,7 @@ def test_two_places_of_made_texts_decide_together():
     found = rules_over_fields(rows, labels, public, 60_000).rules
     wanted = {
         frozenset(
-            (mentions(terms(*hats)), mentions(terms(f"{one} {thing}")))
+            (mentions(tuple(map(Term, hats))), mentions((Term(f"{one} {thing}"),)))
         )
         for one in colours
         for hats, thing in (
@@ -281,7 +282,7 @@ def test_the_proposer_answers_with_a_numbered_list_and_says_what_it_tried():
     rows, labels = drawn(lambda one: one["papers"] > 3 or one["grade"] == "A")
     reply = proposed(view(rows, labels))
     assert [line.partition(". ")[0] for line in reply.text.splitlines()] == ["1", "2", "3"]
-    assert len(hypotheses_in(reply.text, 20)) == 3
+    assert len(FAMILY.parse(view(rows, labels), reply.text, FAMILY.answer_formats[0])) == 3
     assert reply.meta["tried"] > 100
     assert proposed(view(rows, labels), seed=7) == reply
 
@@ -289,8 +290,8 @@ def test_the_proposer_answers_with_a_numbered_list_and_says_what_it_tried():
 def test_what_was_said_before_is_not_said_again():
     rows, labels = drawn(lambda one: one["grade"] == "A")
     once = view(rows, labels)
-    sentence = hypotheses_in(proposed(once).text, 20)[0]
-    before = Earlier("", (Hypothesis(sentence),), (Verdict.ACCEPTED,))
+    first, *_ = FAMILY.parse(once, proposed(once).text, FAMILY.answer_formats[0])
+    before = Earlier("", (Hypothesis(first.text),), (Verdict.ACCEPTED,))
     assert proposed(replace(once, earlier=(before,))).finish == "exhausted"
 
 

@@ -1,4 +1,7 @@
-"""Sentences about texts: what is planted is found, what is noise is not, and all of it can be said."""
+"""Sentences about texts: what is planted is found, what is noise is not, and all of it can be said.
+
+Internals: the table of terms and the regression on it are compared with slow ones.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,18 @@ from peirce.agents.search.text.words import LISTED, MOST, mined, no_chance, sent
 from peirce.agents.search.text.words_ridge import Fit
 from peirce.agents.search.text.words_terms import names_in, table
 from peirce.records import Json
-from peirce.tools.judge.conditions import Compare, More
-from peirce.tools.judge.prepared import Prepared, TextIndex
-from peirce.tools.judge.quantities import Count, Listed
-from peirce.tools.judge.rules import Prefer, Rule, compile_sentence
-from peirce.tools.judge.terms import Term
+from peirce.tools.judge import (
+    Compare,
+    Count,
+    Listed,
+    More,
+    Prefer,
+    Prepared,
+    Rule,
+    Term,
+    TextIndex,
+    compile_sentence,
+)
 
 PUBLIC = {"labels": ["cold", "warm"], "columns": {"text": {"kind": "text"}}, "shape": "text"}
 PAIR = {

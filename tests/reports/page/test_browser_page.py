@@ -1,5 +1,8 @@
 """The page in a browser as a whole: what it says and asks for, search, filters, order, comparison, print,
-dark, the keyboard, screen readers, narrow screens."""
+dark, the keyboard, screen readers, narrow screens.
+
+Internals: what the browser shows is compared with the contents that the page was made of.
+"""
 
 from __future__ import annotations
 

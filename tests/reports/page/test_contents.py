@@ -1,4 +1,7 @@
-"""What the page is given, key by key against the store and against what `peirce eval` says."""
+"""What the page is given, key by key against the store and against what `peirce eval` says.
+
+Internals: the contents of a page are compared key by key, and the page itself is HTML.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ import peirce
 import pytest
 from page_sessions import judged, small_problem, steps, write
 from peirce.records import Verdict
+from peirce.reports import bootstrap
 from peirce.reports.page import Contents
 from peirce.reports.page.contents import MOST_COMPARED
 from peirce.reports.page.opened import LONGEST
-from peirce.reports.statistics import bootstrap
 from peirce.store import Store
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741

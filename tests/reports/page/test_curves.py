@@ -1,11 +1,14 @@
-"""How a session went, counted by hand."""
+"""How a session went, counted by hand.
+
+Internals: the course of a session is counted from marks that are written by hand.
+"""
 
 from __future__ import annotations
 
 import pytest
 from peirce.records import Verdict
 from peirce.reports.page.curves import PLACES, REGIONS, Course, regions
-from peirce.tools.gear_bounds import beta_bounds
+from peirce.tools import beta_bounds
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741
 

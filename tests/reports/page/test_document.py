@@ -1,4 +1,7 @@
-"""The one file: data come back as they were and end no element, and nothing else counts as a script."""
+"""The one file: data come back as they were and end no element, and nothing else counts as a script.
+
+Internals: data that no store can hold are embedded in the document and read back.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where hypotheses part: against the definitions, computed one prediction at a time."""
+"""Where hypotheses part: against the definitions, computed one prediction at a time.
+
+Internals: the parting of hypotheses is compared with its definition on random matrices.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`peirce view` over real HTTP: who is let in, what is answered, and that nothing else is."""
+"""`peirce view` over real HTTP: who is let in, what is answered, and that nothing else is.
+
+Internals: the server's contents are broken on purpose while it serves.
+"""
 
 from __future__ import annotations
 

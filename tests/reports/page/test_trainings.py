@@ -1,4 +1,7 @@
-"""Trainings on the page: which of them belong to its sessions, and their curves as drawn."""
+"""Trainings on the page: which of them belong to its sessions, and their curves as drawn.
+
+Internals: curves are thinned by a function that is compared point by point.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,7 @@ import peirce
 import pytest
 from page_sessions import judged, small_problem, steps, write
 from peirce.reports.page.trainings import trainings_of
-from peirce.store import Store
-from peirce.store.trainings import Point
+from peirce.store import Point, Store
 
 
 def begin(store, training, *, schedule="momentum", out="", sessions=(), kind="dpo", status="done"):

@@ -1,4 +1,7 @@
-"""`peirce report` and `peirce view` as verbs and on the command line."""
+"""`peirce report` and `peirce view` as verbs and on the command line.
+
+Internals: the making of a page is broken on purpose, so that the old page has to stay.
+"""
 
 from __future__ import annotations
 

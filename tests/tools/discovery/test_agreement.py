@@ -1,4 +1,7 @@
-"""Agreement of raters against values worked by hand."""
+"""Agreement of raters against values worked by hand.
+
+Internals: the agreement of raters is a pure function that reports call.
+"""
 
 from __future__ import annotations
 

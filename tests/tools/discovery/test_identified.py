@@ -1,4 +1,7 @@
-"""What rows contradict is identified only where they show it beyond noise."""
+"""What rows contradict is identified only where they show it beyond noise.
+
+Internals: whether rows identify a part of a rule is a pure function that reports call.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from peirce.tools.discovery import Space
 from peirce.tools.discovery.identified import identified
-from peirce.tools.discovery.space import Space
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts

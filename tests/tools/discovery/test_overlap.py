@@ -1,5 +1,8 @@
 """How much of a rule another says: the same however it is put, nothing where it contradicts or is about
-something else."""
+something else.
+
+Internals: the overlap of two rules is a pure function, compared with counting by hand.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from peirce.tools.discovery import Space
 from peirce.tools.discovery.overlap import overlap
-from peirce.tools.discovery.space import Space
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts

@@ -1,4 +1,7 @@
-"""Many rules with many at once: what each pair comes to by itself, whichever rules stand beside it."""
+"""Many rules with many at once: what each pair comes to by itself, whichever rules stand beside it.
+
+Internals: matrices of overlaps are compared with overlaps one by one, in chunks of odd sizes.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,12 @@ import numpy as np
 import pytest
 from peirce.records import Problem
 from peirce.tasks import load_problems
+from peirce.tools.discovery import Space, exact
 from peirce.tools.discovery import overlaps as module
 from peirce.tools.discovery import space as spaces
 from peirce.tools.discovery.overlap import overlap
 from peirce.tools.discovery.overlaps import overlaps
-from peirce.tools.discovery.scores import exact
-from peirce.tools.discovery.space import Space
-from peirce.tools.judge.rules import Rule
+from peirce.tools.judge import Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import GRADES, rule, students, texts

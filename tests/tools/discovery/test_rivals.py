@@ -1,4 +1,7 @@
-"""A true rule is identified only where no other rule as short explains the shown rows as well in its place."""
+"""A true rule is identified only where no other rule as short explains the shown rows as well in its place.
+
+Internals: whether another rule does as well is asked of chosen rows.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from itertools import product
 
 from made import GRADES, rule, students
 from peirce.records import Problem
+from peirce.tools.discovery import Space
 from peirce.tools.discovery.identified import identified
-from peirce.tools.discovery.space import Space
 
 
 def known(sentences: list[str], problem: Problem) -> list[bool]:

@@ -1,4 +1,7 @@
-"""The three scores against values worked by hand, and what they have to be of clear cases."""
+"""The three scores against values worked by hand, and what they have to be of clear cases.
+
+Internals: the matching and the parts that scores are made of are compared one by one.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from peirce.records import UsageError
+from peirce.tools.discovery import Exact, Space, compile_truth, exact, paper, released
 from peirce.tools.discovery.identified import identified
 from peirce.tools.discovery.matching import matched
 from peirce.tools.discovery.overlap import whole
-from peirce.tools.discovery.parts import compile_truth, parts
-from peirce.tools.discovery.scores import Exact, exact, paper, released
-from peirce.tools.discovery.space import Space
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import Rule
+from peirce.tools.discovery.parts import parts
+from peirce.tools.judge import Prepared, Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts

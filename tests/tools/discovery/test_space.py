@@ -1,4 +1,7 @@
-"""The inputs that rules are compared on: all that there may be, few by their classes."""
+"""The inputs that rules are compared on: all that there may be, few by their classes.
+
+Internals: classes of inputs and slots of texts are counted before any rule is compared.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from peirce.records import Observation, Problem
+from peirce.tools.discovery import Space
 from peirce.tools.discovery import space as spaces
 from peirce.tools.discovery.overlap import claimed, overlap
 from peirce.tools.discovery.slots import slots_of
-from peirce.tools.discovery.space import Space
-from peirce.tools.judge.prepared import Prepared
+from peirce.tools.judge import Prepared
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peirce.tools.judge.rules import NotExact, Rule, compile_sentence
+from peirce.tools.judge import NotExact, Rule, compile_sentence
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "judge.md"
 PUBLIC: dict[str, Any] = {

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from peirce.tools.judge.grading import graded
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import Rule, compile_sentence
+from peirce.tools.judge import Prepared, Rule, compile_sentence, graded
 
 PUBLIC = {
     "labels": ["deceptive", "truthful"],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.tools.judge.rules import NotExact, Rule, compile_sentence
+from peirce.tools.judge import NotExact, Rule, compile_sentence
 
 REVIEWS: dict[str, Any] = {
     "labels": ["deceptive", "truthful"],

@@ -1,5 +1,8 @@
 """Properties of built rules: their sentence compiles to the same rule, swapped texts give the
-swapped label, and codes are those of a slow reading row by row."""
+swapped label, and codes are those of a slow reading row by row.
+
+Internals: properties hold for every relation, unit and kind of term, whose lists are not public.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +14,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import UsageError
-from peirce.tools.judge.conditions import (
-    RELATIONS,
+from peirce.tools.judge import (
     AllOf,
     AnyOf,
     Begins,
     Between,
     Compare,
+    Count,
     Is,
+    Length,
+    Listed,
     Missing,
     More,
     Not,
-)  # fmt: skip
+    Number,
+    Prefer,
+    Prepared,
+    Rule,
+    Term,
+    When,
+    compile_sentence,
+    tokens,
+)
+from peirce.tools.judge.conditions import RELATIONS
 from peirce.tools.judge.phrases import RESERVED
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.quantities import UNITS, Count, Length, Listed, Number
-from peirce.tools.judge.rules import Prefer, Rule, When, compile_sentence
-from peirce.tools.judge.terms import KINDS, Term, tokens
+from peirce.tools.judge.quantities import UNITS
+from peirce.tools.judge.terms import KINDS
 
 ODD = ("text", "not", "is", "Math grade", "a`b", "num_letters", "Zahl ü", 'x"y', "and", "the label")
 FIELDS: dict[str, Any] = {

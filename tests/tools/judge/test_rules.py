@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import NotExact, Rule, compile_sentence
+from peirce.tools.judge import NotExact, Prepared, Rule, compile_sentence
 
 REVIEWS = {
     "labels": ["deceptive", "truthful"],

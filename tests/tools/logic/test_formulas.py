@@ -6,11 +6,24 @@ import random
 
 import pytest
 from peirce.records import DataError
-from peirce.tools.logic.formula import Builder, renamed
-from peirce.tools.logic.reading import FormulaError, read_formula, read_repaired
-from peirce.tools.logic.rules import SCOPE, NoRule, Rule, read_rule
-from peirce.tools.logic.theories import PUBLISHED, SIGNATURE, published, theory_from, theory_of
-from peirce.tools.logic.writing import usual, written
+from peirce.tools.logic import (
+    PUBLISHED,
+    SCOPE,
+    SIGNATURE,
+    Builder,
+    FormulaError,
+    NoRule,
+    Rule,
+    published,
+    read_formula,
+    read_repaired,
+    read_rule,
+    renamed,
+    theory_from,
+    theory_of,
+    usual,
+    written,
+)
 from worlds_at_random import PREDICATES, any_theory, formula_text, holds, rule, world
 
 SIZES = {  # ABD, appendix B.3, and the published evaluator's counts

@@ -10,13 +10,22 @@ from functools import cache
 
 import pytest
 from peirce.tasks import load_problems
-from peirce.tools.logic.judging import Beyond, Prepared
-from peirce.tools.logic.reading import FormulaError, read_formula, read_repaired
-from peirce.tools.logic.rules import NoRule, Rule, read_rule
-from peirce.tools.logic.solving import Solved
-from peirce.tools.logic.theories import PUBLISHED, SIGNATURE, theory_from
-from peirce.tools.logic.worlds import world_of
-from peirce.tools.logic.writing import written
+from peirce.tools.logic import (
+    PUBLISHED,
+    SIGNATURE,
+    Beyond,
+    FormulaError,
+    NoRule,
+    Prepared,
+    Rule,
+    Solved,
+    read_formula,
+    read_repaired,
+    read_rule,
+    theory_from,
+    world_of,
+    written,
+)
 
 PREDICATES = (*SIGNATURE, "Ab")
 

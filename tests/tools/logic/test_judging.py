@@ -7,14 +7,26 @@ import random
 import numpy as np
 import pytest
 from peirce.records import DataError
-from peirce.tools.logic.completions import MOST_ATOMS
-from peirce.tools.logic.explaining import explained
-from peirce.tools.logic.formula import Builder
-from peirce.tools.logic.judging import EVERY, NO_COMPLETION, REGIMES, SOME, Beyond, Prepared
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.solving import LIMIT, LIMITED, TOO_LARGE, Solved
-from peirce.tools.logic.theories import PUBLISHED, SIGNATURE, theory_of
-from peirce.tools.logic.worlds import World
+from peirce.tools.logic import (
+    EVERY,
+    LIMIT,
+    LIMITED,
+    MOST_ATOMS,
+    NO_COMPLETION,
+    PUBLISHED,
+    REGIMES,
+    SIGNATURE,
+    SOME,
+    TOO_LARGE,
+    Beyond,
+    Builder,
+    Prepared,
+    Solved,
+    World,
+    explained,
+    read_formula,
+    theory_of,
+)
 
 from .worlds_at_random import (
     any_theory,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from peirce.tools.logic.sampling import Stream, drawn, inside_of
-from peirce.tools.logic.tables import Structures, Truth, evaluate
-from peirce.tools.logic.worlds import World
+from peirce.tools.logic import Stream, Structures, Truth, World, drawn, evaluate, inside_of
 
 from .worlds_at_random import any_theory, rule
 

@@ -6,11 +6,7 @@ from __future__ import annotations
 import random
 from itertools import product
 
-from peirce.tools.logic.formula import Formula
-from peirce.tools.logic.judging import Regime
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.theories import PUBLISHED, SIGNATURE, Theory
-from peirce.tools.logic.worlds import World
+from peirce.tools.logic import PUBLISHED, SIGNATURE, Formula, Regime, Theory, World, read_formula
 
 PREDICATES = (*SIGNATURE, "Ab")
 

@@ -1,0 +1,31 @@
+"""One sandbox for the tests of this room: starting one takes as long as a small session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from peirce.records import Sandbox
+from peirce.sandbox import open_sandbox
+
+T = TypeVar("T")
+_runner = asyncio.Runner()
+_opened: list[Sandbox] = []
+
+
+def in_sandbox(work: Callable[[Sandbox], Awaitable[T]]) -> T:
+    """What `work(sandbox)` returns, run in the event loop that the sandbox belongs to."""
+
+    async def whole() -> T:
+        if not _opened:
+            _opened.append(await open_sandbox("process", workers=1))
+        return await work(_opened[0])
+
+    return _runner.run(whole())
+
+
+def close() -> None:
+    while _opened:
+        _runner.run(_opened.pop().close())
+    _runner.close()
