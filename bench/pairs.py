@@ -2,7 +2,7 @@
 each with 14,101 predictions (gear_store.py), to a set of 1,000,000 pairs in that store: of the 6.9
 million that the usual caps give, as many of each stage and split.
 
-    python bench/pairs.py [--problems 100] [--store FILE] [--template full]
+    python bench/pairs.py [--problems 100] [--store FILE] [--template full] [--json FILE]
 
 Writing the answers is not counted, and is done once where --store names a file. Counted is the
 whole of `peirce pairs`: reading sessions, digests and predictions, contexts, pairs, prompts, the
@@ -27,6 +27,7 @@ from typing import Any
 
 import gear_store
 from peirce.records import Answered, Problem, StepRecord, Verdict
+from table import Row, add_json_option, write_rows
 
 LIMIT = 111_112  # of three stages in three splits: 1,000,008
 
@@ -57,11 +58,11 @@ def write(path: Path, problems: int) -> int:
 
 
 def harvested(store: str, template: str) -> dict[str, object]:
-    from peirce import api
+    import peirce
 
-    sessions = [row["session"] for row in api.sessions(store=store)]
+    sessions = [row["session"] for row in peirce.sessions(store=store)]
     start = time.perf_counter()
-    report = api.pairs(*sessions, store=store, template=template, limit=LIMIT)
+    report = peirce.pairs(*sessions, store=store, template=template, limit=LIMIT)
     return {
         "seconds": time.perf_counter() - start,
         **{name: report[name] for name in ("digest", "pairs", "prompts", "answers", "problems")},
@@ -92,6 +93,7 @@ def main() -> None:
     parser.add_argument("--store")
     parser.add_argument("--template", default="full")
     parser.add_argument("--part", choices=("harvest", "read"), help=argparse.SUPPRESS)
+    add_json_option(parser)
     options = parser.parse_args()
     if options.part:
         found = (
@@ -119,6 +121,13 @@ def main() -> None:
         )
         again = apart("--part", "read", "--store", str(path))
         print(f"read back: {again['seconds']:.1f} s, {again['peak_gb']:.2f} GB")
+        size = f"{made['pairs']:,} pairs of {made['answers']:,} answers"
+        rows = [
+            Row(f"making a set of {size}", made["seconds"], "s"),
+            Row(f"making a set of {size}, most memory", made["peak_gb"], "GB"),
+            Row(f"reading back a set of {size}", again["seconds"], "s"),
+        ]
+        write_rows(options.json, rows)
 
 
 if __name__ == "__main__":
