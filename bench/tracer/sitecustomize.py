@@ -122,6 +122,7 @@ def trace_command(args: Any, log: str, root: str) -> list[str] | None:
 
 def run_script(path: str) -> None:
     """Run a file as the main program of this process."""
+    path = os.path.abspath(path)
     main = type(sys)("__main__")
     main.__dict__.update(__file__=path, __package__=None, __builtins__=__builtins__)
     sys.modules["__main__"] = main
