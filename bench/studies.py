@@ -77,7 +77,7 @@ class Clock:
             made = predictions(number, hypotheses)
             self.making += time.perf_counter() - start
             name = str(number)
-            yield Joined("made", 1 + number % 4, name, name, name, studies.population(*made), 0)
+            yield Joined("made", 1 + number % 4, name, name, name, studies.population(*made), 0, 0)
 
     def time(self, work: Callable[[], Any]) -> tuple[float, Any]:
         self.making, start = 0.0, time.perf_counter()
