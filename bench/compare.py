@@ -38,7 +38,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from scripts import COMPARED, HERE, SCRIPTS, Result, choose_scripts, describe_tree, run_script
+from scripts import (
+    COMPARED,
+    HERE,
+    SCRIPTS,
+    Result,
+    choose_scripts,
+    describe_tree,
+    end_on_sigterm,
+    run_script,
+)
 from table import Row, format_figure, format_table
 
 CONFIDENCE = 0.95
@@ -212,6 +221,7 @@ def main() -> None:
         "--out", type=Path, metavar="FILE", help="else runs/bench/compare-DATE.json"
     )
     options = parser.parse_args()
+    end_on_sigterm()
     if options.rounds < LEAST_ROUNDS:
         sys.exit(f"--rounds {options.rounds}: an interval needs at least {LEAST_ROUNDS} rounds.")
     names, others = (

@@ -1,7 +1,7 @@
 """Check that the tests of three rooms notice changes of the code: `python bench/mutants.py`.
 
     python bench/mutants.py [--tree DIR] [--room store] [--tests store=tests/store,...] [--jobs 1]
-        [--limit N] [--json FILE]
+        [--limit N] [--json FILE [--resume]]
     python bench/mutants.py --draw          # draws bench/mutants.json anew; see below
 
 bench/mutants.json lists the mutants of each room of ROOMS: small changes of one place in one function
@@ -18,6 +18,9 @@ A mutant is found again by file, qualified name of the function, operator, text 
 (without comments), and its place among equal ones. If the file has no such line, it is looked for in the other files of the package and
 counts as moved if exactly one has it; else it is gone. Gone mutants are reported, not replaced, and the
 score is killed / (killed + survived). If tests moved, --tests names their new place.
+
+The JSON file is written after every mutant; with --resume, those that it holds are not run again, so a
+run of an hour or more can be stopped and continued.
 
 What this does not show: code at module level is not changed, equal programs (a change without effect) are
 not recognised and count as survivors, and the score of 21 mutants is coarse: its standard error is about .1.
@@ -43,14 +46,14 @@ import tempfile
 import time
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from scripts import describe_tree
+from scripts import describe_tree, end_on_sigterm
 from table import Row, add_json_option, format_table, write_rows
 
 HERE = Path(__file__).resolve().parent
@@ -449,14 +452,33 @@ class RoomResult:
 
 
 def check_room(
-    tree: Path, room: Room, mutants: Sequence[Mutant], jobs: int, folder: Path
-) -> RoomResult:
-    """Run the tests without a change, then with each.
+    tree: Path,
+    room: Room,
+    mutants: Sequence[Mutant],
+    jobs: int,
+    folder: Path,
+    result: RoomResult,
+    save: Callable[[], None] = lambda: None,
+) -> None:
+    """Run the tests without a change, then with each that the result does not hold yet.
+
+    Args:
+        tree: The working tree, which is only read.
+        room: Which tests run.
+        mutants: The changes.
+        jobs: How many test runs go side by side, each in a copy of its own.
+        folder: Where the copies are made.
+        result: Is completed here.
+        save: Called after each mutant.
 
     Raises:
         SystemExit: The tests fail without a change.
     """
-    package, result = Package(tree), RoomResult()
+    known = {one.mutant for one in result.outcomes}
+    mutants = [one for one in mutants if one not in known]
+    if not mutants:
+        return
+    package = Package(tree)
     places: SimpleQueue[Workplace] = SimpleQueue()
     for number in range(jobs):
         place = Workplace(tree, folder / str(number))
@@ -494,7 +516,7 @@ def check_room(
                 file=sys.stderr,
                 flush=True,
             )
-    return result
+            save()
 
 
 # --- what is printed and stored ------------------------------------------------------
@@ -538,30 +560,7 @@ def print_results(results: dict[str, RoomResult]) -> None:
                 print(f"{outcome.state} in {name}: {outcome.mutant}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--tree", type=Path, default=HERE.parent, metavar="DIR")
-    parser.add_argument("--room", action="append", choices=tuple(ROOMS), help="repeatable")
-    parser.add_argument("--tests", action="append", default=[], metavar="ROOM=PATH,PATH")
-    parser.add_argument("--jobs", type=int, default=1, help="test runs side by side")
-    parser.add_argument("--limit", type=int, metavar="N", help="the first N mutants of each room")
-    parser.add_argument("--draw", action="store_true", help="write bench/mutants.json anew")
-    add_json_option(parser)
-    options = parser.parse_args()
-    tree = options.tree.resolve()
-    if options.draw:
-        write_fixed(tree)
-        return
-    fixed, tests = read_fixed(), dict(moved_tests(options.tests))
-    results: dict[str, RoomResult] = {}
-    for name in options.room or ROOMS:
-        room = ROOMS[name]
-        if name in tests:
-            room = Room(room.sources, tests[name], room.left_out)
-        with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-            some = fixed[name][: options.limit]
-            results[name] = check_room(tree, room, some, options.jobs, Path(folder))
-    print_results(results)
+def store_results(file: Path | None, commit: str, results: dict[str, RoomResult]) -> None:
     rows = [
         Row(f"mutants of the room {name} that its tests kill", one.score, "of 1", "higher")
         for name, one in results.items()
@@ -571,7 +570,61 @@ def main() -> None:
         name: {"unchanged_s": one.unchanged_s, "outcomes": [asdict(o) for o in one.outcomes]}
         for name, one in results.items()
     }
-    write_rows(options.json, rows, commit=describe_tree(tree), rooms=details)
+    write_rows(file, rows, commit=commit, rooms=details)
+
+
+def stored_results(file: Path, commit: str) -> dict[str, RoomResult]:
+    """Return what a file of --json holds; nothing where there is none.
+
+    Raises:
+        SystemExit: The file is of another commit.
+    """
+    if not file.is_file():
+        return {}
+    found = json.loads(file.read_text())
+    if found["commit"] != commit:
+        raise SystemExit(f"{file} is of commit {found['commit']}, not of {commit}.")
+    return {
+        name: RoomResult(
+            [Outcome(**{**one, "mutant": Mutant(**one["mutant"])}) for one in some["outcomes"]],
+            some["unchanged_s"],
+        )
+        for name, some in found["rooms"].items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--tree", type=Path, default=HERE.parent, metavar="DIR")
+    parser.add_argument("--room", action="append", choices=tuple(ROOMS), help="repeatable")
+    parser.add_argument("--tests", action="append", default=[], metavar="ROOM=PATH,PATH")
+    parser.add_argument("--jobs", type=int, default=1, help="test runs side by side")
+    parser.add_argument("--limit", type=int, metavar="N", help="the first N mutants of each room")
+    parser.add_argument("--resume", action="store_true", help="continue the file of --json")
+    parser.add_argument("--draw", action="store_true", help="write bench/mutants.json anew")
+    add_json_option(parser)
+    options = parser.parse_args()
+    end_on_sigterm()
+    tree = options.tree.resolve()
+    if options.draw:
+        write_fixed(tree)
+        return
+    if options.resume and not options.json:
+        parser.error("--resume continues the file that --json names")
+    fixed, tests, commit = read_fixed(), dict(moved_tests(options.tests)), describe_tree(tree)
+    results = stored_results(options.json, commit) if options.resume else {}
+    for name in options.room or ROOMS:
+        room = ROOMS[name]
+        if name in tests:
+            room = Room(room.sources, tests[name], room.left_out)
+        result = results.setdefault(name, RoomResult())
+        with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+            check_room(
+                tree, room, fixed[name][: options.limit], options.jobs, Path(folder), result,
+                lambda: store_results(options.json, commit, results),
+            )  # fmt: skip
+    store_results(options.json, commit, results)
+    print_results(results)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scripts import APART, HERE, SCRIPTS, Result, choose_scripts, describe_tree, run_script
+from scripts import (
+    APART,
+    HERE,
+    SCRIPTS,
+    Result,
+    choose_scripts,
+    describe_tree,
+    end_on_sigterm,
+    run_script,
+)
 from table import HEADS, format_row, format_table
 
 TREE = HERE.parent
@@ -59,6 +68,7 @@ def main() -> None:
     parser.add_argument("--only", metavar="NAME,NAME", help="these scripts")
     parser.add_argument("--out", type=Path, metavar="FILE", help="else runs/bench/DATE-COMMIT.json")
     options = parser.parse_args()
+    end_on_sigterm()
     names = choose_scripts(options.only, list(SCRIPTS))
     began, commit = datetime.now(UTC), describe_tree(TREE)
     out = options.out or TREE / "runs" / "bench" / f"{began:%Y-%m-%d-%H%M}-{commit}.json"

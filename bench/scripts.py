@@ -41,7 +41,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "text.py": (),
     "text_search.py": ("--rows", "200", "--vocabulary", "1000", "5000", "--columns", "5", "10"),
     "studies.py": ("--problems", "100", "--contexts", "2", "--stored", "10"),
-    "report.py": ("--problems", "100", "--loads", "3"),
+    "report.py": ("--problems", "200", "--loads", "3"),
     "search.py": ("list_functions", "--problems", "10", "--answers", "5", "--budgets", "20000"),
     "plain_enumeration.py": (),
     "abd_search.py": ("--sample", "6", "--budgets", "5000", "20000", "--workers", "2"),
@@ -176,6 +176,11 @@ def run_script(
             result.skipped = found["skipped"]
             result.rows = [Row.from_json(row) for row in found["rows"]]
     return result
+
+
+def end_on_sigterm() -> None:
+    """Let SIGTERM end this process as an exception does, so that what it started ends with it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -81,7 +81,7 @@ def test_what_the_tests_notice_is_killed_and_what_they_do_not_survives(
     # Loading all plugins takes longer than the tests.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin")
-    from mutants import Room, check_room, mutants_of
+    from mutants import Room, RoomResult, check_room, mutants_of
 
     tree = tmp_path / "tree"
     make_python(tree)
@@ -102,7 +102,8 @@ def test_what_the_tests_notice_is_killed_and_what_they_do_not_survives(
     every = [mutant for mutant, _ in mutants_of("store/bank.py", SOURCE)]
     some = [one for one in every if one.becomes == "return 1" or one.operator == "sum"]
     room = Room(("store",), ("tests/store",))
-    result = check_room(tree, room, some, 1, tmp_path / "copies")
+    result = RoomResult()
+    check_room(tree, room, some, 1, tmp_path / "copies", result)
     states = [(one.mutant.function, one.state, one.by) for one in result.outcomes]
     assert states == [
         ("Bank.count", "killed", "tests/store/test_bank.py::test_no_rows_are_none"),
@@ -110,6 +111,18 @@ def test_what_the_tests_notice_is_killed_and_what_they_do_not_survives(
         ("unused", "survived", ""),
     ]
     assert result.score == 1 / 3 and (tree / "store" / "bank.py").read_bytes() == SOURCE
+
+
+def test_a_stored_run_is_continued_for_its_own_commit_alone(tmp_path: Path) -> None:
+    from mutants import Outcome, RoomResult, read_fixed, store_results, stored_results
+
+    file, mutant = tmp_path / "found.json", read_fixed()["store"][0]
+    results = {"store": RoomResult([Outcome(mutant, "killed", "a test", "f.py", 2.0)], 9.0)}
+    assert stored_results(file, "abc") == {}
+    store_results(file, "abc", results)
+    assert stored_results(file, "abc") == results
+    with pytest.raises(SystemExit, match="of commit abc, not of def"):
+        stored_results(file, "def")
 
 
 def test_the_fixed_mutants_are_21_of_each_room_and_three_of_each_operator() -> None:
