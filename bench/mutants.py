@@ -24,7 +24,7 @@ run of an hour or more can be stopped and continued.
 
 What this does not show: code at module level is not changed, equal programs (a change without effect) are
 not recognised and count as survivors, and the score of 21 mutants is coarse: its standard error is about .1.
-Slow tests named in ROOMS are left out of every run. Some tests read the published data; without them
+Tests named in ROOMS, slow or dependent on the clock, are left out of every run. Some tests read the published data; without them
 (PEIRCE_SHARED, else `shared` beside the tree) they are skipped, and the score is not comparable.
 """
 
@@ -66,7 +66,8 @@ NOT_PACKAGE = (".venv", ".types", "bench", "tests", "docs", "examples", "build",
 
 @dataclass(frozen=True)
 class Room:
-    """sources: files and folders whose functions are changed. tests: what runs. left_out: slow tests."""
+    """sources: files and folders whose functions are changed. tests: what runs. left_out: tests that do
+    not run, files or node ids."""
 
     sources: tuple[str, ...]
     tests: tuple[str, ...]
@@ -74,7 +75,13 @@ class Room:
 
 
 ROOMS = {
-    "store": Room(("store",), ("tests/store",)),
+    "store": Room(
+        ("store",),
+        ("tests/store",),
+        (  # on a busy machine it fails without a change: its writer is killed by the clock
+            "tests/store/test_crash.py::test_a_kill_at_any_moment_loses_nothing_acknowledged",
+        ),
+    ),
     "tools": Room(
         ("tools/*.py", "tools/judge", "tools/discovery"),
         ("tests/tools",),
