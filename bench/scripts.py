@@ -1,8 +1,8 @@
 """The bench scripts with short settings, and how one of them is run.
 
-`make bench` (run_all.py) runs each script of `SCRIPTS` with the settings there, which are small enough
-that all of them end within 40 minutes on two quiet cores; the docstring of a script says how it is run in
-full. `make bench-compare` (compare.py) runs those of `COMPARED`, once a round and tree, with settings
+`make bench` (run_all.py) runs each script of `SCRIPTS` with the settings there. They are kept small, so that
+all scripts together end within 40 minutes on two quiet cores (they took some seven minutes of CPU time on
+2026-11-23); the docstring of a script says how it is run in full. `make bench-compare` (compare.py) runs those of `COMPARED`, once a round and tree, with settings
 that are smaller still.
 
 In arguments, {shared} stands for the folder of the published data and {folder} for one that is kept
