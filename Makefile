@@ -10,7 +10,7 @@ EXTRAS ?= test
 JOBS ?= 2
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q
 
-.PHONY: run test test-search lint soak bench clean
+.PHONY: run test test-search lint soak bench bench-compare clean
 
 run: .venv/.core
 	$(BIN)/peirce run list_functions --problems 12 --seed $(SEED) --model search --observations 4 --store runs/first.duckdb
@@ -34,7 +34,12 @@ soak: .venv/.$(EXTRAS)
 	$(PYTEST) -m "soak or search" $(ARGS)
 
 bench: .venv/.core
-	for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	$(BIN)/python bench/run_all.py $(if $(ONLY),--only $(ONLY)) $(if $(OUT),--out $(OUT))
+
+# Two working trees side by side, each with its own .venv: `make bench-compare A=DIR B=DIR [ONLY=step,gear]`.
+bench-compare: .venv/.core
+	@test -n "$(A)" -a -n "$(B)" || { echo "usage: make bench-compare A=DIR B=DIR [ONLY=step,gear] [ROUNDS=7]" >&2; exit 2; }
+	$(BIN)/python bench/compare.py $(A) $(B) $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(OUT),--out $(OUT))
 
 # mypy finds the package by name through a link to the repository itself.
 .types/peirce:

@@ -1,4 +1,5 @@
-"""What judging an exception rule takes: `python bench/abd.py [DATA] [--rows N] [--no-z3]`.
+"""What judging an exception rule takes: `python bench/abd.py [DATA] [--rows N] [--no-z3]
+[--json FILE]`.
 
 DATA (default: data/abd in the folder that PEIRCE_SHARED names, else in `shared` beside the repository)
 is the folder of the published instances and holdouts with golden_dev.jsonl.gz, whose rows
@@ -25,6 +26,7 @@ from peirce.tools.logic.reading import read_repaired
 from peirce.tools.logic.solving import Solved
 from peirce.tools.logic.theories import theory_from
 from peirce.tools.logic.worlds import world_of
+from table import Row, add_json_option, write_rows, write_skipped
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 AIMS = {"full": 2_000, "partial": 300, "skeptical": 800}
@@ -91,7 +93,7 @@ def recorded(row) -> float:
     return sum(seconds or 0.0 for seconds in row["ref_cpu_s"].values())
 
 
-def report(regime: str, made, what: str) -> None:
+def report(regime: str, made, what: str) -> Row:
     here = [one for one in made if one[0]["scenario"] == f"ABD_{regime.upper()}"]
     mean = sum(seconds for _, seconds, _ in here) / len(here)
     ran = [(recorded(row), seconds) for row, seconds, _ in here if row["ref_cpu_s"]]
@@ -105,6 +107,12 @@ def report(regime: str, made, what: str) -> None:
         f" slowest row {slowest[1]:.3f} s (id {slowest[0]['id']});"
         f" {sum(solved > 0 for *_, solved in here)} asked Z3"
     )
+    way = "fast path" if what == "fast" else "Z3 alone"
+    return Row(
+        f"judging an exception rule, {regime}, {way}, CPU", 1000 * ours, "ms",
+        reference=1000 * theirs, compared_with="published evaluator, as recorded in the data",
+        limit=1 / AIMS[regime] if what == "fast" else None, limit_of="ratio",
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -112,7 +120,11 @@ def main() -> None:
     parser.add_argument("data", type=Path, nargs="?", default=SHARED / "data/abd")
     parser.add_argument("--rows", type=int, help="the first so many rows of each regime")
     parser.add_argument("--no-z3", action="store_true", help="leave out the run by Z3 alone")
+    add_json_option(parser)
     options = parser.parse_args()
+    if not options.data.is_dir() and options.data == SHARED / "data/abd":
+        write_skipped(options.json, "no data/abd here: give its folder or set PEIRCE_SHARED")
+        return
     problems = {one.id: one for one, _ in load_problems("abd", str(options.data))}
     with gzip.open(options.data / "golden_dev.jsonl.gz", "rt") as lines:
         rows = [row for row in map(json.loads, lines) if row["accepted"]]
@@ -123,12 +135,14 @@ def main() -> None:
             for row in [r for r in rows if r["scenario"] == f"ABD_{regime.upper()}"][: options.rows]
         ]
     print(f"{len(rows)} rules, on prompt worlds and holdouts; every value equals the recorded one")
+    found = []
     for what, z3 in (("fast", False), ("z3", True)):
         if z3 and options.no_z3:
             continue
         made = measure(rows, problems, z3)
         for regime in REGIMES:
-            report(regime, made, what)
+            found.append(report(regime, made, what))
+    write_rows(options.json, found)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from peirce.agents.search.logic.engine import prepared
 from peirce.records import Problem
 from peirce.tasks import load_problems
 from peirce.tools.logic.judging import REGIMES
+from table import add_json_option, write_skipped
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 HALVES = ("first", "second", "all")
@@ -47,7 +48,17 @@ def options_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--half", choices=HALVES, default=ALL)
     parser.add_argument("--workers", type=int, default=1, help="processes; no result depends on it")
     parser.add_argument("--out", type=Path, metavar="DIR", help="CSV and figures")
+    add_json_option(parser)
     parser.add_argument("--part", help=argparse.SUPPRESS)  # K/N: of such a process
+
+
+def has_data(options: argparse.Namespace) -> bool:
+    """Whether there is something at the usual place, or a place was named; else say so."""
+    usual = options.data == str(SHARED / "data/abd") and not options.part
+    if usual and not Path(options.data).exists():
+        write_skipped(options.json, "no data/abd here: give --data or set PEIRCE_SHARED")
+        return False
+    return True
 
 
 def chosen(options: argparse.Namespace) -> list[Problem]:

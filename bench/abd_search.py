@@ -1,5 +1,5 @@
 """What the search for exception rules takes: `python bench/abd_search.py [--data DATA] [--sample N|all]
-[--half first|second|all] [--budgets N…] [--workers N] [--out DIR]`.
+[--half first|second|all] [--budgets N…] [--workers N] [--out DIR] [--json FILE]`.
 
 Without --data the published instances are looked for in the folder that PEIRCE_SHARED names, else in
 `shared` beside the repository. Each instance is searched once a budget of expansions, and its first
@@ -32,6 +32,8 @@ from peirce.agents.search.logic.rules import Evidence
 from peirce.records import Problem
 from peirce.reports import plotting
 from peirce.reports.tables import Cell, Table, as_csv, as_text
+from table import Row as BenchRow
+from table import write_rows
 
 BUDGETS = (5_000, 20_000, 50_000, 150_000, 600_000)
 STAGES = {
@@ -172,6 +174,23 @@ def long_table(rows: Sequence[Row]) -> Table:
     )
 
 
+def bench_rows(rows: Sequence[Row]) -> list[BenchRow]:
+    """Return time and validity of all instances together, a budget each."""
+    found = []
+    groups = list(by_group(rows))
+    for regime, budget, some in groups:
+        if regime == groups[-1][0]:
+            work = f"{len(some)} instances of exception rules, {budget:,.0f} expansions"
+            seconds = [one["seconds"] for one in some]
+            found += [
+                BenchRow(f"{work}: CPU of an instance, mean", fmean(seconds), "s"),
+                BenchRow(f"{work}: CPU of an instance, most", max(seconds), "s"),
+                BenchRow(f"{work}: first answers that are valid",
+                         fmean(one["valid"] for one in some), "", "higher"),
+            ]  # fmt: skip
+    return found
+
+
 def draw(rows: Sequence[Row]) -> Any:
     panels = (
         ("share of instances", lambda some: fmean(one["valid"] for one in some)),
@@ -209,10 +228,13 @@ def main() -> None:
     abd_instances.options_of(parser)
     parser.add_argument("--budgets", type=float, nargs="+", default=list(BUDGETS), metavar="N")
     options = parser.parse_args()
+    if not abd_instances.has_data(options):
+        return
     rows = abd_instances.measured(options, lambda some: rows_of(some, sorted(options.budgets)))
     print(f"{len(rows)} instances, half: {options.half}, workers: {options.workers}\n")
     print(as_text(times_table(rows), None), end="\n\n")
     print(as_text(solved_table(rows), None))
+    write_rows(options.json, bench_rows(rows))
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "abd-search.csv").write_text(as_csv(long_table(rows)))

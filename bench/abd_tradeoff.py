@@ -1,5 +1,6 @@
 """The trade-off curve of the search for exception rules: `python bench/abd_tradeoff.py [--data DATA]
-[--sample N|all] [--half first|second|all] [--expansions N] [--workers N] [--out DIR] [--rows FILE]`.
+[--sample N|all] [--half first|second|all] [--expansions N] [--workers N] [--out DIR] [--rows FILE]
+[--json FILE]`.
 
 Without --data the published instances are looked for in the folder that PEIRCE_SHARED names, else in
 `shared` beside the repository. Each instance is searched once; then every trade-off of a grid (what a
@@ -41,6 +42,8 @@ from peirce.reports.tables import Cell, Mean, Table, as_csv, as_markdown, as_tex
 from peirce.tasks import family
 from peirce.tasks.logic_measures import EVALUATORS
 from peirce.tools.logic.writing import written
+from table import Row as BenchRow
+from table import write_rows
 
 NODES = (0.0, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.13, 0.17, 0.22, 0.3)
 HOLDS = (0.0, 0.25, 0.5, 0.75, 1.0, 2.0, 4.0, 7.0)
@@ -206,12 +209,24 @@ def main() -> None:
         "--rows", type=Path, metavar="FILE", help="of an earlier run, judged already"
     )
     options = parser.parse_args()
+    if not options.rows and not abd_instances.has_data(options):
+        return
     if options.rows:
         rows = [json.loads(line) for line in options.rows.read_text().splitlines()]
     else:
         rows = abd_instances.measured(options, lambda some: rows_of(some, options.expansions))
     print(f"{len(rows)} instances, half: {options.half}, {options.expansions:,.0f} expansions")
     print(as_text(table_of(rows, intervals=False), None))
+    work = f"{len(rows)} instances of exception rules, preset balanced"
+    means = _means(of_name(rows, "balanced"))
+    kinds = (("prompt_validity", "", "higher"), ("holdout_validity", "", "higher"),
+             ("gap", "elements", "lower"), ("ast_size", "nodes", "lower"))  # fmt: skip
+    found = [
+        BenchRow(f"{work}: {name.replace('_', ' ')}", value, unit, better)
+        for name, unit, better in kinds
+        if (value := means[f"{name}_exact"]) is not None
+    ]
+    write_rows(options.json, found)
     if options.out:
         points = points_of(rows)
         whole = Table(tuple(points[0]), tuple(tuple(one.values()) for one in points))

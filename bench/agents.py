@@ -40,6 +40,7 @@ from peirce.records import Observation, Problem, Reply, ToolCall, ToolSpec, View
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
 from peirce.tasks.list_functions import space
+from table import Row, add_json_option, write_rows
 
 SHOWN = tuple(Observation([n] * (n % 3), [n] * (n % 3)) for n in range(8))
 Calls = list[dict[str, Any]]
@@ -235,6 +236,7 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=64)
     parser.add_argument("--steps", type=int, default=3, help="of each problem")
     parser.add_argument("--concurrency", type=int, default=32)
+    add_json_option(parser)
     given = parser.parse_args()
     size = (given.problems, given.steps, given.concurrency)
     print(f"{given.concurrency} problems side by side, ms a step{'':25s}   5%   median      95%     most")  # fmt: skip
@@ -256,6 +258,17 @@ def main() -> None:
         waited, _, _ = asyncio.run(through(model, *size))
     line("latency beyond model and sandbox", list(waited.beyond_model_ms.values()))
     line("  beyond model, sandbox and HTTP client", list(waited.beyond_calls_ms.values()))
+    median, bare_calls = statistics.median, "its bare ChatOpenAI calls"
+    rows = [
+        Row("CPU of the loop's thread for a step, HTTP client included", median(whole.work_ms()),
+            "ms", reference=client, compared_with=bare_calls),
+        Row("CPU of the loop's thread for a step, proposer in this process",
+            median(ours.work_ms()), "ms"),
+        Row("CPU of the store's writer for a step", written, "ms"),
+        Row("latency of a step beyond model and sandbox", median(waited.beyond_model_ms.values()),
+            "ms"),
+    ]  # fmt: skip
+    write_rows(given.json, rows)
 
 
 if __name__ == "__main__":

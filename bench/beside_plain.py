@@ -34,7 +34,9 @@ from peirce.agents.search.lists.bundles import Bundle
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.tasks import judgeable
 from plain_enumeration import enumerate_plainly, whole_texts
+from table import Row
 
+AIM = 20.0  # candidates a second, as a multiple of the plain enumeration's
 WARM_S = 0.3  # on a first problem, uncounted: operations are compiled once a process
 
 
@@ -135,7 +137,7 @@ def searched(shown: list[list[Any]], budget: float) -> Searched:
         )
 
 
-def measure(problems: list, budgets: list[float], show: bool) -> None:
+def measure(problems: list, budgets: list[float], show: bool) -> list[Row]:
     problems = [(p, [[o.input, o.output] for o in p.shown]) for p, _ in problems]
     problems = [(p, shown) for p, shown in problems if lists.serves(shown)]
     if not problems:
@@ -168,6 +170,7 @@ def measure(problems: list, budgets: list[float], show: bool) -> None:
         "           search                            plain, as long  search, candidates a second\n"
         "    budget  answer  right  first s  whole s  answer  right   evaluated  ratio     decided  ratio"
     )
+    found_rows = []
     for budget in budgets:
         columns = list(zip(*rows[budget], strict=True))
         answer, right, first, whole, there, plainly = map(fmean, columns[:6])
@@ -177,6 +180,14 @@ def measure(problems: list, budgets: list[float], show: bool) -> None:
             f"  {there:6.3f}  {plainly:5.3f}  {evaluated:>10,.0f} {evaluated / slow:6.1f}"
             f"  {decided:>10,.0f} {decided / slow:6.1f}"
         )
+        work = f"{len(problems)} problems, budget {budget:,.0f}"
+        found_rows += [
+            Row(f"candidates decided a second, {work}", decided, "1/s", "higher", slow,
+                "plain enumeration", AIM, "ratio"),
+            Row(f"first answers right on all hidden pairs, {work}", right, "", "higher", plainly,
+                "plain enumeration"),
+        ]  # fmt: skip
+    return found_rows
 
 
 def _right(text: str | None, problem: Any) -> float:

@@ -28,6 +28,7 @@ from peirce.records import Observation, Problem
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
 from peirce.tasks.list_functions import space
+from table import Row, add_json_option, write_rows
 
 MB = 2**20
 
@@ -94,19 +95,25 @@ def main() -> None:
     parser.add_argument("--flights", type=int, nargs="+", default=[1, 100, 1000])
     parser.add_argument("--problems", type=int, default=2000, help="of the last one")
     parser.add_argument("--one", type=int, nargs=2, help=argparse.SUPPRESS)
+    add_json_option(parser)
     given = parser.parse_args()
     if given.one:
         with served(3.0, 3.0) as model:
             print(json.dumps(asyncio.run(session(model, *given.one))))
         return
+    rows = []
     print("in flight  problems  requests at once   before     most   a problem in flight (MB)")
     for flight in given.flights:
         problems = given.problems if flight == given.flights[-1] else 2 * flight
         found = measured(problems, flight)
         added = (found["most"] - found["before"]) / flight
         print(f"{flight:9d} {problems:9d} {found['together']:17d} {found['before']:8.0f} {found['most']:8.0f}   {added:.2f}")  # fmt: skip
+        most = f"most resident memory, {problems} problems, {flight} in flight"
+        rows.append(Row(most, found["most"], "MB", reference=found["before"],
+                        compared_with="before the session"))  # fmt: skip
     for ended, (level, duckdb) in found["levels"].items():
         print(f"{ended:>9s} ended: {level:.0f} MB resident, {duckdb:.0f} of them DuckDB's")
+    write_rows(given.json, rows)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """GEAR's scores as numpy against the definitions in Python sets; a whole study from its store.
 
-    python bench/gear.py [--hypotheses 100] [--repeats 5]
-    python bench/gear.py --study FILE [--answers 50000]
+    python bench/gear.py [--hypotheses 100] [--repeats 5] [--json FILE]
+    python bench/gear.py --study FILE [--answers 50000] [--json FILE]
 
 The first: synthetic predictions over 14,101 inputs that overlap as those of real hypotheses do:
 each hypothesis copies an earlier one on a share of the inputs, some are undefined on a part of S,
@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 import tempfile
@@ -33,6 +32,7 @@ from typing import Any
 import numpy as np
 from peirce.records import Predictions
 from peirce.tools import gear
+from table import Row, add_json_option, write_rows
 
 INPUTS = 14_101
 
@@ -162,13 +162,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--study", type=Path, metavar="FILE")
     parser.add_argument("--answers", type=int, default=50_000)
-    parser.add_argument("--json", action="store_true")
+    add_json_option(parser)
     given = parser.parse_args()
     if given.study is not None:
         found = study(given.study, given.answers)
-        if given.json:
-            print(json.dumps(found))
-            return
         print(
             f"{found['answers']:,} answers, {found['sessions']} sessions, {found['store_mb']:,.0f} MB"
         )
@@ -178,16 +175,29 @@ def main() -> None:
         )
         for note in found["notes"]:
             print(f"  {note}")
+        work = f"peirce.evaluate of a store with {found['answers']:,} answers"
+        rows = [
+            Row(work, found["seconds"], "s"),
+            Row(f"{work}, CPU", found["cpu_s"], "s"),
+            Row(f"{work}, most memory", found["memory_mb"], "MB"),
+        ]
+        write_rows(given.json, rows)
         return
     results = [compare(h, given.repeats) for h in (given.hypotheses, 30)]
-    if given.json:
-        print(json.dumps({"python": platform.python_version(), "runs": results}))
-        return
     for result in results:
         print(f"{result['hypotheses']} hypotheses × {result['inputs']:,} inputs")
         print(f"  {'':10}{'sets, ms':>12}{'numpy, ms':>12}{'ratio':>9}")
         for name, row in result["scores"].items():
             print(f"  {name:10}{row['sets_ms']:12.1f}{row['numpy_ms']:12.2f}{row['ratio']:8.0f}×")
+    rows = [
+        Row(
+            f"{name} of {result['hypotheses']} hypotheses over {result['inputs']:,} inputs",
+            row["numpy_ms"], "ms", reference=row["sets_ms"], compared_with="Python sets",
+        )
+        for result in results
+        for name, row in result["scores"].items()
+    ]  # fmt: skip
+    write_rows(given.json, rows)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""How fast hypotheses run over grids: `python bench/grids.py [DATA] [--task arc]`. DATA is a published
-file or folder; without it the grids are looked for in the folder that PEIRCE_SHARED names, else in
+"""How fast hypotheses run over grids: `python bench/grids.py [DATA] [--task arc]
+[--json FILE]`. DATA is a published file or folder; without it the grids are looked for in the folder that PEIRCE_SHARED names, else in
 `shared` beside the repository.
 
 Printed, each the best of a few rounds with one worker: how long the problems and their sample space
@@ -20,6 +20,7 @@ from peirce.records import Limits
 from peirce.sandbox import open_sandbox
 from peirce.tasks import load_problems
 from peirce.tasks.grid_rules import OBJECTS
+from table import Row, add_json_option, write_rows, write_skipped
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 ROUNDS = 5
@@ -41,7 +42,11 @@ async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data", nargs="?", default=str(SHARED / "data/gear"))
     parser.add_argument("--task", default="arc")
+    add_json_option(parser)
     options = parser.parse_args()
+    if not Path(options.data).exists() and options.data == str(SHARED / "data/gear"):
+        write_skipped(options.json, "no data/gear here: give its folder or set PEIRCE_SHARED")
+        return
     began = time.perf_counter()
     problems = load_problems(options.task, options.data)
     space = problems[0][1]
@@ -49,6 +54,8 @@ async def main() -> None:
     print(
         f"{options.task}: {len(problems)} problems, {len(space)} grids, loaded in {loading:.2f} s"
     )
+    about = f"over {len(space):,} grids of {options.task}"
+    rows = [Row(f"loading {len(problems)} problems of {options.task}", loading, "s")]
     async with await open_sandbox("process", workers=1) as sandbox:
         digest = await sandbox.put(space)
         for name, source in SOURCES.items():
@@ -59,6 +66,8 @@ async def main() -> None:
                 taken.append(time.perf_counter() - began)
                 assert batch.verdict == "ok" and not batch.reasons.any()
             print(f"  {name:<20} {min(taken):.3f} s (first {taken[0]:.3f})")
+            rows.append(Row(f"one hypothesis {about}: {name}", min(taken), "s"))
+    write_rows(options.json, rows)
 
 
 if __name__ == "__main__":

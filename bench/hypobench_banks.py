@@ -1,6 +1,7 @@
 """What the search finds on published data sets, and the sentences themselves (docs/hypobench-banks.md):
 
     python bench/hypobench_banks.py DATA --out DIR [--write docs/hypobench-banks.md] [--only shoe,admission]
+        [--json FILE]
 
 DATA is a folder with the published layout of shoe, hotel_reviews, dreaddit and admission. Each row of
 `RUNS` is a session of its own: method hypogenic, model search, seed 0, presets as they are. DIR gets a
@@ -40,6 +41,8 @@ from peirce.tools.discovery.scores import exact
 from peirce.tools.discovery.space import Space
 from peirce.tools.judge.rules import Rule, compile_sentence
 from peirce.tools.judge.terms import Term
+from table import Row as BenchRow
+from table import add_json_option, write_rows
 
 ALL_ROWS = 1_000_000
 ADMISSION = (
@@ -300,12 +303,26 @@ shown rows tell the rule from its neighbours. Another rule is found only where o
 rows alike the plainest happens to be the true one."""
 
 
+def bench_rows(rows: Sequence[Row]) -> list[BenchRow]:
+    """Return each session's accuracy on test rows beside the best baseline, and its seconds."""
+    found = []
+    for row in rows:
+        work = f"{row['set']}, {row['asked']} rows shown"
+        found.append(BenchRow(f"{work}: a session", row["seconds"], "s"))
+        if (one := row["splits"].get("ind")) is not None:
+            best = max(one["baselines"].values()) / one["n"]
+            found.append(BenchRow(f"{work}: accuracy on test rows", one["right"] / one["n"], "",
+                                  "higher", best, "best baseline"))  # fmt: skip
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", metavar="DATA")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--write", type=Path, metavar="FILE", help="the page; else it is printed")
     parser.add_argument("--only", default="", metavar="NAME,NAME", help="sets that begin so")
+    add_json_option(parser)
     given = parser.parse_args()
     warnings.simplefilter("ignore", DataWarning)
     kept = given.out / "hypobench-banks.jsonl"
@@ -318,6 +335,7 @@ def main() -> None:
             with kept.open("a") as out:
                 out.write(json.dumps(row) + "\n")
             print(name, shown, {k: v["right"] / v["n"] for k, v in row["splits"].items()})
+    write_rows(given.json, bench_rows([there[run] for run in RUNS if run in there]))
     text = page([there[run] for run in (*RUNS, *SAMPLES) if run in there])
     if given.write is None:
         print(text)

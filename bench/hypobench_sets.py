@@ -1,4 +1,5 @@
-"""Whether every generated set is what it says of itself: `python bench/hypobench_sets.py [--seeds 0 1] [--docs]`.
+"""Whether every generated set is what it says of itself: `python bench/hypobench_sets.py [--seeds 0 1] [--docs]
+[--json FILE]`.
 
 Of each of the 184 sets of the paper's grid and of the random trees, by the exact judge and no search:
 
@@ -33,6 +34,7 @@ from peirce.tools.discovery.scores import Exact, exact
 from peirce.tools.discovery.space import Space
 from peirce.tools.judge.prepared import Prepared
 from peirce.tools.judge.rules import NOT_APPLICABLE, Rule, compile_sentence
+from table import Row, add_json_option, write_rows
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "hypobench-sets.md"
 NAMES = ("admission", "shoe", "election", "personality", "marine", "tree")
@@ -174,6 +176,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(NAMES), choices=NAMES)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--docs", action="store_true", help=f"write {PAGE.name} too")
+    add_json_option(parser)
     options = parser.parse_args()
     found = []
     for seed in options.seeds:
@@ -191,6 +194,10 @@ def main() -> None:
             f"# The generated sets, checked\n\nMade by\n\n    {text}\n\nSeeds {seeds}; rows are those of one seed. {rest}\n"
             f"{as_markdown(told)}\n"
         )
+    right = sum(one.right for one in found)
+    work = f"sets of {', '.join(options.only)} that are what they say"
+    row = Row(work, right, "sets", "higher", len(found), "all of them")
+    write_rows(options.json, [row])
     if not all(one.right for one in found):
         raise SystemExit("some sets are not what they say")
 

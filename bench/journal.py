@@ -1,4 +1,4 @@
-"""What keeping a step costs: `python bench/journal.py [--steps 200]`.
+"""What keeping a step costs: `python bench/journal.py [--steps 200] [--json FILE]`.
 
 A step here is what a list-function problem writes: six calls (two of a model with 3 kB of messages,
 four of tools, one of which holds 14,101 int64 codes) and its record (one answer, one hypothesis,
@@ -38,6 +38,7 @@ from peirce.records import (
     canonical_json,
 )
 from peirce.store import Store
+from table import Row, add_json_option, write_rows
 
 INPUTS = 14_101
 CALLS = 6
@@ -134,7 +135,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=200, help="steps in all, for each figure")
     parser.add_argument("--dir", default=None, help="folder to write in (a temporary one)")
+    add_json_option(parser)
     steps = (arguments := parser.parse_args()).steps
+    rows = []
     print(f"{'':34s} ms a step   x naked+fsync   x naked")
     with tempfile.TemporaryDirectory(dir=arguments.dir) as name:
         for side in (1, 8):
@@ -145,8 +148,11 @@ def main() -> None:
             kept = measured(folder, made, steps // side) / count
             label = f"store, {side} problem{'s side by side' if side > 1 else ' alone'}"
             print(f"{label:34s} {kept * 1e3:9.2f} {kept / synced:15.1f} {kept / bare:9.1f}")
+            rows.append(Row(f"keeping a step, {label}", kept * 1e3, "ms", reference=synced * 1e3,
+                            compared_with="appends, fsync each"))  # fmt: skip
             for label, figure in (("naked appends, fsync each", synced), ("naked appends", bare)):
                 print(f"{label:34s} {figure * 1e3:9.2f}")
+    write_rows(arguments.json, rows)
 
 
 if __name__ == "__main__":

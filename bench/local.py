@@ -1,5 +1,5 @@
-"""What a batch is worth: `python bench/local.py [--tokens 64] [--rounds 5]`, with the extras `local`
-and `serve`.
+"""What a batch is worth: `python bench/local.py [--tokens 64] [--rounds 5] [--json FILE]`,
+with the extras `local` and `serve`.
 
 Tokens a second of a tiny model (a Qwen2 of 2 layers, made here) for one request after the other, for
 8 that wait at a moment, which is one batch, and for 8 side by side at `transformers serve`, which
@@ -28,6 +28,7 @@ from typing import Any
 
 from peirce.agents import open_model
 from peirce.records import InputSet, View
+from table import Row, add_json_option, write_rows, write_skipped
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "agents"))
 from tiny_model import NEEDED, make_model
@@ -95,12 +96,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=5)
+    add_json_option(parser)
     given = parser.parse_args()
     absent = [
         name for name in (*NEEDED, "fastapi", "uvicorn") if not importlib.util.find_spec(name)
     ]
     if absent:
-        print(f"not measured: {', '.join(absent)} absent; pip install 'peirce[local,serve]'")
+        why = f"{', '.join(absent)} absent; pip install 'peirce[local,serve]'"
+        write_skipped(given.json, why)
         return
     with tempfile.TemporaryDirectory() as folder:
         model = make_model(Path(folder) / "model")
@@ -109,11 +112,17 @@ def main() -> None:
             found = asyncio.run(work)
     for name, speeds in found.items():
         print(f"{name:10} {statistics.median(speeds):7.0f} tokens a second")
+    rows = []
     for name in ("alone", "server"):
         pairs = zip(found["one batch"], found[name], strict=True)
         ratios = sorted(batch / other for batch, other in pairs)
         print(f"one batch of {WAITING} to {name}: {statistics.median(ratios):.1f} times as fast"
               f" ({ratios[0]:.1f} to {ratios[-1]:.1f})")  # fmt: skip
+        batch, other = statistics.median(found["one batch"]), statistics.median(found[name])
+        way = "one request after the other" if name == "alone" else "transformers serve"
+        rows.append(Row(f"a batch of {WAITING} in process, beside {way}", batch, "tokens/s",
+                        "higher", other, way))  # fmt: skip
+    write_rows(given.json, rows)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,12 @@
 each with 14,101 predictions (gear_store.py), to a set of 1,000,000 pairs in that store: of the 6.9
 million that the usual caps give, as many of each stage and split.
 
-    python bench/pairs.py [--problems 100] [--store FILE] [--template full]
+    python bench/pairs.py [--problems 100] [--store FILE] [--template full] [--json FILE]
 
-Writing the answers is not counted, and is done once where --store names a file. Counted is the
-whole of `peirce pairs`: reading sessions, digests and predictions, contexts, pairs, prompts, the
-set's digest and its rows in the store; then reading the set back, as a training does. Each runs in a
-process of its own, and the peak of memory is that process's.
+Writing the answers is not counted, and is done once where --store names a file; the pairs are made in
+a copy of it. Counted is the whole of `peirce pairs`: reading sessions, digests and predictions,
+contexts, pairs, prompts, the set's digest and its rows in the store; then reading the set back, as a
+training does. Each runs in a process of its own, and the peak of memory is that process's.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import json
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ from typing import Any
 
 import gear_store
 from peirce.records import Answered, Problem, StepRecord, Verdict
+from table import Row, add_json_option, write_rows
 
 LIMIT = 111_112  # of three stages in three splits: 1,000,008
 
@@ -92,6 +94,7 @@ def main() -> None:
     parser.add_argument("--store")
     parser.add_argument("--template", default="full")
     parser.add_argument("--part", choices=("harvest", "read"), help=argparse.SUPPRESS)
+    add_json_option(parser)
     options = parser.parse_args()
     if options.part:
         found = (
@@ -108,6 +111,8 @@ def main() -> None:
             start = time.perf_counter()
             count = write(path, options.problems)
             print(f"{count:,} answers written in {time.perf_counter() - start:.0f} s", flush=True)
+        if options.store:  # which is left as it is
+            path = Path(shutil.copy(path, f"{folder}/copy.duckdb"))
         made = apart("--part", "harvest", "--store", str(path), "--template", options.template)
         for split, stages in made.pop("by_split").items():
             print(
@@ -119,6 +124,13 @@ def main() -> None:
         )
         again = apart("--part", "read", "--store", str(path))
         print(f"read back: {again['seconds']:.1f} s, {again['peak_gb']:.2f} GB")
+        size = f"{made['pairs']:,} pairs of {made['answers']:,} answers"
+        rows = [
+            Row(f"making a set of {size}", made["seconds"], "s"),
+            Row(f"making a set of {size}, most memory", made["peak_gb"], "GB"),
+            Row(f"reading back a set of {size}", again["seconds"], "s"),
+        ]
+        write_rows(options.json, rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A plain bottom-up enumeration of the grammar of list functions, to compare the embedded search with.
 
-    python bench/plain_enumeration.py
+    python bench/plain_enumeration.py [--json FILE]
 
 Programs are made by price, cheapest first, of the operations, features, terms and predicates that
 agents/search/lists/ knows, with its prices. One program is evaluated at a time, by the Python text of
@@ -15,6 +15,7 @@ bench/search.py prints it beside the search. Alone it makes ten problems and giv
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import time
 from collections.abc import Callable, Iterator
@@ -36,6 +37,7 @@ from peirce.agents.search.lists.grammar import (
     run,
 )
 from peirce.agents.search.lists.source import TooLong, element, source, uses_index
+from table import Row, add_json_option, write_rows
 
 FIFTH = 5  # prices are multiples of 0.2
 MOST_KEPT = 800_000  # programs that may be parts, many with their values: about half a gigabyte
@@ -310,6 +312,9 @@ def _large(part: Part) -> bool:
 def main() -> None:
     from peirce.tasks import load_problems
 
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    add_json_option(parser)
+    options = parser.parse_args()
     solved = candidates = 0
     seconds = 0.0
     for problem, _ in load_problems("list_functions", problems=10):
@@ -321,6 +326,8 @@ def main() -> None:
         f"plain enumeration, a second a problem: {solved} of 10 have an answer,"
         f" {candidates / seconds:,.0f} candidates a second"
     )
+    work = "plain enumeration of list functions"
+    write_rows(options.json, [Row(work, candidates / seconds, "candidates/s", "higher")])
 
 
 if __name__ == "__main__":

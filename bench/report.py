@@ -1,6 +1,6 @@
 """The page of a session of 2,000 problems: how long `peirce report` takes, and how soon a browser shows it.
 
-    python bench/report.py [--store FILE] [--problems 2000] [--loads 5]
+    python bench/report.py [--store FILE] [--problems 2000] [--loads 5] [--json FILE]
 
 The session is made up (`bench/gear_store.py` says how its vectors come about): list functions, about ten
 hypotheses a problem, each with 14,101 codes, and a journalled call an answer. It is written to FILE where
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib.util
 import json
 import random
 import shutil
@@ -30,6 +31,7 @@ from gear_store import FUNCTIONS, Answers
 from peirce.records import CallKey, Observation, Outcome, Problem, Usage
 from peirce.store import Store
 from peirce.tasks.list_functions import space
+from table import Row, add_json_option, write_rows, write_skipped
 
 GOOD = 0.7  # the chance of a good answer; three bad ones end a problem: ten answers
 WORDS = (
@@ -168,7 +170,7 @@ def load(browser: Any, page: Path) -> dict[str, float]:
         timed(f"{box}; box.value = ''; {typed}", f"!({counted})")
         chosen = "[...document.querySelectorAll('.filters select')].find((one) => [...one.options].some((o) => o.value === 'none'))"
         found["filter"] = timed(f"const it = {chosen}; it.value = 'malformed'; it.dispatchEvent(new Event('change'))", counted)  # fmt: skip
-        found["open"] = timed("document.querySelectorAll('#problems tbody a')[40].click()",
+        found["open"] = timed("[...document.querySelectorAll('#problems tbody a')].slice(0, 41).at(-1).click()",
                               "document.querySelector('.problem h3')")  # fmt: skip
         return found
 
@@ -177,8 +179,6 @@ def loads(page: Path, count: int) -> dict[str, float]:
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium")
-    if chromium is None:
-        raise SystemExit("no chromium here: Debian has it as the package chromium")
     with sync_playwright() as play:
         # As root, as in a container, chromium refuses its own sandbox.
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
@@ -192,8 +192,12 @@ def main() -> None:
     parser.add_argument("--store", type=Path, metavar="FILE")
     parser.add_argument("--problems", type=int, default=2_000)
     parser.add_argument("--loads", type=int, default=5)
-    parser.add_argument("--json", action="store_true")
+    add_json_option(parser)
     given = parser.parse_args()
+    if importlib.util.find_spec("playwright") is None or shutil.which("chromium") is None:
+        why = "it needs chromium (Debian's package of that name) and pip install 'peirce[test]'"
+        write_skipped(given.json, why)
+        return
     with tempfile.TemporaryDirectory() as folder:
         store = given.store or Path(folder) / "s.duckdb"
         if not store.exists():
@@ -205,13 +209,18 @@ def main() -> None:
         page = Path(folder) / "report.html"
         made = reported(store, page)
         seen = loads(page, given.loads)
-    if given.json:
-        print(json.dumps({"report": made, "browser_ms": seen, "loads": given.loads}))
-        return
     print(f"{made['problems']:,} problems: {made['seconds']:.1f} s, {made['cpu_s']:.1f} s of CPU, "
           f"{made['memory_mb']:,.0f} MB, a page of {made['page_mb']:.1f} MB")  # fmt: skip
     for name, value in seen.items():
         print(f"  {name.replace('_', ' '):24}{value:8.0f} ms")
+    work = f"the page of {made['problems']:,} problems"
+    rows = [
+        Row(f"{work}: peirce report", made["seconds"], "s"),
+        Row(f"{work}: peirce report, CPU", made["cpu_s"], "s"),
+        Row(f"{work}: size", made["page_mb"], "MB"),
+        *(Row(f"{work}: {name.replace('_', ' ')}", value, "ms") for name, value in seen.items()),
+    ]
+    write_rows(given.json, rows)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""How fast the sandbox is: `python bench/sandbox.py [THIRTY_HYPOTHESES_JSON]`. The file is looked
-for in the folder that PEIRCE_SHARED names, else in `shared` beside the repository.
+"""How fast the sandbox is: `python bench/sandbox.py [THIRTY_HYPOTHESES_JSON] [--rounds 5]
+[--backends process docker] [--json FILE]`. The file is looked for in the folder that PEIRCE_SHARED
+names, else in `shared` beside the repository.
 
 Over the 14,101 lists of GEAR's sample space (the empty list, 100 singletons, 1,000 for each length 2
 to 15, elements 0..99), in one run, and each time the best of a few rounds: calls per second of the 28
@@ -12,6 +13,7 @@ comes back.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -29,11 +31,12 @@ from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
 from peirce.sandbox import backends, open_sandbox
 from peirce.sandbox.inside.trial import Inputs, Trial
 from peirce.sandbox.pool import usable_cores
+from table import Row, add_json_option, write_rows, write_skipped
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 DEFAULT = SHARED / "data/gear/thirty_hypotheses.json"
 SLOW = ("loops for ever", "slow: O(n^3)")  # how the descriptions of the other two begin
-ROUNDS = 5
+NAKED = "naked: exec, list copy, call"
 LOOP = "one process: copy, call and code"
 
 
@@ -73,10 +76,10 @@ async def all_of(sandbox: Sandbox, sources: list[str], digest: str) -> list[Batc
     return await asyncio.gather(*runs)
 
 
-async def present() -> list[str]:
-    """The backends that can be had here; the others are named with the reason."""
+async def present(wanted: list[str]) -> list[str]:
+    """The backends of these that can be had here; the others are named with the reason."""
     found = []
-    for name in sorted(backends(), reverse=True):
+    for name in wanted:
         try:
             await (await open_sandbox(name, workers=1)).close()
             found.append(name)
@@ -86,7 +89,7 @@ async def present() -> list[str]:
 
 
 async def side_by_side(
-    names: list[str], sources: list[str], inputs: list[list[int]]
+    names: list[str], sources: list[str], inputs: list[list[int]], rounds: int
 ) -> tuple[dict[str, float], bool]:
     """Seconds of each way, the best of interleaved rounds, so that a noisy neighbour hits all; and
     whether the codes of all ways are equal."""
@@ -102,10 +105,10 @@ async def side_by_side(
         for sandbox in opened.values():  # inputs are there before the clock starts
             await sandbox.put(space)
             await all_of(sandbox, sources[:2], space.digest)
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             start = time.perf_counter()
             naked(sources, inputs)
-            times["naked: exec, list copy, call"].append(time.perf_counter() - start)
+            times[NAKED].append(time.perf_counter() - start)
             start = time.perf_counter()
             looped = [loop(source, parsed) for source in sources]
             times[LOOP].append(time.perf_counter() - start)
@@ -153,18 +156,26 @@ async def all_thirty(sources: list[str], inputs: list[list[int]]) -> tuple[float
 
 
 def main() -> None:
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("path", type=Path, nargs="?", metavar="THIRTY_HYPOTHESES_JSON")
+    parser.add_argument("--rounds", type=int, default=5, help="the best of so many")
+    parser.add_argument("--backends", nargs="+", choices=sorted(backends()))
+    add_json_option(parser)
+    options = parser.parse_args()
+    path = options.path or DEFAULT
     if not path.is_file():
-        sys.exit(
-            f"There is no file {path}: give the path of thirty_hypotheses.json or set PEIRCE_SHARED."
-        )
+        why = "no thirty_hypotheses.json here: give its path or set PEIRCE_SHARED"
+        if options.path:
+            sys.exit(f"There is no file {path}.")
+        write_skipped(options.json, why)
+        return
     hypotheses = json.loads(path.read_text())
     quick = [h["source"] for h in hypotheses if not h["description"].startswith(SLOW)]
     inputs = lists()
     calls = len(quick) * len(inputs)
     print(f"{len(quick)} quick hypotheses, {len(inputs):,} lists, {usable_cores()} cores")
-    names = asyncio.run(present())
-    seconds, agree = asyncio.run(side_by_side(names, quick, inputs))
+    names = asyncio.run(present(options.backends or sorted(backends(), reverse=True)))
+    seconds, agree = asyncio.run(side_by_side(names, quick, inputs, options.rounds))
     bare = min(seconds.values())
     for name, spent in seconds.items():
         print(
@@ -172,17 +183,31 @@ def main() -> None:
             f"{seconds[LOOP] / spent:5.2f} of the loop   {bare / spent:5.2f} of naked"
         )
     print(f"codes of all ways are equal: {agree}")
+    size = f"{len(quick)} quick hypotheses over {len(inputs):,} lists"
+    rows = [
+        Row(f"{size}, {name}", spent, "s", reference=seconds[NAKED], compared_with="naked calls")
+        for name, spent in seconds.items()
+        if name != NAKED
+    ]
     for name in names:
         started, first, warm = asyncio.run(latency(name, inputs[100:110]))
         print(
             f"{name}, ten inputs: first batch {first * 1e3:.1f} ms ({started * 1e3:.0f} ms with "
             f"the start), warm batch {warm * 1e3:.2f} ms"
         )
+        rows += [
+            Row(f"start and first batch of ten inputs, {name}", started * 1e3, "ms"),
+            Row(f"warm batch of ten inputs, {name}", warm * 1e3, "ms"),
+        ]
     spent, undefined = asyncio.run(all_thirty([h["source"] for h in hypotheses], inputs))
     print(f"all {len(hypotheses)} with 1 worker, endless and cubic too: {spent:.2f} s; undefined:")
     for hypothesis, count in zip(hypotheses, undefined, strict=True):
         if count:
             print(f"  {count:6,}  {hypothesis['description']}")
+    rows.append(Row("all thirty hypotheses, the endless and the cubic one too", spent, "s"))
+    write_rows(options.json, rows, codes_agree=agree)
+    if not agree:
+        sys.exit("The ways do not give the same codes.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What the embedded search finds: `python bench/search.py [TASK [DATA]] [--observations N|FILE]`.
+"""What the embedded search finds: `python bench/search.py [TASK [DATA]] [--observations N|FILE]
+[--json FILE]`.
 
     python bench/search.py
     python bench/search.py list_functions list_function.jsonl --answers 1 --budgets 20000 60000 150000
@@ -39,6 +40,7 @@ from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.tasks import judgeable, load_problems
 from peirce.tools.gear import beta, gamma
 from peirce.tools.memorising import Inputs, holds_pairs
+from table import Row, add_json_option, write_rows
 
 CAP, BAD, COVERED = 25, 3, 0.8
 
@@ -93,7 +95,7 @@ def answers(engine: Engine, problem: Problem, space, few: list[Json], budget: fl
 
 def measure(
     problems: list, budget: float, most: int, size: int, show: bool, drawn: int = 0, seed: int = 0
-) -> None:
+) -> list[Row]:
     rows = []
     following: list[tuple[str, float | None, str]] = []
     engine = Engine()
@@ -137,6 +139,15 @@ def measure(
         problem_id, right, text = following[k]
         said = "no pair can judge" if right is None else f"right on {right:.2f} of the hidden pairs"
         print(f"\n{problem_id}, {said}:\n{text}", flush=True)
+    work = f"{len(rows)} problems, budget {budget:,.0f}, mean"
+    kinds = {"consistent": "higher", "first_pass": "higher", "top1": "higher", "first_s": "lower",
+             "all_s": "lower"}  # fmt: skip
+    return [
+        Row(
+            f"{name} of {work}", fmean(row[name] for row in rows), "s" * name.endswith("_s"), better
+        )
+        for name, better in kinds.items()
+    ]
 
 
 def _unvaried(answer: Written, other: np.ndarray) -> bool:
@@ -161,6 +172,7 @@ def main() -> None:
     parser.add_argument(
         "--plain", action="store_true", help="list functions, beside a plain enumeration"
     )
+    add_json_option(parser)
     options = parser.parse_args()
     if options.task is None:
         options.task, options.plain = "list_functions", True
@@ -177,13 +189,16 @@ def main() -> None:
     problems = problems[: options.problems]
     print(f"{options.task}, {options.observations or 'original'} shown, python {sys.version.split()[0]}")  # fmt: skip
     if options.plain:
-        beside_plain.measure(problems, sorted(options.budgets), options.show)
+        rows = beside_plain.measure(problems, sorted(options.budgets), options.show)
+        write_rows(options.json, rows)
         return
+    rows = []
     for budget in options.budgets:
-        measure(
+        rows += measure(
             problems, budget, options.answers, options.space, options.show,
             options.show_following, options.seed,
         )  # fmt: skip
+    write_rows(options.json, rows)
 
 
 if __name__ == "__main__":

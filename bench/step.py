@@ -1,4 +1,5 @@
-"""What the journal adds to a step of `abduce`: `python bench/step.py [--steps 100]`.
+"""What the journal adds to a step of `abduce`: `python bench/step.py [--steps 24]
+[--rounds 5] [--json FILE]`.
 
 The same graph, scripted answers, sandbox and sample space of 14,101 lists, once with the journal
 and ledger of a store on disk and once with both in memory, in turns; the difference is the store's
@@ -27,8 +28,8 @@ from peirce.store import Store
 from peirce.tasks import family
 from peirce.tasks.list_functions import space
 from peirce.tools.execute import executor
+from table import Row, add_json_option, write_rows
 
-ROUNDS = 5
 SHOWN = tuple(Observation([n, n + 1], [n, n + 1]) for n in range(4))
 
 
@@ -80,32 +81,39 @@ async def seconds_a_step(
     return (time.perf_counter() - started) / (steps * len(problems))
 
 
-async def measure(steps: int) -> None:
+async def measure(steps: int, rounds: int) -> list[Row]:
+    rows = []
     inputs = space(0)
     sandbox = await open_sandbox("process", workers=2)
     execute = executor(sandbox, Limits())
-    print(f"{'':34s} {'store':>9s} {'memory':>9s} {'added':>9s}   ms a step, medians of {ROUNDS}")
+    print(f"{'':34s} {'store':>9s} {'memory':>9s} {'added':>9s}   ms a step, medians of {rounds}")
     try:
         for side in (1, 8):
             problems = [Problem(str(i), "t", "programs", SHOWN) for i in range(side)]
             count = max(2, steps // side)
             kept, bare = [], []
             with tempfile.TemporaryDirectory() as folder:
-                for turn in range(ROUNDS + 1):
+                for turn in range(rounds + 1):
                     with Store.open(Path(folder) / f"{turn}.duckdb", write=True) as store:
                         kept.append(await seconds_a_step(store, problems, inputs, execute, count))
                     bare.append(await seconds_a_step(None, problems, inputs, execute, count))
             a, b = (statistics.median(some[1:]) * 1e3 for some in (kept, bare))
             label = f"{side} problem{'s side by side' if side > 1 else ' alone'}"
             print(f"{label:34s} {a:9.2f} {b:9.2f} {a - b:9.2f}   {a / b:.2f} times")
+            work = f"a step of abduce with its journal, {label}"
+            rows.append(Row(work, a, "ms", reference=b, compared_with="journal in memory"))
     finally:
         await sandbox.close()
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=24, help="steps in all, for each figure")
-    asyncio.run(measure(parser.parse_args().steps))
+    parser.add_argument("--rounds", type=int, default=5, help="medians are of so many")
+    add_json_option(parser)
+    options = parser.parse_args()
+    write_rows(options.json, asyncio.run(measure(options.steps, options.rounds)))
 
 
 if __name__ == "__main__":

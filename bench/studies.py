@@ -1,6 +1,6 @@
 """Both simulation studies at the size of the paper's, against loops with Python sets.
 
-    python bench/studies.py [--problems 1500] [--hypotheses 33] [--stored 60]
+    python bench/studies.py [--problems 1500] [--hypotheses 33] [--stored 60] [--json FILE]
 
 Synthetic problems over 14,101 inputs with 12 hidden pairs each: a hypothesis copies an earlier one
 on a share of the inputs, some are undefined on a part of S, a sixth repeat an earlier one. Printed:
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import math
 import resource
 import tempfile
@@ -42,6 +41,7 @@ from peirce.reports import studies as study
 from peirce.reports.joining import Joined
 from peirce.store import Store
 from peirce.tools import studies
+from table import Row, add_json_option, write_rows
 
 INPUTS, HIDDEN = 14_101, 12
 
@@ -77,7 +77,7 @@ class Clock:
             made = predictions(number, hypotheses)
             self.making += time.perf_counter() - start
             name = str(number)
-            yield Joined("made", 1 + number % 4, name, name, name, studies.population(*made), 0)
+            yield Joined("made", 1 + number % 4, name, name, name, studies.population(*made), 0, 0)
 
     def time(self, work: Callable[[], Any]) -> tuple[float, Any]:
         self.making, start = 0.0, time.perf_counter()
@@ -226,7 +226,7 @@ def main() -> None:
     parser.add_argument("--hypotheses", type=int, default=33, help="of each problem")
     parser.add_argument("--contexts", type=int, default=5, help="of a size, for the loops")
     parser.add_argument("--stored", type=int, default=60, help="problems in a store; 0: none")
-    parser.add_argument("--json", action="store_true")
+    add_json_option(parser)
     given = parser.parse_args()
     clock = Clock()
     whole = {}
@@ -236,9 +236,6 @@ def main() -> None:
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     loops = against_loops(given.hypotheses, given.contexts)
     stored = from_store(given.stored, given.hypotheses) if given.stored else None
-    if given.json:
-        print(json.dumps({"seconds": whole, "peak_mb": peak_mb, "loops": loops, "stored": stored}))
-        return
     count = given.problems * given.hypotheses
     print(
         f"{given.problems:,} problems, {count:,} hypotheses × {INPUTS:,} inputs, {peak_mb:.0f} MB"
@@ -254,6 +251,13 @@ def main() -> None:
         told = ", ".join(f"{name} {s:.1f} s" for name, s in stored["seconds"].items())
         hypotheses = stored["problems"] * given.hypotheses
         print(f"from a store of {hypotheses:,} hypotheses ({stored['megabytes']:.0f} MB): {told}")
+    rows = [
+        Row(f"the study {name} of one problem, {loops['contexts']} contexts",
+            row["numpy_s"] * 1e3, "ms", reference=row["loops_s"] * 1e3, compared_with="Python loops")
+        for name, row in loops["studies"].items()
+    ]  # fmt: skip
+    rows += [Row(f"the study {name} of {count:,} hypotheses", s, "s") for name, s in whole.items()]
+    write_rows(given.json, rows)
 
 
 if __name__ == "__main__":

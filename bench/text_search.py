@@ -1,4 +1,5 @@
-"""What the search on labelled text costs: `python bench/text_search.py [--rows 200 800] [--docs]`.
+"""What the search on labelled text costs: `python bench/text_search.py [--rows 200 800] [--docs]
+[--json FILE]`.
 
 Texts of some 100 words of a vocabulary with frequencies as in English (Zipf), drawn by a seed; the
 label hangs on how many words of two short lists a text holds, and one label in ten is changed. Each
@@ -27,6 +28,7 @@ from peirce.agents.search import PRESETS
 from peirce.agents.search.text.engine import Problem
 from peirce.reports import plotting
 from peirce.reports.tables import Table, as_markdown, as_text
+from table import Row, add_json_option, write_rows
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 ROWS = (200, 800, 3200)
@@ -198,6 +200,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+", default=list(COLUMNS))
     parser.add_argument("--docs", action="store_true", help="write docs/text-search.md")
     parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
+    add_json_option(parser)
     options = parser.parse_args()
     if options.cell:
         kind, count, size = options.cell
@@ -207,6 +210,15 @@ def main() -> None:
     found = {kind: list(cells(kind, options.rows, some)) for kind, some in sizes.items()}
     for kind, some in found.items():
         print(as_text(table(kind, some), None))
+    rows = []
+    for kind, some in found.items():
+        for cell in some:
+            work = f"one answer on {cell['rows']:,} {kind}, {KINDS[kind]} {cell['size']:,}"
+            rows += [
+                Row(f"{work}, CPU", cell["seconds"], "s"),
+                Row(f"{work}, memory", cell["mib"], "MiB"),
+            ]
+    write_rows(options.json, rows)
     if options.docs:
         (DOCS / "text-search.md").write_text(page(found))
         made = plotting.rendered(lambda: draw(found), (".svg",)) or {}

@@ -1,6 +1,6 @@
 """What the curriculum costs beside plain TRL on the same pairs in the same order.
 
-    python bench/train.py [--examples N] [--repeats N]
+    python bench/train.py [--examples N] [--repeats N] [--json FILE]
 
 A random model of about 0.9 million weights learns from pairs made here, of about 100 tokens each
 side: once by TRL's DPOTrainer alone, once by `peirce.training.dpo.run.train` with a probe every 48
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import os
 import random
 import sys
@@ -32,11 +31,13 @@ from peirce.training.dpo.settings import TrainConfig
 from peirce.training.pair_table import PairTable
 from peirce.training.splits import Split
 from peirce.training.stages import STAGES
+from table import Row, add_json_option, write_rows, write_skipped
 
 TEMPLATE = (
     "{% for message in messages %}<|{{ message.role }}|>{{ message.content }}<|end|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+LIMIT = 1.05  # of the time that TRL alone takes
 KINDS = (("full", {"full": True}), ("LoRA", {}), ("LoRA, live reference", {"precompute": False}))
 
 
@@ -44,11 +45,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("--examples", type=int, default=480)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
+    add_json_option(parser)
     asked = parser.parse_args()
     absent = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if absent:
-        print(f"This needs {', '.join(absent)}: {INSTALL}")
+        write_skipped(asked.json, f"it needs {', '.join(absent)}: {INSTALL}")
         return
     table = make_pairs()
     rows = []
@@ -69,15 +70,19 @@ def main() -> None:
             whole, probes = min((one[0], one[1]) for one in ours)
             rows.append({"kind": name, "trl_s": alone, "peirce_s": whole, "probes_s": probes,
                          "overhead": (whole - probes) / alone - 1})  # fmt: skip
-    if asked.json:
-        print(json.dumps(rows))
-        return
     print(f"{asked.examples} examples, batch 16, CPU seconds, least of {asked.repeats}")
     for row in rows:
         print(
             f"{row['kind']:22} TRL {row['trl_s']:6.1f}  peirce {row['peirce_s']:6.1f}  of it probes"
             f" {row['probes_s']:5.1f}  overhead {row['overhead']:+.1%}"
         )
+    found = [
+        Row(f"DPO on {asked.examples} examples, {row['kind']}, CPU without probes",
+            row["peirce_s"] - row["probes_s"], "s", reference=row["trl_s"],
+            compared_with="TRL alone", limit=LIMIT, limit_of="ratio")
+        for row in rows
+    ]  # fmt: skip
+    write_rows(asked.json, found)
 
 
 def by_peirce(

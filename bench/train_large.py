@@ -1,6 +1,7 @@
 """One DPO training of a 7-billion-parameter model on one GPU: memory, and seconds an update.
 
     python bench/train_large.py [--updates N] [--device-batch N] [--tokens N] [--folder DIR]
+        [--json FILE]
 
 The model has the sizes of Qwen2.5-7B and random weights; it is written to a folder (15 GB) and then
 loaded in 4 bits (NF4) with a LoRA adapter of rank 128 on all linear layers, batches of 32 pairs and
@@ -17,6 +18,7 @@ import json
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from peirce.training.bases import INSTALL, PACKAGES
@@ -25,6 +27,7 @@ from peirce.training.dpo.progress import Progress
 from peirce.training.dpo.run import train
 from peirce.training.dpo.settings import TrainConfig
 from peirce.training.pair_table import PairTable
+from table import Row, add_json_option, write_rows, write_skipped
 
 SEVEN_BILLION = {"vocab_size": 152_064, "hidden_size": 3_584, "intermediate_size": 18_944,
                  "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4}  # fmt: skip
@@ -40,16 +43,18 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=700, help="of a prompt; an answer has 150")
     parser.add_argument("--folder", type=Path, help="where the model is written, or lies already")
     parser.add_argument("--tiny", action="store_true")
+    add_json_option(parser)
     asked = parser.parse_args()
 
     absent = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if absent:
-        print(f"This needs {', '.join(absent)}: {INSTALL}")
+        write_skipped(asked.json, f"it needs {', '.join(absent)}: {INSTALL}")
         return
     import torch
 
     if not torch.cuda.is_available() and not asked.tiny:
-        print("This needs a GPU, and there is none here; --tiny goes the same way without one.")
+        why = "it needs a GPU, and there is none here; --tiny goes the same way without one"
+        write_skipped(asked.json, why)
         return
     with tempfile.TemporaryDirectory() as place:
         base = asked.folder or Path(place) / "base"
@@ -60,10 +65,18 @@ def main() -> None:
             "device_batch": asked.device_batch, "probe_pairs": 8, "four_bit": True, "recompute": True,
             **({"device": "cpu", "lora_rank": 8} if asked.tiny else {}),
         })  # fmt: skip
-        print(json.dumps(measured(base, settings, Path(place) / "out", asked.tokens), indent=1))
+        found = measured(base, settings, Path(place) / "out", asked.tokens)
+        print(json.dumps(found, indent=1))
+        work = f"an update of {found['weights']:,} weights in 4 bits, {found['device']}"
+        figures = (
+            (work, found["seconds_an_update"], "s"),
+            (f"{work}, most memory", found["peak_memory_gib"], "GiB"),
+        )
+        rows = [Row(name, value, unit) for name, value, unit in figures if value is not None]
+        write_rows(asked.json, rows)
 
 
-def measured(base: Path, settings: TrainConfig, out: Path, tokens: int) -> dict[str, object]:
+def measured(base: Path, settings: TrainConfig, out: Path, tokens: int) -> dict[str, Any]:
     import torch
 
     times: list[float] = []

@@ -44,6 +44,8 @@ def unpack(name: str, folder: Path) -> str:
 
 def rounded(value: Any) -> Any:
     """JSON with its floats rounded, tuples as lists."""
+    if hasattr(value, "to_dict"):
+        return rounded(value.to_dict())
     if isinstance(value, float):
         return round(value, DIGITS) + 0.0
     if isinstance(value, dict):
