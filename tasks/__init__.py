@@ -43,6 +43,7 @@ from ..records import Family, InputSet, Problem, Task, UsageError
 from . import contradictions, own, problem_sample
 from . import observations as observations_
 from .labels import Wanted
+from .sentences import DataWarning as DataWarning
 from .sentences import nearest
 from .space_files import read_space
 

@@ -1,5 +1,5 @@
 """Tests here call the command line in this process, in a user's folder. They share the labelled sessions
-of tests/api and the server of tests/agents."""
+of tests/commands and the server of tests/agents."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from peirce import cli
 
-for room in ("api", "agents", "cli"):
+for room in ("commands", "agents", "cli"):
     sys.path.insert(0, str(Path(__file__).parents[1] / room))
 
 

@@ -1,6 +1,9 @@
 """The command line: data on stdout, talk on stderr, exit codes, settings from three places.
 
-The command line is called in this process; as one of its own: test_cli_process.py."""
+The command line is called in this process; as one of its own: test_cli_process.py.
+
+Internals: the groups of `peirce --help` are compared with the table that lists them.
+"""
 
 from __future__ import annotations
 

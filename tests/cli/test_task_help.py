@@ -1,11 +1,13 @@
-"""The name of a task in the place of a verb shows lines to copy; so does `run TASK --help`."""
+"""The name of a task in the place of a verb shows lines to copy; so does `run TASK --help`. Each
+command is a process forked from one that has the package imported."""
 
 from __future__ import annotations
 
 import subprocess
-import sys
+from pathlib import Path
 
 import pytest
+from forked_command import run_command
 from peirce import tasks_help, tasks_list
 from peirce.records import UsageError
 
@@ -13,9 +15,7 @@ NAMES = [row["task"] for row in tasks_list()]
 
 
 def peirce(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "peirce", *arguments], capture_output=True, text=True, timeout=120
-    )
+    return run_command(arguments, cwd=Path.cwd())
 
 
 @pytest.mark.parametrize("name", NAMES)

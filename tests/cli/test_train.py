@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
 
 import pytest
-from peirce.store import Store
-from peirce.store.trainings import Point
-from peirce.training.dpo.settings import TrainConfig
+from peirce.store import Point, Store
+from peirce.training.dpo import TrainConfig
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 
@@ -86,10 +86,17 @@ def test_trainings_are_listed_and_a_dead_one_is_interrupted(peirce, tmp_path) ->
     assert code == 1 and "no training 'zz'" in err
 
 
-def test_a_training_by_flags_and_a_file_is_told_live_and_printed(peirce, tmp_path) -> None:
+def test_a_training_by_flags_and_a_file_is_told_live_and_printed(
+    peirce, tmp_path, monkeypatch
+) -> None:
     from tiny_model import make_model, require
 
     require("trl", "datasets")
+    find_spec = importlib.util.find_spec  # figures are left out: they take longer than the training
+    monkeypatch.setattr(
+        "importlib.util.find_spec",
+        lambda name, *more: None if name == "matplotlib" else find_spec(name, *more),
+    )
     from stored_pairs import TINY, store_pairs
 
     make_model(tmp_path / "base", initializer_range=0.02)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+from forked_command import run_script
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python-api.md"
 TEXT = PAGE.read_text("utf-8")
@@ -31,10 +33,7 @@ def script() -> str:
 def test_the_blocks_of_the_page_run_as_one_script(tmp_path: Path) -> None:
     (tmp_path / "page.py").write_text(script(), "utf-8")
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
-    done = subprocess.run(
-        [sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600,
-        env={**clean, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+    done = run_script("page.py", cwd=tmp_path, env={**clean, "OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("done {") and "('exhausted', " in done.stdout
 

@@ -1,5 +1,8 @@
 """The transcripts of docs/walks are what their commands print now, and nothing of the machine is in
-them."""
+them.
+
+Here `peirce` is a program that forks each command from a process that has the package imported; what
+a command prints is the same as by docs/walks/record.py."""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+from forked_command import write_program
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WALKS = REPOSITORY / "docs" / "walks"
@@ -34,6 +40,19 @@ def test_there_are_four_walks_and_the_index_has_them() -> None:
     assert set(re.findall(r"\]\(([\w-]+)\.md\)", index)) == set(record.WALKS)
 
 
+@pytest.fixture
+def forked_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = record.environment
+
+    def environment(home: Path) -> dict[str, str]:
+        found: dict[str, str] = made(home)
+        write_program(home / "bin" / "peirce")
+        return found
+
+    monkeypatch.setattr(record, "environment", environment)
+
+
+@pytest.mark.usefixtures("forked_commands")
 @pytest.mark.parametrize("name", record.WALKS)
 def test_a_walk_prints_what_its_page_says(name: str) -> None:
     found = record.differences(name)

@@ -15,12 +15,13 @@ import peirce
 import pytest
 from peirce import cli, plan
 from peirce.agents.scripted import Scripted
-from peirce.agents.search import SearchProposer
 from peirce.records import Reply, Usage, UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from chat_server import ChatServer, completion
+from forked_command import write_program
 from rule_mender import NOTHING, ByHand, RuleMender, answer
 
 # T1: who has an R with P, and is not Ab, has Q. a0 breaks it in W0, a1 in W1.
@@ -336,9 +337,6 @@ def test_what_the_file_sets_for_another_method_is_left_out(command, data, script
     assert "method io takes none; those that do: refine" in said and said.count("\n") == 1
 
 
-@pytest.mark.skipif(
-    not hasattr(SearchProposer, "repair"), reason="THE EMBEDDED SEARCH REPAIRS NO RULES YET"
-)
 @pytest.mark.parametrize("first", [NOTHING, EVERYTHING, "(Q x)"])
 def test_the_embedded_search_repairs_and_shrinks_from_the_command_line(
     command, data, tmp_path, first
@@ -368,9 +366,7 @@ def test_the_example_of_the_documentation_runs_and_comes_to_what_it_is_for(tmp_p
     (example,) = re.findall(r"```json neighbours\.json\n(.*?)```", page, re.S)
     (tmp_path / "neighbours.json").write_text(example)
     (script,) = re.findall(r"```sh\n(.*?)```", (DOCS / "abd.md").read_text("utf-8"), re.S)
-    shim = tmp_path / "peirce"
-    shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m peirce "$@"\n')
-    shim.chmod(0o755)
+    write_program(tmp_path / "peirce")
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-e"], input=script, cwd=tmp_path, env={**os.environ, "PATH": path},

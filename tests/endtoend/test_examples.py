@@ -1,5 +1,8 @@
 """The examples as a new user runs them: from the command line, in a folder of one's own. What comes
-after the run (resume, replay, eval, show, export) must not need the task file again."""
+after the run (resume, replay, eval, show, export) must not need the task file again.
+
+Each command is a process forked from one that has the package imported. Each example is run once: a
+test goes on in a copy of the folder that the run left."""
 
 from __future__ import annotations
 
@@ -8,12 +11,14 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import peirce
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+from forked_command import run_command
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLES = REPOSITORY / "examples"
@@ -32,10 +37,7 @@ def folder(tmp_path):
 
 def command(folder, *arguments, code=0):
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "peirce", *arguments], cwd=folder, capture_output=True, text=True,
-        timeout=300, env={**clean, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+    done = run_command(arguments, cwd=folder, env={**clean, "OMP_NUM_THREADS": "1"})
     assert done.returncode == code, done.stderr
     return done
 
@@ -44,8 +46,32 @@ def data(folder, *arguments):
     return json.loads(command(folder, *arguments, "--json").stdout)
 
 
-def run(folder, name):
-    return data(folder, "run", f"examples/{name}", *RUNS[name], "--quiet")
+@pytest.fixture(scope="module")
+def first_runs(tmp_path_factory):
+    """first_runs(name) -> what a run of the example printed, and the folder that it left."""
+    known = {}
+
+    def run(name):
+        if name not in known:
+            place = tmp_path_factory.mktemp("run")
+            shutil.copytree(EXAMPLES, place / "examples")
+            told = data(place, "run", f"examples/{name}", *RUNS[name], "--quiet")
+            known[name] = told, place
+        return known[name]
+
+    return run
+
+
+@pytest.fixture
+def run(first_runs, tmp_path):
+    """run(name) -> what the run printed; its files are copied into this test's folder."""
+
+    def copied(name):
+        told, place = first_runs(name)
+        shutil.copytree(place, tmp_path, dirs_exist_ok=True)
+        return told
+
+    return copied
 
 
 def test_every_example_is_run_here():
@@ -55,8 +81,8 @@ def test_every_example_is_run_here():
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_session_outlives_its_task_file(folder, name):
-    told = run(folder, name)
+def test_a_session_outlives_its_task_file(folder, run, name):
+    told = run(name)
     assert told["status"] == "done" and told["verdicts"]["accepted"] >= 2
     assert told["task"] == name.partition(".")[0]
     (folder / "examples" / name).unlink()
@@ -71,8 +97,8 @@ def test_a_session_outlives_its_task_file(folder, name):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_session_that_was_stopped_goes_on_without_its_task_file(folder, name, monkeypatch):
-    whole = run(folder, name)
+def test_a_session_that_was_stopped_goes_on_without_its_task_file(folder, run, name, monkeypatch):
+    whole = run(name)
     monkeypatch.chdir(folder)
     options = dict(zip(RUNS[name][::2], RUNS[name][1::2], strict=True))
 
@@ -90,8 +116,8 @@ def test_a_session_that_was_stopped_goes_on_without_its_task_file(folder, name, 
     assert resumed["status"] == "done" and resumed["digest"] == whole["digest"]
 
 
-def test_the_dew_point_shows_a_rule_of_thumb_that_fails_in_dry_air(folder):
-    told = run(folder, "dew_point.yaml")
+def test_the_dew_point_shows_a_rule_of_thumb_that_fails_in_dry_air(folder, run):
+    told = run("dew_point.yaml")
     assert told["verdicts"] == {"accepted": 2, "redundant": 1, "inconsistent": 1, "malformed": 0}
     first, second, *_ = data(folder, "show", "last", "dew_point")
     assert all(first["observations"]) and first["hidden"].count(True) == 1
@@ -109,8 +135,8 @@ def test_search_says_why_it_cannot_find_a_dew_point(folder):
     assert "name a model for them, as --model openai:NAME" in done.stderr
 
 
-def test_search_finds_what_a_roll_pays(folder):
-    told = run(folder, "dice_payoffs.py")
+def test_search_finds_what_a_roll_pays(run):
+    told = run("dice_payoffs.py")
     assert told["verdicts"]["inconsistent"] == 0
     assert told["metrics"]["top1"]["mean"] == 1.0
 

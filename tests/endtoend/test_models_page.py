@@ -1,5 +1,7 @@
 """Every `peirce run` of docs/models.md runs as it stands there, but for what it reaches:
-the test's endpoint in place of hosts and ports, a tiny model in place of a folder, fewer problems."""
+the test's endpoint in place of hosts and ports, a tiny model in place of a folder, fewer problems.
+Commands for endpoints are processes forked from one that has the package imported; those for models
+in a folder run in this process, so that torch is imported once."""
 
 from __future__ import annotations
 
@@ -7,14 +9,16 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from peirce import cli
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from faulty_server import FaultyServer
+from forked_command import run_command
 from tiny_model import make_adapter, make_model, require
 
 PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
@@ -31,10 +35,7 @@ def test_the_page_has_a_command_for_each_kind_of_model():
 def run(command, folder, **environment):
     arguments = [*shlex.split(command)[1:], *LESS]
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "peirce", *arguments], cwd=folder, env={**clean, **environment},
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    done = run_command(arguments, cwd=folder, env={**clean, **environment})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -49,9 +50,17 @@ def test_a_command_for_an_endpoint_runs(command, tmp_path):
 
 
 @pytest.mark.parametrize("command", [c for c in COMMANDS if "hf:" in c])
-def test_a_command_for_a_model_in_a_folder_runs(command, tmp_path):
+def test_a_command_for_a_model_in_a_folder_runs(command, tmp_path, monkeypatch, capsys):
     require(*(["bitsandbytes"] if "4bit" in command else []))
     make_adapter(tmp_path / "adapter", make_model(tmp_path / "model"))
-    told = run(command.replace("--max-tokens 512", "--max-tokens 24"), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith(("OPENAI", "PEIRCE"))]:
+        monkeypatch.delenv(name)
+    fewer = command.replace("--max-tokens 512", "--max-tokens 24")
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*shlex.split(fewer)[1:], *LESS])
+    said = capsys.readouterr()
+    assert not ended.value.code, said.err
+    told = json.loads(said.out)
     assert told["status"] == "done" and told["verdicts"]["malformed"] == 4
     assert told["usage"]["tokens_out"] > 0

@@ -1,5 +1,8 @@
 """Every method on labelled text, on published data sets and on our own, with a made-up model and over
-real HTTP; and each session again from its journal alone."""
+real HTTP; and each session again from its journal alone.
+
+With every change each method runs on two data sets, one of them over HTTP too; on the others in
+`make soak`."""
 
 from __future__ import annotations
 
@@ -120,23 +123,58 @@ def well_done(session, splits=("ind",)):
         assert session.metrics[f"accuracy_{split}"]["mean"] == pytest.approx(right / len(gold))
 
 
+OVER_HTTP = dict(zip(METHODS, ("shoe", "text", "pair", "fields", "dreaddit", "admission", "text",
+                               "hotel_reviews", "pair", "fields"), strict=True))  # fmt: skip
+NAMES = (*OWN, *PUBLISHED)
+SECOND = {
+    method: [name for name in NAMES if name != OVER_HTTP[method]][
+        (3 * place + 1) % (len(NAMES) - 1)
+    ]
+    for place, method in enumerate(METHODS)
+}
+
+
+def combinations():
+    """Every method on every data set; all but two of each method are soak tests."""
+    for method in METHODS:
+        for name in NAMES:
+            few = name in (OVER_HTTP[method], SECOND[method])
+            yield pytest.param(method, name, marks=() if few else pytest.mark.soak)
+
+
+def test_each_method_and_each_data_set_runs_with_every_change():
+    few = [case.values for case in combinations() if not case.marks]
+    assert {method for method, _ in few} == set(METHODS) and len(few) == 2 * len(METHODS)
+    assert {name for _, name in few} == set(NAMES)
+
+
+@pytest.fixture(scope="module")
+def session_of(data_of, papers, banks, tmp_path_factory):
+    """session_of(method, name) -> a session in this process and its model; each is run once."""
+    folder, known = tmp_path_factory.mktemp("sessions"), {}
+
+    def ran(method, name):
+        if (method, name) not in known:
+            model = model_for(name, data_of(name))
+            bank = [banks(name)] if method == "infer" else []
+            session = peirce.run(
+                "labels", data=data_of(name), method=method, model=model.proposer, split=("ind",),
+                store=folder / f"{method}-{name}.duckdb", **settings_for(method, papers, bank),
+            )  # fmt: skip
+            known[method, name] = session, model
+        return known[method, name]
+
+    return ran
+
+
 def replays(session):
     replayed = peirce.replay(session.session, store=session.store)
     assert replayed["differences"] == [] and replayed["steps"] == session.steps
 
 
-@pytest.mark.parametrize("name", [*OWN, *PUBLISHED])
-@pytest.mark.parametrize("method", METHODS)
-def test_a_method_runs_on_a_data_set_and_replays_without_a_call(
-    data_of, papers, banks, tmp_path, name, method
-):
-    data = data_of(name)
-    model = model_for(name, data)
-    bank = [banks(name)] if method == "infer" else []
-    session = peirce.run(
-        "labels", data=data, method=method, model=model.proposer, split=("ind",),
-        store=tmp_path / "s.duckdb", **settings_for(method, papers, bank),
-    )  # fmt: skip
+@pytest.mark.parametrize(("method", "name"), list(combinations()))
+def test_a_method_runs_on_a_data_set_and_replays_without_a_call(session_of, method, name):
+    session, model = session_of(method, name)
     well_done(session)
     calls = session.usage["by_kind"].get("model", {}).get("calls", 0)
     assert calls == model.calls and (calls > 0 or method == "infer")  # exact banks ask nobody
@@ -145,18 +183,16 @@ def test_a_method_runs_on_a_data_set_and_replays_without_a_call(
     assert model.calls == asked
 
 
-@pytest.mark.parametrize(
-    ("method", "name"),
-    [*zip(METHODS, ("shoe", "text", "pair", "fields", "dreaddit", "admission", "text",
-                    "hotel_reviews", "pair", "fields"), strict=True)],
-)  # fmt: skip
-def test_a_method_comes_to_the_same_over_http(data_of, papers, banks, tmp_path, method, name):
+@pytest.mark.parametrize(("method", "name"), list(OVER_HTTP.items()))
+def test_a_method_comes_to_the_same_over_http(
+    session_of, data_of, papers, banks, tmp_path, method, name
+):
     data = data_of(name)
-    inside, outside = model_for(name, data), model_for(name, data)
+    expected, inside = session_of(method, name)
+    outside = model_for(name, data)
     bank = [banks(name)] if method == "infer" else []
     options = {"data": data, "method": method, "split": ("ind",),
                **settings_for(method, papers, bank)}  # fmt: skip
-    expected = peirce.run("labels", model=inside.proposer, store=tmp_path / "a.duckdb", **options)
 
     def answer(request):
         return completion({"content": outside(request["messages"])})

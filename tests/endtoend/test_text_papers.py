@@ -10,7 +10,7 @@ import peirce
 import pytest
 from peirce.agents.scripted import Answering
 from peirce.records import DataError, Unavailable
-from peirce.tasks.sentences import DataWarning
+from peirce.tasks import DataWarning
 
 sys.path.insert(0, str(Path(__file__).parent))
 from text_model import FALSE_QUOTE, RULES, TextModel, calls_of, role_of, write_own

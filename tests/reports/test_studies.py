@@ -3,7 +3,7 @@ test_study_figures.py.
 
 The stores hold sessions written as a run writes them, with outputs and marks of the test's own.
 Not covered: the scores and draws themselves (tests/tools/test_studies.py), sessions of a real run
-(tests/api/test_study_verb.py).
+(tests/commands/test_study_verb.py).
 
 Internals: sessions are joined without computing a study, and tables are compared as rows.
 """

@@ -13,7 +13,7 @@ import pytest
 from peirce.reports import plotting, training_figures, training_tables, writing
 from peirce.reports.training_runs import BESIDE, Run, runs
 from peirce.store import Point
-from peirce.training.dpo.settings import TrainConfig
+from peirce.training.dpo import TrainConfig
 
 STAGES = ("parsing", "consistency", "gear")
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from peirce.records import StoreError, UsageError
 from peirce.store import Store, schema
-from peirce.training.pair_table import PairTable, read_table, save_table
-from peirce.training.splits import Split
+from peirce.training import PairTable, Split, read_table, save_table
 
 REPORT = {"pairs": 3}
 

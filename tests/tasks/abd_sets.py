@@ -1,4 +1,7 @@
-"""Generated sets for tests: a few instances, made once, saved in the published form and changed."""
+"""Generated sets for tests: a few instances, made once, saved in the published form and changed.
+
+Internals: the records of an instance are changed before they are written in the published form.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`peirce tasks show abd` draws theory and worlds, within 100 columns, and nothing that is hidden."""
+"""`peirce tasks show abd` draws theory and worlds, within 100 columns, and nothing that is hidden.
+
+Internals: single problems are built from worlds and drawn without a file.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,10 @@ import peirce
 import pytest
 from abd_records import NEIGHBOURS, holdout, instance, save_holdouts, save_instances, world
 from peirce import cli
+from peirce.tasks import DataWarning
 from peirce.tasks.abd import TASK
 from peirce.tasks.abd_problem import problem as made
-from peirce.tasks.sentences import DataWarning
-from peirce.tools.logic.theories import PUBLISHED, theory_of
-from peirce.tools.logic.worlds import World
+from peirce.tools.logic import PUBLISHED, World, theory_of
 
 SHOWN = """\
 abd, problem PARTIAL: 1 shown, 1 hidden, a sample space of 48 inputs

@@ -1,4 +1,7 @@
-"""The published instances and holdouts of ABD: what becomes of them, and what errors in them say."""
+"""The published instances and holdouts of ABD: what becomes of them, and what errors in them say.
+
+Internals: the cache of parsed records is switched off to read each file anew.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,8 @@ from abd_records import (
 )
 from peirce import cli
 from peirce.records import DataError, Problem, UsageError
-from peirce.tasks import load_problems, record_cache
+from peirce.tasks import DataWarning, load_problems, record_cache
 from peirce.tasks.abd import TASK
-from peirce.tasks.sentences import DataWarning
 
 WORLD = {
     "id": "W0",

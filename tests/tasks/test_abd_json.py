@@ -12,13 +12,10 @@ from typing import Any
 
 import pytest
 from peirce.records import DataError, Problem
-from peirce.tasks import load_problems
-from peirce.tasks.abd import TASK
-from peirce.tools.logic.judging import Prepared
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.theories import theory_from
-from peirce.tools.logic.worlds import world_of
+from peirce.tasks import load_problems, task
+from peirce.tools.logic import Prepared, read_formula, theory_from, world_of
 
+TASK = task("abd")
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-logic.md"
 ROW: dict[str, Any] = {
     "id": "mine",

@@ -4,6 +4,8 @@ exact ones.
 Which recorded field equals what is measured here, and agrees with what is known of the released
 evaluator: where it counts something else (unknown atoms as false, the planted rule before it was
 refined), the number of worlds in which that differs is part of the claim.
+
+Internals: the records that the loader read are compared with the problems that it made of them.
 """
 
 from __future__ import annotations
@@ -21,13 +23,22 @@ from peirce.records import Observation, Problem
 from peirce.tasks.abd import TASK
 from peirce.tasks.files import read_jsonl, read_text
 from peirce.tasks.yaml_records import read_records
-from peirce.tools.logic.formula import Formula
-from peirce.tools.logic.judging import Beyond, Prepared, Regime, Worth
-from peirce.tools.logic.reading import read_formula
-from peirce.tools.logic.rules import NoRule, Rule, read_rule
-from peirce.tools.logic.solving import Solved
-from peirce.tools.logic.theories import Theory, theory_from
-from peirce.tools.logic.worlds import World, world_of
+from peirce.tools.logic import (
+    Beyond,
+    Formula,
+    NoRule,
+    Prepared,
+    Regime,
+    Rule,
+    Solved,
+    Theory,
+    World,
+    Worth,
+    read_formula,
+    read_rule,
+    theory_from,
+    world_of,
+)
 
 Worlds = Sequence[World]
 BEYOND: list[str] = []  # problems that were for the solver

@@ -1,4 +1,7 @@
-"""The sample space of `abd`: fresh worlds as the prompt worlds are, from problem and seed alone."""
+"""The sample space of `abd`: fresh worlds as the prompt worlds are, from problem and seed alone.
+
+Internals: a space is drawn for problems that stand in no file.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,12 @@ from typing import Any
 
 import pytest
 from peirce.records import DataError, InputSet, Problem, digest_of
-from peirce.tasks import load_problems
+from peirce.tasks import load_problems, read_space
 from peirce.tasks.abd import TASK
 from peirce.tasks.abd_problem import problem as made
 from peirce.tasks.abd_sampling import WORLDS, space
-from peirce.tasks.space_files import read_space, write_space
-from peirce.tools.logic.theories import PUBLISHED, theory_of
-from peirce.tools.logic.worlds import World, world_of
+from peirce.tasks.space_files import write_space
+from peirce.tools.logic import PUBLISHED, World, theory_of, world_of
 
 THEORY = PUBLISHED["TH2"]
 

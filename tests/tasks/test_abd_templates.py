@@ -1,4 +1,7 @@
-"""The template library: at least 40, each in its tier and in scope of a theory, no two alike."""
+"""The template library: at least 40, each in its tier and in scope of a theory, no two alike.
+
+Internals: the library of templates is of the generator alone.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,7 @@ from collections import Counter
 
 from peirce.tasks.abd_generation.competitors import behaviour
 from peirce.tasks.abd_generation.templates import library, templates_of
-from peirce.tools.logic.formula import FREE
-from peirce.tools.logic.rules import Rule, read_rule
-from peirce.tools.logic.theories import PUBLISHED
-from peirce.tools.logic.writing import written
+from peirce.tools.logic import FREE, PUBLISHED, Rule, read_rule, written
 
 
 def test_there_are_more_than_forty_for_planting() -> None:

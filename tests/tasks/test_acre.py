@@ -1,5 +1,8 @@
 """The loader of the published ACRE scenes, what is shown of them, their sample space, and what
-errors in a file say."""
+errors in a file say.
+
+Internals: names and the space of scenes are compared with the lists that the loader uses.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,8 @@ from pathlib import Path
 
 import pytest
 from peirce.records import DataError, Observation, Problem, UsageError, canonical_json
-from peirce.tasks import files, judgeable, load_problems
+from peirce.tasks import DataWarning, files, judgeable, load_problems
 from peirce.tasks.acre import ENTITIES, TASK, scene_name, space
-from peirce.tasks.sentences import DataWarning
 
 ROW = {
     "idx": 7,

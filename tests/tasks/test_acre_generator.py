@@ -1,5 +1,8 @@
 """Generated ACRE problems: blickets explain every scene, hidden outputs are what logic leaves,
-evidence of every kind occurs, and a written file reads back to the same problems."""
+evidence of every kind occurs, and a written file reads back to the same problems.
+
+Internals: what logic leaves is concluded from scenes that the test draws itself.
+"""
 
 from __future__ import annotations
 

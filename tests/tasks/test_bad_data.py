@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from peirce import cli
 from peirce.records import DataError
-from peirce.tasks import load_problems, task
-from peirce.tasks.sentences import DataWarning
+from peirce.tasks import DataWarning, load_problems, task
 
 GRID = [[1, 2], [3, 4]]
 PAIRS: dict[str, dict[str, Any]] = {

@@ -1,9 +1,12 @@
-"""Checks how the compact template writes values: in one line, and no two of them alike."""
+"""Checks how the compact template writes values: in one line, and no two of them alike.
+
+Internals: the two writers of values are called with values that no prompt holds together.
+"""
 
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from peirce.tasks.compact_values import compact, one_line
 
@@ -51,6 +54,7 @@ def test_values_are_written_in_few_tokens(value, written):
     assert compact(value) == written
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # clocks of a busy machine
 @given(VALUES, VALUES)
 def test_values_that_differ_are_written_differently_and_each_in_one_line(one, other):
     assert "\n" not in compact(one)

@@ -1,4 +1,7 @@
-"""A problem whose shown pairs contradict each other runs, and its name is told."""
+"""A problem whose shown pairs contradict each other runs, and its name is told.
+
+Internals: the sentence about a contradiction is made of single problems.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,8 @@ from typing import Any
 
 import pytest
 from peirce.records import Observation, Problem
-from peirce.tasks import load_problems
+from peirce.tasks import DataWarning, load_problems
 from peirce.tasks.contradictions import contradiction
-from peirce.tasks.sentences import DataWarning
 
 
 def problem(*pairs: tuple[Any, Any], **other: Any) -> Problem:

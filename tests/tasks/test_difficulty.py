@@ -1,4 +1,7 @@
-"""Easy and hard problems are the generated ones in their order, parted, and a file of them is read."""
+"""Easy and hard problems are the generated ones in their order, parted, and a file of them is read.
+
+Internals: the measure of difficulty is applied to single problems of the generators.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,8 @@ from typing import Any
 
 import peirce
 import pytest
-from peirce.commands.problems import choose
-from peirce.config import DataConfig
 from peirce.records import Problem, UsageError
-from peirce.tasks import task
+from peirce.tasks import load_problems, task
 from peirce.tasks.difficulty import CELLS, cells, is_easy, of_difficulty
 
 TASKS = ("list_functions", "acre", "mini_arc", "arc")
@@ -42,7 +43,7 @@ def test_a_file_of_easy_problems_is_read_back(name: str, tmp_path: Path) -> None
     out = tmp_path / "easy.jsonl"
     told = peirce.tasks_generate(name, out, problems=3, seed=2, difficulty="easy")
     assert told["problems"] == 3
-    read = choose(name, DataConfig(data=out)).problems
+    read = [problem for problem, _ in load_problems(name, str(out))]
     easy = of_difficulty(task(name), 3, 2, "easy")
     assert [one.id for one in read] == [one.id for one in easy]
     assert [one.shown for one in read] == [one.shown for one in easy]
@@ -52,9 +53,8 @@ def test_without_a_difficulty_nothing_changes(tmp_path: Path) -> None:
     plain = tmp_path / "all.jsonl"
     peirce.tasks_generate("list_functions", plain, problems=4, seed=1)
     made = task("list_functions").generate(4, 1)
-    assert [one.shown for one in choose("list_functions", DataConfig(data=plain)).problems] == [
-        one.shown for one in made
-    ]
+    read = [problem for problem, _ in load_problems("list_functions", str(plain))]
+    assert [one.shown for one in read] == [one.shown for one in made]
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 """Task `examples`: a user's pairs from JSONL and CSV, errors that name file, line and field, and
-the sample space that is derived from the inputs."""
+the sample space that is derived from the inputs.
+
+Internals: the reader of CSV is called with one cell at a time.
+"""
 
 from __future__ import annotations
 

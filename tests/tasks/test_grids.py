@@ -1,5 +1,8 @@
 """What a grid is, the sample space of grid problems, which pairs are shown, and how grids stand in
-prompts."""
+prompts.
+
+Internals: single values are tested for being grids, which no data set holds.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,18 @@ import random
 import subprocess
 import sys
 import warnings
+from functools import cache
 from pathlib import Path
 
 import pytest
-from peirce.records import DataError, Json, Observation, canonical_json
-from peirce.tasks import load_problems
+from peirce.records import DataError, Json, Observation, Problem, canonical_json
+from peirce.tasks import DataWarning, load_problems, read_space
 from peirce.tasks.arc import TASK as ARC
 from peirce.tasks.grids import UNANSWERED, canonical, grid, is_grid
 from peirce.tasks.mini_arc import TASK as MINI
 from peirce.tasks.programs import FAMILY
-from peirce.tasks.sentences import BadValue, DataWarning
-from peirce.tasks.space_files import read_space, write_space
+from peirce.tasks.sentences import BadValue
+from peirce.tasks.space_files import write_space
 
 ROWS = [
     {
@@ -204,6 +208,12 @@ def test_the_space_of_the_published_files_is_that_of_the_paper(
     assert len(space) == size and space.digest.startswith(digest)
 
 
+@cache
+def whole_data(task: object, folder: str) -> dict[str, Problem]:
+    """The problems of a task without drawn observations, by their ids; loaded once."""
+    return {p.id: p for p in task.load(folder, None, 0)}  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize(("task", "stem"), [(MINI, "mini_arc"), (ARC, "arc_2025")])
 def test_gears_own_observations_run_as_they_are(
@@ -214,7 +224,7 @@ def test_gears_own_observations_run_as_they_are(
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
         problems = task.load(str(shared_data / "gear"), str(path), 0)  # type: ignore[attr-defined]
-    whole = {p.id: p for p in task.load(str(shared_data / "gear"), None, 0)}  # type: ignore[attr-defined]
+    whole = whole_data(task, str(shared_data / "gear"))
     assert {p.id for p in problems} == set(published)
     for problem in problems:
         pool = whole[problem.id].shown + whole[problem.id].hidden

@@ -1,5 +1,8 @@
 """The published forms of grid problems read alike, and bad data are one sentence that names file,
-line and field, with nothing half-imported."""
+line and field, with nothing half-imported.
+
+Internals: the mark of an unanswered pair is no output of a problem.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ from typing import Any
 
 import pytest
 from peirce.records import DataError, UsageError
+from peirce.tasks import DataWarning
 from peirce.tasks.arc import TASK as ARC
 from peirce.tasks.grids import UNANSWERED
 from peirce.tasks.mini_arc import TASK as MINI
-from peirce.tasks.sentences import DataWarning
 
 TASKS: dict[str, Any] = {
     f"{k:08x}": {

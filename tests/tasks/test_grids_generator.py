@@ -1,5 +1,8 @@
 """Generated grid problems: the rule in the secret part explains every pair, in the sandbox too,
-one seed gives the same problems, and what is trivial, degenerate or double does not get through."""
+one seed gives the same problems, and what is trivial, degenerate or double does not get through.
+
+Internals: every rule, shape and picture of the catalogue is drawn by itself.
+"""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peirce.tasks import load_problems
-from peirce.tasks.sentences import DataWarning
+from peirce.tasks import DataWarning, load_problems
 
 MINI_PAIRS = (*[6] * 126, *[5] * 3, 4)  # of Qiu's 130 problems: 775 pairs
 ARC_SIZE = 4_826

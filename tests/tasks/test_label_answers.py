@@ -1,6 +1,9 @@
 """Checks that answers about labelled text are read as they are meant: lists of hypotheses without
 the traps of the published readers, a judge's label, yes or no, the number of a pattern; and that no
-text, however long or odd, stops the reading."""
+text, however long or odd, stops the reading.
+
+Internals: each reader of answers is called alone; a session calls one of them.
+"""
 
 import json
 import time
@@ -321,52 +324,65 @@ def test_a_pattern_outside_of_those_shown_is_none(text, number):
     assert pattern_in(text, 3) == number
 
 
-HOSTILE = {
-    "words": "word " * 10_000,
-    "one line": "a" * 1_000_000,
-    "numbers": "1. " * 300_000,
-    "lines of numbers": "1.\n" * 300_000,
-    "a long list": "\n".join(f"{n}. item {n}" for n in range(1, 60_000)),
-    "braces": "{" * 1_000_000,
-    "brackets": "[" * 1_000_000,
-    "nested": '{"hypotheses": ' + "[" * 500_000,
-    "quotes": '"' * 1_000_000,
-    "backslashes": "\\" * 1_000_000,
-    "json strings": '{"hypotheses": [' + '"a", ' * 200_000,
-    "stars": "*" * 1_000_000,
-    "star pairs": "** " * 300_000,
-    "blanks": " " * 1_000_000,
-    "lines": "\n" * 1_000_000,
-    "dashes": "- " * 500_000,
-    "thoughts": "<think>" * 150_000,
-    "ended thoughts": "</think>" * 150_000,
-    "answers": "final answer: " * 70_000,
-    "labels": "truthful deceptive " * 50_000,
-    "not": "not truthful " * 70_000,
-    "patterns": "pattern 1 " * 100_000,
-    "sources": "1. a " + "[paper 1: " * 100_000,
-    "open quote": '1. a [paper 1: "' + "x " * 400_000,
-    "surrogates": "\ud800" * 100_000,
-    "nul": "\0" * 100_000,
-    "digits": "9" * 1_000_000,
-    "digits at lines": "99999. \n" * 100_000,
-    "a title of blanks": "Hypothesis" + " " * 500_000 + "x",
-    "a source of blanks": "1. a [paper" + " " * 500_000 + "x",
-    "escaped quotes": '{"hypotheses": ["' + '\\"' * 300_000 + "\\",
-    "open bold": "1. " + "**a " * 200_000,
-    "chosen blanks": "chosen" + " " * 500_000,
-    "blank lines": "1. a\n" + " \n" * 300_000 + "b",
-    "not a label": "Final answer: " + "not " * 250_000,
-    "labels in one line": "Final answer: " + "truthful " * 100_000,
-    "quoted": "Final answer: " + "'a" * 400_000,
-    "newlines after": "final answer:" + "\n" * 1_000_000,
-    "superscripts": "¹. a\n٣. b\n" * 50_000,
-}
+def hostile(part: float) -> dict[str, str]:
+    """Texts of up to a million characters, each this part as long."""
+
+    def n(count: int) -> int:
+        return int(part * count)
+
+    return {
+        "words": "word " * n(10_000),
+        "one line": "a" * n(1_000_000),
+        "numbers": "1. " * n(300_000),
+        "lines of numbers": "1.\n" * n(300_000),
+        "a long list": "\n".join(f"{n}. item {n}" for n in range(1, n(60_000))),
+        "braces": "{" * n(1_000_000),
+        "brackets": "[" * n(1_000_000),
+        "nested": '{"hypotheses": ' + "[" * n(500_000),
+        "quotes": '"' * n(1_000_000),
+        "backslashes": "\\" * n(1_000_000),
+        "json strings": '{"hypotheses": [' + '"a", ' * n(200_000),
+        "stars": "*" * n(1_000_000),
+        "star pairs": "** " * n(300_000),
+        "blanks": " " * n(1_000_000),
+        "lines": "\n" * n(1_000_000),
+        "dashes": "- " * n(500_000),
+        "thoughts": "<think>" * n(150_000),
+        "ended thoughts": "</think>" * n(150_000),
+        "answers": "final answer: " * n(70_000),
+        "labels": "truthful deceptive " * n(50_000),
+        "not": "not truthful " * n(70_000),
+        "patterns": "pattern 1 " * n(100_000),
+        "sources": "1. a " + "[paper 1: " * n(100_000),
+        "open quote": '1. a [paper 1: "' + "x " * n(400_000),
+        "surrogates": "\ud800" * n(100_000),
+        "nul": "\0" * n(100_000),
+        "digits": "9" * n(1_000_000),
+        "digits at lines": "99999. \n" * n(100_000),
+        "a title of blanks": "Hypothesis" + " " * n(500_000) + "x",
+        "a source of blanks": "1. a [paper" + " " * n(500_000) + "x",
+        "escaped quotes": '{"hypotheses": ["' + '\\"' * n(300_000) + "\\",
+        "open bold": "1. " + "**a " * n(200_000),
+        "chosen blanks": "chosen" + " " * n(500_000),
+        "blank lines": "1. a\n" + " \n" * n(300_000) + "b",
+        "not a label": "Final answer: " + "not " * n(250_000),
+        "labels in one line": "Final answer: " + "truthful " * n(100_000),
+        "quoted": "Final answer: " + "'a" * n(400_000),
+        "newlines after": "final answer:" + "\n" * n(1_000_000),
+        "superscripts": "¹. a\n٣. b\n" * n(50_000),
+    }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_no_text_stops_the_reading(name):
-    text = HOSTILE[name]
+WHOLE, TENTH = hostile(1), hostile(0.1)
+
+
+@pytest.mark.parametrize("texts", [TENTH, pytest.param(WHOLE, marks=pytest.mark.soak)],
+                         ids=["a tenth", "whole"])  # fmt: skip
+@pytest.mark.parametrize("name", WHOLE)
+def test_no_text_stops_the_reading(name, texts):
+    """With every change of a tenth of the length, whole in `make soak`: in time that grows with the
+    square of the length the tenth would take hours too."""
+    text = texts[name]
     started = time.process_time()
     for count in (1, 10):
         assert len(hypotheses_in(text, count)) <= count

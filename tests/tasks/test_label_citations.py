@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from peirce import tasks_generate
 from peirce.records import DataError, UsageError
-from peirce.tasks import load_problems
-from peirce.tasks.sentences import DataWarning
+from peirce.tasks import DataWarning, load_problems
 
 WORDS = " ".join(f"word{n}" for n in range(60))
 

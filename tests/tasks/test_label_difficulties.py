@@ -1,8 +1,14 @@
-"""The difficulties of generated sets are those that are said: columns, weights, levels, depth, rates."""
+"""The difficulties of generated sets are those that are said: columns, weights, levels, depth, rates.
+
+Internals: rows and stated properties of a set are compared before they become a problem.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +18,7 @@ from peirce.tasks.label_generation import GENERATORS, admission, election, logis
 from peirce.tasks.label_generation.admission_rules import used
 from peirce.tasks.label_generation.planted import clean, planted, public_of
 from peirce.tasks.label_generation.posts import LEVELS, Level
-from peirce.tools.discovery.parts import columns_of, leaves
-from peirce.tools.judge.rules import Rule, compile_sentence
+from peirce.tools.judge import Rule, compile_sentence
 
 
 def test_distractors_are_as_many_columns_as_are_said() -> None:
@@ -91,6 +96,18 @@ def test_shoes_are_those_that_the_paper_tells(name: str) -> None:
             assert seen is not None and bought(*seen.groups()) == one.output
 
 
+def columns_asked(part: Any) -> Iterator[str]:
+    """The columns that a rule reads, as often as it does."""
+    if isinstance(part, tuple):
+        for one in part:
+            yield from columns_asked(one)
+    elif dataclasses.is_dataclass(part):
+        if hasattr(part, "column"):
+            yield part.column
+        for field in dataclasses.fields(part):
+            yield from columns_asked(getattr(part, field.name))
+
+
 def test_a_path_of_a_tree_asks_each_column_once() -> None:
     for name in named(GENERATORS["tree"], None, 2):
         rows = GENERATORS["tree"].made(name, 2)
@@ -98,7 +115,7 @@ def test_a_path_of_a_tree_asks_each_column_once() -> None:
         for sentence in rows.known:
             rule = compile_sentence(sentence, public_of(rows.columns, rows.labels))
             assert isinstance(rule, Rule)
-            asked = [column for leaf in leaves(rule) for column in columns_of(leaf, "")]
+            asked = list(columns_asked(rule))
             assert len(set(asked)) == len(asked) == rows.properties["depth"]
 
 

@@ -1,4 +1,7 @@
-"""One reader of labels for files and answers: what it forgives, and what it keeps apart."""
+"""One reader of labels for files and answers: what it forgives, and what it keeps apart.
+
+Internals: the reader of labels is called with names that no data set would have.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A user's own labelled rows: forms of files, where splits come from, rows to predict; the generator."""
+"""A user's own labelled rows: forms of files, where splits come from, rows to predict; the generator.
+
+Internals: rows to predict are read alone, without the bank that predicts them.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,8 @@ from typing import Any
 import pytest
 from label_sets import loaded, published, rows, split, three, write
 from peirce.records import DataError, Json, UsageError
-from peirce.tasks import load_problems, task
+from peirce.tasks import DataWarning, load_problems, task
 from peirce.tasks.label_sources import rows_of
-from peirce.tasks.sentences import DataWarning
 
 RECORDS = {
     "math": [("A", "B")[n % 2] for n in range(40)],

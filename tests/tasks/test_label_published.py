@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from label_sets import loaded, published, rows, split, three, write
 from peirce.records import DataError, UsageError
-from peirce.tasks import load_problems, task
-from peirce.tasks.sentences import DataWarning
+from peirce.tasks import DataWarning, load_problems, task
 
 KNOWN = {
     "labels": {"label": {"values": ["good", "bad"]}},

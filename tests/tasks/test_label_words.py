@@ -1,5 +1,8 @@
 """Checks what prompts say of labelled text: each shape's input, labels, columns, feedback, and that
-the sentences given as examples of the exact forms are ones."""
+the sentences given as examples of the exact forms are ones.
+
+Internals: the words of a prompt are made for shapes of rows that stand in no file.
+"""
 
 import json
 
@@ -7,7 +10,7 @@ import pytest
 from peirce.records import Agreement, Hypothesis, InputSet, Observation, View
 from peirce.tasks.label_answers import hypotheses_in
 from peirce.tasks.label_words import ANSWER_FORMATS, TextWords, input_text, shortened
-from peirce.tools.judge.rules import compile_sentence
+from peirce.tools.judge import compile_sentence
 
 TEXT = {
     "labels": ["truthful", "deceptive"],

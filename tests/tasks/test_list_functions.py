@@ -1,5 +1,8 @@
 """The loader of the published list functions, the sample space of GEAR's section 4.2, and what
-errors in a file say."""
+errors in a file say.
+
+Internals: the sample space is compared with the function that draws it.
+"""
 
 from __future__ import annotations
 

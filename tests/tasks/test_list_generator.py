@@ -1,5 +1,8 @@
 """Generated problems: the rule in the secret part explains every pair, one seed gives the same
-problems, and what is trivial, degenerate or double does not get through."""
+problems, and what is trivial, degenerate or double does not get through.
+
+Internals: the generator is called with counts and seeds that `load_problems` does not take.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Family logic: what is read of answers, what prompts say, agreement, extensions, measures."""
+"""Family logic: what is read of answers, agreement, extensions, measures.
+
+Internals: answers are read by the family itself, on problems that stand in no file.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,11 @@ import asyncio
 import json
 
 import pytest
-from peirce.agents import prompts
 from peirce.records import Hypothesis, Malformed, Observation, Oracles, Problem, UsageError
 from peirce.tasks import family_of
 from peirce.tasks.abd_sampling import space
 from peirce.tasks.logic import FAMILY
-from peirce.tools.logic.theories import PUBLISHED
+from peirce.tools.logic import PUBLISHED
 from peirce.tools.solve import Solver
 
 BIRD = {"id": "W0", "domain": ["a0", "a1", "a2"],
@@ -115,34 +117,6 @@ def test_the_released_evaluator_lets_names_of_objects_pass():
 def test_a_strict_contract_refuses_missing_parentheses():
     found = read('{"formula": "(R x x"}', FAMILY.strictly())
     assert isinstance(found, Malformed) and found.reason == "breach_auto_closed"
-
-
-@pytest.mark.parametrize("regime", ["full", "partial", "skeptical"])
-def test_a_prompt_says_role_semantics_scope_theory_worlds_and_form_and_no_holdout(regime):
-    one = problem(regime)
-    family = family_of(one)
-    (message,) = prompts.messages(
-        one.view(space(one, 0)), family.words, answer_format="json", tools=True
-    )
-    text = message["content"]
-    said = {
-        "full": "known completely",
-        "partial": "there is a completion",
-        "skeptical": "in every completion",
-    }
-    assert [word for word in said.values() if word in text] == [said[regime]]
-    for part in (
-        "alpha may use: P, R, S and =.", "alpha may not use: Q, Ab.",
-        "(forall x (implies (and (exists y (and (R x y) (P y))) (not (Ab x))) (Q x)))",
-        "World W0: elements a0 a1 a2", "true R: (a0, a1) (a2, a1)", "true P: a1",
-    ):  # fmt: skip
-        assert part in text
-    assert ("unknown R: (a0, a1)" in text) == (regime != "full")
-    assert "H0" not in text and "(exists y (R x y))" not in text  # holdout, reference
-    validity, cost, size = (
-        text.index(aim) for aim in ("1. alpha is valid", "2. the sum", "3. the")
-    )
-    assert validity < cost < size
 
 
 def test_agreement_holds_cost_and_bound_and_explains():

@@ -1,19 +1,22 @@
 """Which pairs are shown: N drawn from the pool by a seed, or GEAR's own observations from a file;
-the pool less the shown ones is hidden."""
+the pool less the shown ones is hidden.
+
+Internals: pairs are drawn from pools that the test makes itself.
+"""
 
 from __future__ import annotations
 
 import json
 import warnings
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
 from peirce.records import DataError, Observation, Problem, UsageError
-from peirce.tasks import load_problems
+from peirce.tasks import DataWarning, load_problems
 from peirce.tasks.list_functions import TASK
 from peirce.tasks.observations import apply
-from peirce.tasks.sentences import DataWarning
 
 
 def _problem(name: str, shown: int = 3, hidden: int = 3) -> Problem:
@@ -101,6 +104,12 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, table: object) -> Non
         apply([_problem("a")], path, 0)
 
 
+@cache
+def whole_data(folder: str) -> dict[str, Problem]:
+    """The problems without drawn observations, by their ids; loaded once."""
+    return {p.id: p for p in TASK.load(folder, None, 0)}
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_gears_own_observations_run_as_they_are(shared_data: Path, n: int) -> None:
     path = shared_data / "gear" / "io_pairs" / f"list_function_{n}.json"
@@ -108,7 +117,7 @@ def test_gears_own_observations_run_as_they_are(shared_data: Path, n: int) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
         problems = TASK.load(str(shared_data / "gear"), str(path), 0)
-    whole = {p.id: p for p in TASK.load(str(shared_data / "gear"), None, 0)}
+    whole = whole_data(str(shared_data / "gear"))
     assert {p.id for p in problems} == set(published)
     for p in problems:
         assert [[str(o.input), str(o.output)] for o in p.shown] == published[p.id]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import textwrap
 
+import peirce
 import pytest
 from own_files import PYTHON, load, write
 from peirce import tasks
-from peirce.commands.problems import choose
-from peirce.config import DataConfig
+from peirce.agents.scripted import Scripted
 from peirce.records import (
     DataError,
     Observation,
@@ -67,10 +67,13 @@ def test_it_may_read_a_folder_of_its_own(tmp_path):
         "    def space",
     )
     path = write(tmp_path, text, "own.py")
-    chosen = choose(path, DataConfig(data=folder))
-    assert [problem.id for problem in chosen.problems] == ["3"]
-    assert chosen.sources["data"]["name"] == "data"
-    assert chosen.sources["task_file"]["name"] == "own.py"
+    session = peirce.run(
+        path, data=folder, model=Scripted([]), store=tmp_path / "s.duckdb", workers=1
+    )
+    trace = peirce.load(session.session, store=session.store)
+    assert [problem.id for problem in trace.problems] == ["3"]
+    assert trace.settings["operational"]["data"]["name"] == "data"
+    assert trace.settings["operational"]["task_file"]["name"] == "own.py"
 
 
 def test_what_it_prints_is_no_data(tmp_path, capsys):

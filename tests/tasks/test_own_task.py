@@ -1,4 +1,7 @@
-"""A user's own task file: what it becomes, and the one sentence that a mistake in it gets."""
+"""A user's own task file: what it becomes, and the one sentence that a mistake in it gets.
+
+Internals: the words of a task are made of single options of its file.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ import warnings
 import pytest
 from own_files import SHORT, WHOLE, load, write
 from peirce import tasks
-from peirce.agents.prompts import messages
 from peirce.records import (
     Agreement,
     DataError,
@@ -19,8 +21,8 @@ from peirce.records import (
     UsageError,
 )
 from peirce.sandbox import open_sandbox
+from peirce.tasks import DataWarning
 from peirce.tasks.own_words import OwnWords, equality_said, shown
-from peirce.tasks.sentences import DataWarning
 from peirce.tools.execute import executor
 
 # --- YAML: what it becomes -----------------------------------------------------------
@@ -33,16 +35,6 @@ def test_a_yaml_file_is_a_task_with_space_weights_words_and_equality(tmp_path):
     assert problem.public["equality"] == {"numbers": {"decimals": 1}}
     assert space.inputs == tuple({"cm": n} for n in range(10))
     assert space.weights == (1.0,) * 5 + (2.0,) * 5
-
-
-def test_a_prompt_has_the_task_s_own_words(tmp_path):
-    ((problem, space),) = load(tmp_path, WHOLE)
-    words = tasks.family_of(problem).words
-    (message,) = messages(problem.view(space), words, answer_format="tuple")
-    text = message["content"]
-    assert text.startswith("A gauge turns a length into a reading.")
-    assert "2: 2 cm reads 0.8" in text and "3.9" not in text
-    assert "numbers are rounded to 1 decimals" in text
 
 
 def test_the_rule_holds_for_shown_pairs_and_for_the_space(tmp_path):

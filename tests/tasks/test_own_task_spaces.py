@@ -12,7 +12,7 @@ from peirce import tasks
 from peirce.records import (
     DataError,
 )
-from peirce.tasks.sentences import DataWarning
+from peirce.tasks import DataWarning
 
 # --- sample spaces --------------------------------------------------------------------
 

@@ -1,5 +1,8 @@
 """Literature as users have it: each form is read, packed too, in one order; what has no text is left
-out and named; nothing that is wrong with a file ends in anything but one sentence."""
+out and named; nothing that is wrong with a file ends in anything but one sentence.
+
+Internals: papers are read without a session that summarises them.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from pathlib import Path
 
 import pytest
 from peirce.records import DataError, UsageError
+from peirce.tasks import DataWarning
 from peirce.tasks.papers import Paper, paper_identity, read_papers
-from peirce.tasks.sentences import DataWarning
 
 TEXT = "Liars use fewer words about space.\n\nThey use more exaggeration."
 

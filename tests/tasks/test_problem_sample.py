@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from peirce.records import UsageError, digest_of
-from peirce.tasks import load_problems
-from peirce.tasks.sentences import DataWarning
+from peirce.tasks import DataWarning, load_problems
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
 """Reading answers: what is tolerated and noted, what is malformed and why; nothing raises, nothing
-runs, and no text takes long."""
+runs, and no text takes long.
+
+Internals: the reader of answers and its parts are called on single texts.
+"""
 
 from __future__ import annotations
 

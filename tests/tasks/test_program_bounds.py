@@ -1,5 +1,8 @@
 """No source makes the parser or the compiler of this process slow or large, whatever its 20,000
-characters hold. Every text is read in one process of its own under a limit on its memory."""
+characters hold. Every text is read in one process of its own under a limit on its memory.
+
+Internals: the bounds are those of the parser, which refuses a text before it is an answer.
+"""
 
 from __future__ import annotations
 

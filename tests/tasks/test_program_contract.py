@@ -1,5 +1,8 @@
 """The answer contract held strictly: each breach makes an answer malformed by a reason of its own;
-by default the same answers run and the breaches are noted."""
+by default the same answers run and the breaches are noted.
+
+Internals: the list of breaches is compared with the cases of this file.
+"""
 
 from __future__ import annotations
 

@@ -27,9 +27,10 @@ from peirce.records import (
     View,
 )
 from peirce.sandbox import open_sandbox
-from peirce.tasks.programs import FAMILY
+from peirce.tasks import family
 from peirce.tools.execute import executor
 
+FAMILY = family("programs")
 PAIRS = (
     Observation([3, 1], [1, 3]),
     Observation([], []),

@@ -1,4 +1,7 @@
-"""What a rater says, read: the traps of published readers, and what must stay unread."""
+"""What a rater says, read: the traps of published readers, and what must stay unread.
+
+Internals: the readers of ratings are called on single answers of a rater.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What took long to read is kept for the next time; a cache that fails is no failure."""
+"""What took long to read is kept for the next time; a cache that fails is no failure.
+
+Internals: the cache of parsed records is damaged between two reads.
+"""
 
 from __future__ import annotations
 

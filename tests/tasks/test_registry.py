@@ -1,4 +1,7 @@
-"""Tasks and families are found by their modules; `load_problems` chooses problems and spaces."""
+"""Tasks and families are found by their modules; `load_problems` chooses problems and spaces.
+
+Internals: the reader of JSON is called on values that no file of a task holds.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,8 @@ from pathlib import Path
 
 import pytest
 from peirce.records import DataError, UsageError
-from peirce.tasks import family, load_problems, task, tasks
+from peirce.tasks import family, load_problems, read_space, task, tasks
 from peirce.tasks.json_text import NotFinite, literal, parse_json
-from peirce.tasks.space_files import read_space
 
 
 def test_every_task_has_a_family_and_a_line_about_it() -> None:

@@ -1,4 +1,7 @@
-"""Sample spaces as files: there and back, each input once, of the type of the task."""
+"""Sample spaces as files: there and back, each input once, of the type of the task.
+
+Internals: inputs are written and compared without a task whose space they are.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,8 @@ from typing import Any
 
 import pytest
 from peirce.records import DataError, InputSet
-from peirce.tasks import load_problems
-from peirce.tasks.sentences import DataWarning
-from peirce.tasks.space_files import as_set, each_once, read_space, write_space
+from peirce.tasks import DataWarning, load_problems, read_space
+from peirce.tasks.space_files import as_set, each_once, write_space
 
 
 def write(folder: Path, *rows: Any) -> str:

@@ -1,4 +1,7 @@
-"""What a model writes of a topic: read whatever its form, and held to the rules of each part."""
+"""What a model writes of a topic: read whatever its form, and held to the rules of each part.
+
+Internals: the rules of each part are held to drafts that no model wrote.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import pytest
 from peirce.records import DataError
 from peirce.tasks.label_generation import written_rules as rules
 from peirce.tasks.label_generation.written import Draft, Named, Template, WrittenPhrase
-from peirce.tools.judge.terms import tokens
+from peirce.tools.judge import tokens
 
 LABELS = ("stays", "moves out")
 

@@ -1,4 +1,7 @@
-"""YAML of publishers is read as PyYAML's safe loader reads it, and nothing in it bites."""
+"""YAML of publishers is read as PyYAML's safe loader reads it, and nothing in it bites.
+
+Internals: the reader of YAML is compared with PyYAML on single texts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""YAML that is written here reads back alike by this house's reader and by PyYAML."""
+"""YAML that is written here reads back alike by this house's reader and by PyYAML.
+
+Internals: the writer of YAML is given values that no data set holds.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Small sessions drawn from a seed, written into a store without executing anything, and their
-preference pairs by loops over Python sets and fractions, straight from the definition."""
+preference pairs by loops over Python sets and fractions, straight from the definition.
+
+Internals: the words of a prompt are those of rendering.prompt, which test_rendering.py compares with
+what a session asks.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,9 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-from peirce.agents import prompts
 from peirce.records import (
     Agreement,
     Answered,
-    Earlier,
     Hypothesis,
     InputSet,
     Judged,
@@ -25,6 +27,7 @@ from peirce.records import (
 )
 from peirce.store import Store
 from peirce.tasks import family_of
+from peirce.training import rendering
 
 NAMES = ("IndexError", "loop_steps")
 
@@ -156,9 +159,8 @@ def predicted(said: Judged) -> set[tuple[int, int]]:
 
 
 def prompt(one: Problem, over: InputSet, context: list[Judged]) -> str:
-    earlier = [Earlier("", (said.hypothesis,), Verdict.ACCEPTED) for said in context]  # type: ignore[arg-type]
-    words = family_of(one).words
-    (asked,) = prompts.messages(one.view(over, earlier), words, answer_format="tuple")
+    said = [found.hypothesis for found in context if found.hypothesis is not None]
+    (asked,) = rendering.prompt(one.view(over), said, family_of(one).words, "tuple")
     return str(asked["content"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from peirce.store import Store
-from peirce.training.pair_table import save_table
+from peirce.training import save_table
 from tiny_pairs import make_table
 
 REPORT = {

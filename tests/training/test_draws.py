@@ -1,4 +1,7 @@
-"""Draws of distinct numbers: which, how many, how likely, and what they depend on."""
+"""Draws of distinct numbers: which, how many, how likely, and what they depend on.
+
+Internals: numbers are drawn without pairs that they choose.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.training.draws import combinations, draw, key_of
+from peirce.training.draws import combinations, distinct, draw, key_of
 
 DRAWN = [[9, 69, 70, 95], [50153025, 325816251, 696862165, 950330829]]
 COUNTS = st.lists(st.sampled_from([0, 1, 2, 3, 7, 20, 1000, 10**12]), max_size=6)
@@ -77,3 +80,9 @@ def test_combinations_stand_where_itertools_has_them(items, size):
 def test_a_key_tells_texts_from_numbers_and_where_they_end():
     assert len({key_of("1", 2), key_of(1, 2), key_of("12"), key_of(12), key_of("1", "2")}) == 5
     assert 0 <= key_of("a") < 2**64
+
+
+def test_distinct_numbers_are_those_of_numpy() -> None:
+    for size in (0, 1, 7, 500):
+        numbers = np.random.default_rng(size).integers(0, 40, size)
+        assert distinct(numbers).tolist() == np.unique(numbers).tolist()

@@ -1,4 +1,7 @@
-"""The log of a training: in its folder at once, in the store soon, never lost and never in the way."""
+"""The log of a training: in its folder at once, in the store soon, never lost and never in the way.
+
+Internals: the log is written without a training, and its process is killed between two points.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from peirce.records import DataError, UsageError
-from peirce.store import Store
-from peirce.store.trainings import Point
+from peirce.store import Point, Store
 from peirce.training import durable_log
 from peirce.training.durable_log import LINES, LOCK, DurableLog, alive, read_lines
 

@@ -1,4 +1,7 @@
-"""Splits: where a group stands, and that nothing moves it. Not covered: what is done with it."""
+"""Splits: where a group stands, and that nothing moves it. Not covered: what is done with it.
+
+Internals: the group of a problem is computed from single names.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import Problem, UsageError
-from peirce.training.splits import Fractions, Split, Splits, group_of
+from peirce.training import Fractions, Split, Splits
+from peirce.training.splits import group_of
 
 NAMES = [f"c{i:03}" for i in range(2000)]
 PLACES = ["train", "validation", "train", "validation", "held-out", "held-out", "train", "train"]

@@ -1,5 +1,8 @@
 """`report_to`: a tracker that transformers knows is told what the training and a classifier log; with
-tensorboard (or tensorboardX) here, its files hold the losses."""
+tensorboard (or tensorboardX) here, its files hold the losses.
+
+Internals: a tracker is opened without a training that reports to it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from peirce.training.dpo.log import ListLog
-from peirce.training.dpo.run import train
-from peirce.training.dpo.settings import TrainConfig
+from peirce.training.dpo import ListLog, TrainConfig, train
 from peirce.training.trackers import trackers
 from tiny_model import make_model, require
 from tiny_pairs import make_table

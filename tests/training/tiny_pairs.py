@@ -5,9 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from peirce.training.pair_table import PairTable
-from peirce.training.splits import Split
-from peirce.training.stages import Stage
+from peirce.training import PairTable, Split, Stage
 
 
 def make_table(problems: int = 24, seed: int = 5, long: int = 0) -> PairTable:

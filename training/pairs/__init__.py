@@ -1,1 +1,33 @@
 """Preference pairs from the sessions of a store: what is pooled, compared, chosen, counted, exported."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .dataset import export
+    from .harvest import Choices, Harvest
+    from .lengths import Length, ModelText
+    from .preferences import Caps, Pool, preference_pairs
+
+# Where each public name stands; imported when it is first used, so that this costs nothing.
+_NAMES = {
+    "export": "dataset",
+    "Choices": "harvest",
+    "Harvest": "harvest",
+    "Length": "lengths",
+    "ModelText": "lengths",
+    "Caps": "preferences",
+    "Pool": "preferences",
+    "preference_pairs": "preferences",
+}
+__all__ = [
+    "Caps", "Choices", "Harvest", "Length", "ModelText", "Pool", "export", "preference_pairs",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(import_module(f".{_NAMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

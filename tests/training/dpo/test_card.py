@@ -1,9 +1,12 @@
-"""The card of a training, from a record that is written by hand."""
+"""The card of a training, from a record that is written by hand.
+
+Internals: the card is written from a record by hand, without a training.
+"""
 
 from __future__ import annotations
 
+from peirce.training.dpo import TrainConfig
 from peirce.training.dpo.card import card
-from peirce.training.dpo.settings import TrainConfig
 
 
 def test_no_path_of_a_machine_stands_in_it() -> None:

@@ -1,5 +1,8 @@
 """Checkpoints after a kill at any moment: what is half written is never taken for whole, and the
-last whole one is always there."""
+last whole one is always there.
+
+Internals: folders are left half written, as a kill at any moment would leave them.
+"""
 
 import json
 

@@ -1,5 +1,8 @@
 """The course of a training by itself, without a model: what a checkpoint brings back, and when there is
-one. Skipped where the extra `train` is absent."""
+one. Skipped where the extra `train` is absent.
+
+Internals: the course runs without a model, on losses that the test makes up.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,11 @@ from tiny_model import require
 
 require("trl", "datasets")
 from peirce.records import DataError  # noqa: E402
+from peirce.training import STAGES  # noqa: E402
+from peirce.training.dpo import ListLog, TrainConfig  # noqa: E402
 from peirce.training.dpo.course import Course  # noqa: E402
 from peirce.training.dpo.curriculum import schedule_named  # noqa: E402
-from peirce.training.dpo.log import ListLog  # noqa: E402
 from peirce.training.dpo.mixture import Mixture  # noqa: E402
-from peirce.training.dpo.settings import TrainConfig  # noqa: E402
-from peirce.training.stages import STAGES  # noqa: E402
 
 POOLS = {stage: list(range(100 * place, 100 * place + 9)) for place, stage in enumerate(STAGES)}
 

@@ -1,4 +1,7 @@
-"""Weights of the stages by period: momentum by hand, its bounds and state; fixed; single; errors."""
+"""Weights of the stages by period: momentum by hand, its bounds and state; fixed; single; errors.
+
+Internals: the weights of the stages are computed from losses that the test makes up.
+"""
 
 import json
 import math
@@ -6,14 +9,9 @@ import random
 
 import pytest
 from peirce.records import DataError, PeirceError, UsageError
-from peirce.training.dpo.curriculum import (
-    SCHEDULES,
-    Momentum,
-    MomentumSettings,
-    schedule_named,
-    taught,
-)
-from peirce.training.stages import STAGES
+from peirce.training import STAGES
+from peirce.training.dpo import MomentumSettings
+from peirce.training.dpo.curriculum import SCHEDULES, Momentum, schedule_named, taught
 
 START = math.log(2)  # the loss of DPO before training
 

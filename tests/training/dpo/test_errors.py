@@ -1,5 +1,9 @@
 """What cannot be trained, merged or resumed is one sentence each, before anything is computed; and a
-merged adapter is the model that was trained. Skipped where the extra `train` is absent."""
+merged adapter is the model that was trained. Skipped where the extra `train` is absent.
+
+Internals: a checkpoint of no training is written by its name, and a merge is made without the
+command.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +21,8 @@ require("trl", "datasets")
 import torch  # noqa: E402
 from peft import PeftModel  # noqa: E402
 from peirce.records import DataError, PeirceError, UsageError  # noqa: E402
-from peirce.training.dpo import checkpoints  # noqa: E402
-from peirce.training.dpo.log import ListLog  # noqa: E402
+from peirce.training.dpo import ListLog, TrainConfig, checkpoints, train  # noqa: E402
 from peirce.training.dpo.merge import merge  # noqa: E402
-from peirce.training.dpo.run import train  # noqa: E402
-from peirce.training.dpo.settings import TrainConfig  # noqa: E402
-from peirce.training.libraries import writes  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 TABLE = make_table(9)
@@ -225,11 +225,6 @@ def test_a_merge_that_does_not_fit_the_disk_leaves_nothing(base, trained, tmp_pa
     with largest_file(60_000), pytest.raises(PeirceError, match="cannot be written"):
         merge(trained.model, str(base), tmp_path / "merged")
     assert not list(tmp_path.iterdir())
-
-
-def test_other_faults_keep_their_traceback(tmp_path):
-    with pytest.raises(RuntimeError, match="shapes"), writes(tmp_path):
-        raise RuntimeError("shapes do not fit")
 
 
 # --- merging ------------------------------------------------------------------------------------

@@ -1,8 +1,11 @@
-"""What warns of over-optimisation and what ends a training: the chosen log-ratio, sampled answers."""
+"""What warns of over-optimisation and what ends a training: the chosen log-ratio, sampled answers.
+
+Internals: the guard is shown log-ratios that no training would give in turn.
+"""
 
 import pytest
+from peirce.training.dpo import TrainConfig
 from peirce.training.dpo.guard import Guard
-from peirce.training.dpo.settings import TrainConfig
 
 FALLEN = {"parsing": {"chosen_logratio": -0.51}, "gear": {"chosen_logratio": -0.5}}
 

@@ -1,4 +1,7 @@
-"""Which pair comes next: by the weights, without replacement, the same after any resume."""
+"""Which pair comes next: by the weights, without replacement, the same after any resume.
+
+Internals: pairs are drawn by weights that the test sets, without a model.
+"""
 
 import json
 import random
@@ -8,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import UsageError
-from peirce.training.dpo.curriculum import MomentumSettings, schedule_named
+from peirce.training import STAGES
+from peirce.training.dpo import MomentumSettings
+from peirce.training.dpo.curriculum import schedule_named
 from peirce.training.dpo.mixture import Mixture
-from peirce.training.stages import STAGES
 
 POOLS = {
     "parsing": range(0, 70),

@@ -1,6 +1,9 @@
 """DPO by a schedule on tiny random models: the draws and the curves are what they are said to be, a
 stop or a kill at any place changes nothing, and what was trained is what lies in the folder.
-Skipped where the extra `train` is absent. Not covered: GPUs, several processes."""
+Skipped where the extra `train` is absent. Not covered: GPUs, several processes.
+
+Internals: the pairs that a trainer takes are compared with the draws of the mixture.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,11 @@ from tiny_pairs import make_table
 require("trl", "datasets")
 import torch  # noqa: E402
 from peirce.records import PeirceError  # noqa: E402
-from peirce.training.dpo.log import NAMES, PROBES, SAMPLED, ListLog  # noqa: E402
+from peirce.training import STAGES  # noqa: E402
+from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
+from peirce.training.dpo.log import NAMES, PROBES, SAMPLED  # noqa: E402
 from peirce.training.dpo.mixture import Mixture  # noqa: E402
-from peirce.training.dpo.run import train  # noqa: E402
-from peirce.training.dpo.settings import TrainConfig  # noqa: E402
 from peirce.training.dpo.tokens import PairTokens  # noqa: E402
-from peirce.training.stages import STAGES  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
@@ -38,7 +40,7 @@ def small(**changed):
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
-    return make_model(tmp_path_factory.mktemp("models") / "base")
+    return make_model(tmp_path_factory.mktemp("models") / "base", num_hidden_layers=1)
 
 
 def run(base, out, table=TABLE, *, resume=False, interrupt=None, sampled=None, **changed):
@@ -293,9 +295,7 @@ KILLED = """
 import json, os, signal, sys
 base, out, settings, *sys.path[:] = sys.argv[1:]
 from pathlib import Path
-from peirce.training.dpo.run import train
-from peirce.training.dpo.log import PROBES, ListLog
-from peirce.training.dpo.settings import TrainConfig
+from peirce.training.dpo import ListLog, TrainConfig, train
 from tiny_pairs import make_table
 
 def progress(told):

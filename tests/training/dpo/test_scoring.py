@@ -1,9 +1,10 @@
 """The reference scores an answer once in a whole training, resumes included; and a pair's tokens are
-what a model is asked and what it would write. Skipped where the extra `train` is absent."""
+what a model is asked and what it would write. Skipped where the extra `train` is absent.
+
+Internals: the reference, the tokens of a pair and the pools are used without a training.
+"""
 
 from __future__ import annotations
-
-import copy
 
 import numpy as np
 import pytest
@@ -11,14 +12,12 @@ from tiny_model import TEMPLATE, make_model, require
 from tiny_pairs import make_table
 
 require("trl", "datasets")
-from peirce.agents.local_chat import Wording  # noqa: E402
-from peirce.training.dpo.log import ListLog  # noqa: E402
+from peirce.training import STAGES, find_base  # noqa: E402
+from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
+from peirce.training.dpo.models import open_base  # noqa: E402
 from peirce.training.dpo.probes import pools  # noqa: E402
-from peirce.training.dpo.run import train  # noqa: E402
 from peirce.training.dpo.scoring import References, Scorer  # noqa: E402
-from peirce.training.dpo.settings import TrainConfig  # noqa: E402
 from peirce.training.dpo.tokens import PairTokens, end_of_answer, shuffled  # noqa: E402
-from peirce.training.stages import STAGES  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 TABLE = make_table()
@@ -32,6 +31,17 @@ def base(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tokenizer(base):
     return AutoTokenizer.from_pretrained(base)
+
+
+def wording_of(folder, **changed):
+    """The form that a training gives to prompts of this model."""
+    settings = TrainConfig.of({"device": "cpu", **changed})
+    return open_base(find_base(str(folder)), settings, "cpu").wording
+
+
+@pytest.fixture(scope="module")
+def wording(base):
+    return wording_of(base)
 
 
 def test_the_reference_scores_no_answer_twice_over_a_stop(base, tmp_path, monkeypatch):
@@ -62,8 +72,7 @@ def test_references_come_back_to_the_last_digit():
     assert empty.known == {}
 
 
-def test_tokens_are_the_prompt_as_it_is_asked_then_the_answer_and_its_end(tokenizer):
-    wording = Wording("tiny", tokenizer, None, {}, False)
+def test_tokens_are_the_prompt_as_it_is_asked_then_the_answer_and_its_end(tokenizer, wording):
     tokens = PairTokens(TABLE, wording, 2, 2_048)
     pairs = TABLE.where(None, "train")
     assert tokens.fitting(pairs, 10**9) == pairs.tolist()
@@ -77,25 +86,25 @@ def test_tokens_are_the_prompt_as_it_is_asked_then_the_answer_and_its_end(tokeni
         assert example.keys() == {"prompt_ids", "chosen_ids", "rejected_ids"}
 
 
-def test_of_several_ends_the_one_that_the_template_writes_is_taught(tokenizer):
-    wording = Wording("tiny", tokenizer, None, {}, False)
+def test_of_several_ends_the_one_that_the_template_writes_is_taught(
+    tokenizer, wording, base, tmp_path
+):
     end, text_end = (
         tokenizer.convert_tokens_to_ids(one) for one in ("<|im_end|>", "<|endoftext|>")
     )
     assert end_of_answer(wording, [text_end, end]) == end
     assert end_of_answer(wording, [text_end]) == text_end
-    bare = Wording("tiny", tokenizer, "plain", {}, False)
+    bare = wording_of(base, chat_template="plain")
     assert end_of_answer(bare, [text_end, end]) == text_end
-    own = copy.deepcopy(tokenizer)
-    own.chat_template = "{{ raise_exception('no') if messages[-1].role == 'assistant' else 'x' }}"
-    silent = Wording("silent", own, None, {}, False)
+    template = "{{ raise_exception('no') if messages[-1].role == 'assistant' else 'x' }}"
+    silent = wording_of(make_model(tmp_path / "silent", template))
     assert end_of_answer(silent, [text_end, end]) == text_end
     assert "<|im_end|>" in TEMPLATE
 
 
-def test_as_many_pairs_as_are_wanted_fit_though_long_ones_stand_between(tokenizer):
+def test_as_many_pairs_as_are_wanted_fit_though_long_ones_stand_between(wording):
     table = make_table(24, long=6)
-    tokens = PairTokens(table, Wording("tiny", tokenizer, None, {}, False), 2, 300)
+    tokens = PairTokens(table, wording, 2, 300)
     order = shuffled(np.arange(len(table)), 3, "test")
     found = tokens.fitting(order, 50)
     assert len(found) == 50 and not tokens.refused & set(found)
@@ -103,8 +112,8 @@ def test_as_many_pairs_as_are_wanted_fit_though_long_ones_stand_between(tokenize
     assert tokens.refused and max(tokens.refused) < 36
 
 
-def test_a_pool_is_drawn_by_the_seed_among_all_pairs_of_its_stage_and_split(tokenizer):
-    tokens = PairTokens(TABLE, Wording("tiny", tokenizer, None, {}, False), 2, 2_048)
+def test_a_pool_is_drawn_by_the_seed_among_all_pairs_of_its_stage_and_split(wording):
+    tokens = PairTokens(TABLE, wording, 2, 2_048)
     first, again, other = (pools(TABLE, tokens, "train", 7, seed) for seed in (1, 1, 2))
     assert first == again and not tokens.refused
     for number, stage in enumerate(STAGES):

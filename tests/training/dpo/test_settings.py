@@ -2,8 +2,7 @@
 
 import pytest
 from peirce.records import DataError, UsageError
-from peirce.training.dpo.curriculum import MomentumSettings
-from peirce.training.dpo.settings import TrainConfig
+from peirce.training.dpo import MomentumSettings, TrainConfig
 
 
 def test_the_defaults_are_those_of_the_paper():

@@ -18,9 +18,7 @@ import json, os, sys
 base, out, *sys.path[:] = sys.argv[1:]
 from pathlib import Path
 from peirce.records import UsageError
-from peirce.training.dpo.run import train
-from peirce.training.dpo.log import ListLog
-from peirce.training.dpo.settings import TrainConfig
+from peirce.training.dpo import ListLog, TrainConfig, train
 from tiny_pairs import make_table
 
 TABLE = make_table()

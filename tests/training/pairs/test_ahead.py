@@ -1,4 +1,7 @@
-"""Reading ahead: the same items in the same order, errors where they stood, and no thread left."""
+"""Reading ahead: the same items in the same order, errors where they stood, and no thread left.
+
+Internals: the thread that reads ahead is started on items that the test controls.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from peirce.training.draws import distinct
 from peirce.training.pairs.ahead import ahead
 
 
@@ -51,11 +53,3 @@ def test_one_that_is_left_early_ends_its_thread() -> None:
     with contextlib.closing(ahead(iter(range(1_000)), 1)) as read:
         assert next(read) == 0 and len(reading()) == 1
     assert not reading()
-
-
-def test_distinct_numbers_are_those_of_numpy() -> None:
-    import numpy as np
-
-    for size in (0, 1, 7, 500):
-        numbers = np.random.default_rng(size).integers(0, 40, size)
-        assert distinct(numbers).tolist() == np.unique(numbers).tolist()

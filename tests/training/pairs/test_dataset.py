@@ -7,8 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from peirce.training.pairs.dataset import export
-from peirce.training.pairs.lengths import ModelText
+from peirce.training.pairs import ModelText, export
 from tiny_model import make_model, require
 from tiny_pairs import make_table
 

@@ -1,5 +1,8 @@
 """Sets of pairs as files and as tokens: what is written is what the set holds, in the forms that
-data sets and TRL read; lengths are those of a training's own tokenisation."""
+data sets and TRL read; lengths are those of a training's own tokenisation.
+
+Internals: a set of pairs is built from a store that the command would refuse as too small.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,9 @@ import peirce
 import pytest
 from peirce.records import DataError, UsageError, Verdict
 from peirce.store import Store
-from peirce.training.pair_table import PairTable
-from peirce.training.pairs.dataset import export
-from peirce.training.pairs.harvest import Choices, harvest
-from peirce.training.pairs.lengths import Length, ModelText
-from peirce.training.stages import STAGES
+from peirce.training import STAGES, PairTable
+from peirce.training.pairs import Choices, Length, ModelText, export
+from peirce.training.pairs.harvest import harvest
 from sessions_of_pairs import answered, problem, space, write
 
 COLUMNS = ["pair", "prompt", "chosen", "rejected", "stage", "task", "problem", "split", "context",
@@ -159,25 +160,6 @@ def test_a_length_names_its_tokenizer(base: Path) -> None:
     assert told["base"] == "tiny" and told["max_length"] == 64 and len(told["tokenizer"]) == 64
     with pytest.raises(UsageError, match="max-length 1: a prompt and an answer need at least 2"):
         Length(ModelText(base), 1)
-
-
-def test_a_template_without_a_system_role_gets_the_prompt_that_a_session_asks(tmp_path):
-    from peirce.agents.local_chat import Wording
-    from tiny_model import make_model, require
-
-    require()
-    from transformers import AutoTokenizer
-
-    template = (
-        "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}"
-        "{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}"
-        "{% if add_generation_prompt %}<assistant>{% endif %}"
-    )
-    base = make_model(tmp_path / "gemma", template)
-    asked = [{"role": "system", "content": "be short"}, {"role": "user", "content": "a"}]
-    said = ModelText(base).text(asked)
-    session = Wording("gemma", AutoTokenizer.from_pretrained(base), None, {}, tools=False)
-    assert said == session.text(asked) and "be short" in said and said.endswith("<assistant>")
 
 
 def test_a_base_that_will_not_do_is_one_sentence(base: Path, tmp_path: Path) -> None:

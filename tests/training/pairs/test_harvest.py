@@ -1,9 +1,11 @@
 """Pairs from stored sessions: those of the definition, each text once, no problem on two sides, and
-nothing of what cannot be compared."""
+nothing of what cannot be compared.
+
+Internals: pairs are built from stores that are written without running anything.
+"""
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import Answered, Judged, StoreError, UsageError, Verdict
 from peirce.store import Given, Store
-from peirce.training.pairs.harvest import Choices, Harvest, harvest
+from peirce.training import Fractions, Split, Splits
+from peirce.training.pairs import Caps, Choices, Harvest
+from peirce.training.pairs.harvest import harvest
 from peirce.training.pairs.pooling import _left_out
-from peirce.training.pairs.preferences import Caps
-from peirce.training.splits import Fractions, Split, Splits
 from sessions_of_pairs import (
     Pair,
     answered,
@@ -54,9 +56,13 @@ def as_set(made: Harvest) -> set[Pair]:
     return found
 
 
-@given(st.integers(0, 10**9))
-@settings(max_examples=int(os.environ.get("PAIRS_EXAMPLES", "20")), deadline=None)
-def test_a_harvest_is_the_pairs_of_the_definition(seed: int) -> None:
+@pytest.mark.parametrize("examples", [6, pytest.param(60, marks=pytest.mark.soak)])
+def test_a_harvest_is_the_pairs_of_the_definition(examples: int) -> None:
+    """Of six drawn stores with every change, of 60 in `make soak`."""
+    settings(max_examples=examples, deadline=None)(given(st.integers(0, 10**9))(check_definition))()
+
+
+def check_definition(seed: int) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         Store.open(Path(folder) / "store.duckdb", write=True) as store,

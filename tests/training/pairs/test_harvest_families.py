@@ -1,5 +1,8 @@
 """Pairs of all three families, from real small sessions: what was run is judged by the oracle of the
-family, and nothing is executed again."""
+family, and nothing is executed again.
+
+Internals: pairs are built with choices that the command has no options for.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,11 @@ import pytest
 from peirce.agents.scripted import Scripted
 from peirce.records import Json, Reply, StoreError
 from peirce.store import Store
-from peirce.training.pair_table import PairTable
-from peirce.training.pairs.harvest import Choices, harvest
-from peirce.training.splits import Fractions, Splits
-from peirce.training.stages import Stage
+from peirce.training import Fractions, PairTable, Splits, Stage
+from peirce.training.pairs import Choices
+from peirce.training.pairs.harvest import harvest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "api"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "commands"))
 from labelled_session import LUX, PLAIN, RUDE, data_set
 
 ALL_TRAIN = Splits(fractions=Fractions(1, 0, 0))
@@ -54,7 +56,9 @@ def lists(tmp_path: Path) -> dict[str, object]:
             for name, pairs in zip("ab", shown, strict=True)
         )
     )
-    return {"store": str(tmp_path / "store.duckdb"), "space": str(few), "data": str(data)}
+    return {
+        "store": str(tmp_path / "store.duckdb"), "space": str(few), "data": str(data), "workers": 1
+    }  # fmt: skip
 
 
 def one_each(task: str, answers: list[str | Reply], **options: object) -> list[str]:

@@ -3,6 +3,8 @@ fractions of Python's sets where equality matters, and worked by hand.
 
 Random cases hold undefined predictions with codes beneath them, copies, empty prediction sets,
 malformed and inconsistent answers, weights, costs. Not covered: texts, prompts, splits.
+
+Internals: the size of the blocks that are compared at once is a constant, which is made small here.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import UsageError
 from peirce.tools import gear
-from peirce.training.pairs.preferences import Caps, Pool, preference_pairs
-from peirce.training.stages import STAGES, Stage
+from peirce.training import STAGES, Stage
+from peirce.training.pairs import Caps, Pool, preference_pairs
 
 ALL = Caps((None, None, None), (None, None, None))
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -152,9 +154,13 @@ def pool_of(rows, kinds=None, **more):
 # --- the definition -----------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
-@given(pools())
-def test_without_caps_the_pairs_are_those_of_the_definition(pool):
+@pytest.mark.parametrize("examples", [50, pytest.param(300, marks=pytest.mark.soak)])
+def test_without_caps_the_pairs_are_those_of_the_definition(examples):
+    """Of 50 drawn pools with every change, of 300 in `make soak`."""
+    settings(max_examples=examples, deadline=None)(given(pools())(check_definition))()
+
+
+def check_definition(pool):
     pairs = preference_pairs(pool, ALL)
     expected, ties = naive(pool)
     got = listed(pairs)

@@ -1,4 +1,7 @@
-"""Exact order of scores, sizes as integers. The scores themselves are in test_preferences.py."""
+"""Exact order of scores, sizes as integers. The scores themselves are in test_preferences.py.
+
+Internals: units and ranks are compared as integers before they become pairs.
+"""
 
 from __future__ import annotations
 

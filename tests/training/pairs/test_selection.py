@@ -1,4 +1,7 @@
-"""Bounds and ratios of a set of pairs: exact counts, tasks alike, and draws that a seed names."""
+"""Bounds and ratios of a set of pairs: exact counts, tasks alike, and draws that a seed names.
+
+Internals: bounds and ratios are applied to counts that the test makes up.
+"""
 
 from __future__ import annotations
 

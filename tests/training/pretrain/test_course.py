@@ -1,4 +1,7 @@
-"""In which numbers a pretraining multiplies, and how its learning rate goes."""
+"""In which numbers a pretraining multiplies, and how its learning rate goes.
+
+Internals: the learning rate is read by the step, without a model.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Lessons of a small proposer: true unless a fault says so, in the protocol's own prompts, and read by
-a model as single sequences would be."""
+a model as single sequences would be.
+
+Internals: lessons are drawn from libraries of five programs, without a tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from peirce.records import Malformed
-from peirce.tasks.program_answers import read_answer
+from peirce.records import Hypothesis, InputSet, Malformed, View
+from peirce.tasks import family
+from peirce.training.pretrain import Library, Program, Shares
 from peirce.training.pretrain.corpus import FromChains, FromLibrary, Lesson
 from peirce.training.pretrain.library import (
-    Library,
-    Program,
     compiled,
     grid_programs,
     list_programs,
@@ -23,9 +25,9 @@ from peirce.training.pretrain.library import (
     of_lists,
     scenes,
 )
-from peirce.training.pretrain.settings import Shares
 
 NONE = Shares(0, 0, 0, 0)
+VIEW = View("p", "list_functions", "programs", (), {}, InputSet("S", ()))
 PROGRAMS = [
     Program("def f(x):\n    return x[::-1]", "Return x in reverse order.", 2.0),
     Program("def f(x):\n    return sorted(x)", "Return x in ascending order.", 2.0, 3),
@@ -39,6 +41,12 @@ def drawn(source: FromLibrary | FromChains, count: int, **of: bool) -> list[Less
     rng = random.Random(1)
     found = (source.draw(rng, 1.0, **of) for _ in itertools.count())
     return list(itertools.islice((one for one in found if one is not None), count))
+
+
+def parsed(answer: str) -> Hypothesis | Malformed:
+    """The one hypothesis of an answer, as a session reads it."""
+    (found,) = family("programs").parse(VIEW, answer, "tuple")
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +70,7 @@ def test_answers_without_faults_are_consistent_and_differ_from_those_before(
     for lesson in drawn(FromLibrary(library, NONE, 600, {1: 1}), 60):
         texts = set()
         for answer in lesson.answers:
-            read = read_answer(answer.text, "tuple")
+            read = parsed(answer.text)
             assert not isinstance(read, Malformed)
             function = compiled(read.text)
             assert all(function(list(o.input)) == o.output for o in lesson.shown)
@@ -82,7 +90,7 @@ def test_each_fault_is_what_its_name_says(library: Library) -> None:
             assert all(one.fault == "" for one in drawn(FromLibrary(library, shares, 600, {2: 1}), 1,
                                                         faulty=False)[0].answers)  # fmt: skip
             for answer in lesson.answers:
-                read = read_answer(answer.text, "tuple")
+                read = parsed(answer.text)
                 if name == "malformed":
                     assert isinstance(read, Malformed)
                 elif answer.fault:
@@ -107,7 +115,7 @@ def test_the_search_fills_libraries_of_lists_and_grids() -> None:
     grids = of_grids("mini_arc", grid_programs("mini_arc", 0, 8), 0)
     for lesson in drawn(FromLibrary(grids, NONE, 600, {1: 1}), 5):
         assert "/" in lesson.prompt and lesson.task == "mini_arc"
-        function = compiled(read_answer(lesson.answers[0].text, "tuple").text)
+        function = compiled(parsed(lesson.answers[0].text).text)
         assert all(function(o.input) == o.output for o in lesson.shown)
 
 
@@ -118,6 +126,6 @@ def test_chains_of_scenes_keep_true_when_their_objects_are_renamed() -> None:
     assert len({lesson.prompt for lesson in first}) > 8
     for lesson in first:
         for answer in lesson.answers:
-            function = compiled(read_answer(answer.text, "tuple").text)
+            function = compiled(parsed(answer.text).text)
             assert all(function(o.input) == o.output for o in lesson.shown)
     assert np.mean([len(lesson.answers) for lesson in first]) > 1

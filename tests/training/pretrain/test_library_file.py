@@ -1,4 +1,7 @@
-"""Libraries in the cache folder: searched once, also by two processes at one time."""
+"""Libraries in the cache folder: searched once, also by two processes at one time.
+
+Internals: two processes search for one file at the same time, with a search that is counted.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from peirce.training.pretrain import library_file
-from peirce.training.pretrain.library import Program
+from peirce.training.pretrain import Program, library_file
 
 FOUND = [Program("def f(x):\n    return x", "Return x.", 1.0)]
 

@@ -1,7 +1,11 @@
-"""`peirce pretrain`: a folder that any tool of Hugging Face reads, made once, from its settings alone."""
+"""`peirce pretrain`: a folder that any tool of Hugging Face reads, made once, from its settings alone.
+
+Internals: the tokenizer and the libraries are cut down so that a training takes seconds.
+"""
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -10,9 +14,8 @@ import numpy as np
 import peirce
 import pytest
 from peirce.records import DataError, UsageError
-from peirce.training.pretrain import making
-from peirce.training.pretrain.library import Program
-from peirce.training.pretrain.settings import ARCHITECTURES, PretrainSettings
+from peirce.training.pretrain import PretrainSettings, Program, making
+from peirce.training.pretrain.settings import ARCHITECTURES
 from tiny_model import require
 
 require("tokenizers", "safetensors")
@@ -142,10 +145,9 @@ def test_outputs_and_answers_have_weight_and_inputs_none(made: making.Pretrained
 
 
 def test_what_it_answers_is_measured(made: making.Pretrained, monkeypatch: Any) -> None:
-    from peirce.commands import pretraining
-
-    monkeypatch.setattr(pretraining, "PretrainSettings", lambda *_, **__: TINY)
-    monkeypatch.setattr(pretraining, "OBSERVED", {"list_functions": (2,)})
+    command = inspect.getmodule(inspect.unwrap(peirce.pretrain))
+    monkeypatch.setattr(command, "PretrainSettings", lambda *_, **__: TINY)
+    monkeypatch.setattr(command, "OBSERVED", {"list_functions": (2,)})
     monkeypatch.setattr("peirce.training.pretrain.measure.MOST_TOKENS", 12)
     told = peirce.pretrain(made.out, measure=2, sandbox="process", workers=1)
     (row,) = told["measured"]

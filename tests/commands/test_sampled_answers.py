@@ -1,4 +1,7 @@
-"""What a model under training is asked meanwhile, and how its answers are counted."""
+"""What a model under training is asked meanwhile, and how its answers are counted.
+
+Internals: the prompts are drawn and answers are counted without a model in training.
+"""
 
 from __future__ import annotations
 
@@ -91,8 +94,8 @@ def test_a_training_whose_answers_nobody_can_sample_says_so_and_is_not_stopped_b
 ) -> None:
     from peirce.commands.train.training import _sampler
     from peirce.records import UsageError
-    from peirce.tasks.sentences import DataWarning
-    from peirce.training.dpo.settings import TrainConfig
+    from peirce.tasks import DataWarning
+    from peirce.training.dpo import TrainConfig
 
     Store.open(tmp_path / "s.duckdb", write=True).close()
     counts = {"sessions": [{"session": "gone"}]}

@@ -1,4 +1,7 @@
-"""`rate`: scripted raters whose scores are worked by hand, on a session of the store."""
+"""`rate`: scripted raters whose scores are worked by hand, on a session of the store.
+
+Internals: the name that ratings are kept by, which tells raters apart that no test can reach.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,9 @@ from typing import Any
 import peirce
 import pytest
 from peirce import cli
-from peirce.agents import rating_prompts
 from peirce.agents.scripted import Answering
 from peirce.commands.score.rating import rater_name
 from peirce.records import DataError, UsageError
-from peirce.reports.rated import summed
 from rated_session import FINDINGS, TRUE, Rater, rated
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -44,12 +45,6 @@ def test_one_of_two_truths_matched_with_a_half_and_three_quarters(made) -> None:
     assert rows[-1]["reason"] == "so it is"
 
 
-def test_an_empty_bank_is_zero_whoever_rates() -> None:
-    found = summed([], TRUE, [], {TRUE[0]: ["math"], TRUE[1]: ["papers"]})
-    nothing = {"fdr": 0.0, "rc": 0.0, "hdr": 0.0, "missing": 0}
-    assert found == {"released": nothing, "paper": nothing}
-
-
 def test_what_was_rated_is_not_asked_again_and_a_cut_line_is(made) -> None:
     session, store = made(truths=TRUE)
     first = rated(session, store, Rater())
@@ -60,15 +55,6 @@ def test_what_was_rated_is_not_asked_again_and_a_cut_line_is(made) -> None:
     assert rated(session, store, again) == first and len(again.asked) == 1
     third = Rater()
     assert rated(session, store, third) == first and third.asked == []
-
-
-def test_other_words_are_asked_again(made, monkeypatch: pytest.MonkeyPatch) -> None:
-    session, store = made(truths=TRUE)
-    rated(session, store, Rater(), scores=["clarity"])
-    monkeypatch.setattr(rating_prompts, "RATING_PROMPT_VERSION", 99)
-    again = Rater()
-    rated(session, store, again, scores=["clarity"])
-    assert len(again.asked) == 3
 
 
 def test_novelty_shows_what_is_known_and_not_what_made_the_labels(made) -> None:

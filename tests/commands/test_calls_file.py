@@ -1,4 +1,7 @@
-"""The file of a model's calls: what was cut off goes, and nobody else's file is touched."""
+"""The file of a model's calls: what was cut off goes, and nobody else's file is touched.
+
+Internals: the file is written and cut off between two answers, where no command stops.
+"""
 
 from __future__ import annotations
 

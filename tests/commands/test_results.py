@@ -1,4 +1,7 @@
-"""Results of the public functions: typed objects that read like the JSON that the command line prints."""
+"""Results of the public functions: typed objects that read like the JSON that the command line prints.
+
+Internals: results are built from values that no command returns together.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ import peirce
 import pytest
 from peirce import Evaluation, Metric, Result, cli
 from peirce.commands.results import key, rest, unprinted
-from peirce.reports.page.server import Viewer
 
 
 class Row(Result):
@@ -87,7 +89,8 @@ def test_a_public_function_returns_public_results(name: str) -> None:
     for kind in kinds(declared) if name not in LEFT else ():
         if issubclass(kind, Result):
             assert getattr(peirce, kind.__name__) is kind
-        assert issubclass(kind, (Result, peirce.Trace, Viewer, *SIMPLE)), kind
+        known = issubclass(kind, (Result, peirce.Trace, *SIMPLE))
+        assert known or (name, kind.__name__) == ("view", "Viewer"), kind
         origin = typing.get_origin(declared)
         assert origin in (None, list, typing.Union, types.UnionType, Iterator)
 

@@ -24,7 +24,7 @@ TAIL_ANSWER = repr(("the tail", TAIL))
 
 
 def test_run_returns_the_keys_of_the_contract_and_the_verdicts_of_the_protocol(setting):
-    session = setting.run()
+    session = setting.finished()
     assert list(session.to_dict()) == RUN_KEYS
     assert json.loads(json.dumps(session.to_dict(), allow_nan=False)) == session.to_dict()
     assert (session.status, session.problems, session.steps) == ("done", 2, 5)
@@ -35,7 +35,7 @@ def test_run_returns_the_keys_of_the_contract_and_the_verdicts_of_the_protocol(s
 
 
 def test_every_reading_verb_finds_what_a_run_left(setting):
-    session = setting.run()
+    session = setting.finished()
     store = setting.store
     (listed,) = peirce.sessions(store=store)
     assert (listed["session"], listed["task"], listed["status"]) == (
@@ -72,7 +72,7 @@ def test_every_reading_verb_finds_what_a_run_left(setting):
 
 
 def test_load_gives_problems_steps_and_digest(setting):
-    session = setting.run()
+    session = setting.finished()
     trace = peirce.load("last", store=setting.store)
     assert trace.digest == session.digest
     assert [problem.id for problem in trace.problems] == ["one", "two"]
@@ -156,7 +156,7 @@ def test_a_renamed_record_is_imported_to_one_digest(setting):
 
 
 def test_settings_name_the_data_by_hash_and_hold_no_path_that_shapes(setting):
-    setting.run()
+    setting.finished()
     settings = dict(peirce.load(store=setting.store).settings)
     operational = settings.pop("operational")
     for part, name in (
@@ -171,7 +171,7 @@ def test_settings_name_the_data_by_hash_and_hold_no_path_that_shapes(setting):
 
 
 def test_resume_goes_on_where_a_session_stopped(setting):
-    whole = setting.run()
+    whole = setting.finished()
     stopped = []
 
     def stop_after_two(event):
@@ -225,14 +225,14 @@ def test_a_failed_problem_is_counted_and_never_scored(setting):
 
 
 def test_export_writes_what_it_says(setting):
-    setting.run()
+    setting.finished()
     out = setting.folder / "export"
     told = peirce.export("last", out, format="jsonl", store=setting.store)
     assert (told["problems"], told["steps"]) == (2, 5) and out.exists()
 
 
 def test_tables_are_written_as_a_folder_or_as_one_file(setting):
-    setting.run()
+    setting.finished()
     told = peirce.evaluate(store=setting.store, out=setting.folder / "tables")
     names = {Path(path).name for path in told["files"]}
     (session,) = told["sessions"]
@@ -270,7 +270,7 @@ def test_what_cannot_be_is_refused_with_the_valid_choices(setting, options, said
 def test_an_unknown_session_problem_or_store_is_named(setting):
     with pytest.raises(StoreError, match="no store"):
         peirce.sessions(store=setting.store)
-    setting.run()
+    setting.finished()
     with pytest.raises(StoreError, match="no session 'nope'"):
         peirce.show("nope", store=setting.store)
     with pytest.raises(UsageError, match="no problem 'three'"):
@@ -407,7 +407,7 @@ def test_an_import_can_be_held_to_the_contract(setting):
 def test_out_replaces_a_plain_file_and_nothing_else(setting, tmp_path, kind):
     import os
 
-    setting.run()
+    setting.finished()
     place, other = tmp_path / "out.csv", tmp_path / "other.csv"
     other.write_text("a user's own")
     make = {

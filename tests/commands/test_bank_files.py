@@ -1,4 +1,7 @@
-"""`bank`: what a session keeps, how it grew, and a file of it that later sessions read."""
+"""`bank`: what a session keeps, how it grew, and a file of it that later sessions read.
+
+Internals: a file of a bank is read alone, before a session would refuse its rows.
+"""
 
 from __future__ import annotations
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import peirce
 import pytest
 from peirce.records import UsageError
+from peirce.sandbox import open_sandbox
 
 KEYS = {
     "problem",
@@ -124,9 +126,12 @@ def test_a_caller_that_has_seen_enough_leaves(setting):
 def test_a_sandbox_without_a_wanted_layer_is_one_warning(
     setting, monkeypatch, recwarn, missing, told
 ):
-    from peirce.sandbox.pool import PooledSandbox
+    async def kind():
+        sandbox = await open_sandbox("process", workers=1)
+        await sandbox.close()
+        return type(sandbox)
 
-    monkeypatch.setattr(PooledSandbox, "layers", lambda self: {"rlimits": True, **missing})
+    monkeypatch.setattr(asyncio.run(kind()), "layers", lambda self: {"rlimits": True, **missing})
     line = {"problem": "one", "hypothesis": "def f(x):\n    return x[1:]"}
     judged(setting, line, line)
     said = [

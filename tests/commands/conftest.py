@@ -1,18 +1,23 @@
-"""`setting`: two small problems, their sample space and a scripted model, as files of a user."""
+"""`setting`: two small problems, their sample space and a scripted model, as files of a user. What reads
+a finished session takes `setting.finished()`, a copy of one that is run once."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import peirce
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
+for room in ("training", "agents", "commands"):  # tests import what lies beside them and there
+    sys.path.insert(0, str(Path(__file__).parents[1] / room))
 
 TAIL = repr(("all but the first", "def f(x):\n    return x[1:]"))
 TAIL_AGAIN = repr(("drop the head", "def f(x):\n    return list(x)[1:]"))
@@ -28,6 +33,13 @@ class Setting:
     space: str
     model: str
     store: str
+    first: Callable[[], tuple[Any, Path]]
+
+    def finished(self) -> Any:
+        """The session that `run()` comes to, in a copy of a store."""
+        session, store = self.first()
+        shutil.copyfile(store, self.store)
+        return dataclasses.replace(session, store=self.store)
 
     def run(self, **options: Any) -> Any:
         given = {
@@ -53,15 +65,37 @@ def write_pairs(path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def setting(tmp_path: Path) -> Setting:
-    data = write_pairs(tmp_path / "pairs.jsonl")
-    space = tmp_path / "space.jsonl"
+def setting_in(folder: Path, first: Callable[[], tuple[Any, Path]]) -> Setting:
+    data = write_pairs(folder / "pairs.jsonl")
+    space = folder / "space.jsonl"
     space.write_text("".join(json.dumps(one) + "\n" for one in SPACE))
-    script = tmp_path / "script.json"
+    script = folder / "script.json"
     script.write_text(json.dumps({"one": [TAIL, TAIL_AGAIN, HEAD, PROSE], "two": [TAIL]}))
-    store = tmp_path / "store.duckdb"
-    return Setting(tmp_path, str(data), str(space), f"scripted:{script}", str(store))
+    store = folder / "store.duckdb"
+    return Setting(folder, str(data), str(space), f"scripted:{script}", str(store), first)
+
+
+@pytest.fixture(scope="session")
+def first_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], tuple[Any, Path]]:
+    """first_run() -> what `setting.run()` gives, and its store; it is run when first asked for."""
+
+    @cache
+    def run() -> tuple[Any, Path]:
+        setting = setting_in(tmp_path_factory.mktemp("first"), run)
+        return setting.run(), Path(setting.store)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def new_setting(first_run: Callable[[], tuple[Any, Path]]) -> Callable[[Path], Setting]:
+    """new_setting(folder) -> its files, in a folder that lasts longer than a test."""
+    return partial(setting_in, first=first_run)
+
+
+@pytest.fixture
+def setting(tmp_path: Path, first_run: Callable[[], tuple[Any, Path]]) -> Setting:
+    return setting_in(tmp_path, first_run)
 
 
 @pytest.fixture

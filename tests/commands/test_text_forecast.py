@@ -1,4 +1,10 @@
-"""`--dry-run` of sessions on labelled text: what they then ask lies within what it said."""
+"""`--dry-run` of sessions on labelled text: what they then ask lies within what it said.
+
+With every change each method has one of the judges, and the readings ask twice; the other
+combinations run in `make soak`.
+
+Internals: the calls of a problem that was published with its trace are counted without a session.
+"""
 
 from __future__ import annotations
 
@@ -54,14 +60,22 @@ def check(meals, method, answer=MANY, **options):
     return calls, found
 
 
-@pytest.mark.parametrize("judge", ["auto", "model", "exact"])
-@pytest.mark.parametrize(
-    "method", ["hypogenic", "io", "refine", "abduce", "zero-shot-gen", "literature", "hyporefine",
-               "union", "direct"]
-)  # fmt: skip
+METHODS = ("hypogenic", "io", "refine", "abduce", "zero-shot-gen", "literature", "hyporefine",
+           "union", "direct")  # fmt: skip
+JUDGES = ("auto", "model", "exact")
+
+
+def combinations():
+    """Every method with every judge; with every change each method has one of them, in turn."""
+    for number, method in enumerate(METHODS):
+        judges = JUDGES[:2] if method == "direct" else JUDGES  # direct is nothing but asking
+        for place, judge in enumerate(judges):
+            few = place == number % len(judges)
+            yield pytest.param(method, judge, marks=() if few else pytest.mark.soak)
+
+
+@pytest.mark.parametrize(("method", "judge"), list(combinations()))
 def test_every_method_asks_within_its_forecast(meals, method, judge):
-    if method == "direct" and judge == "exact":
-        return  # it is nothing but asking
     more = {}
     if method in ("literature", "hyporefine", "union"):
         more["literature"] = papers(meals.folder)
@@ -75,9 +89,9 @@ def test_every_method_asks_within_its_forecast(meals, method, judge):
 @pytest.mark.parametrize(
     "inference", ["multi", "best", "filter-weight", "one-step", "two-step", "choose"]
 )
-def test_every_reading_asks_within_its_forecast(meals, inference):
-    check(meals, "io", judge="model", inference=inference, hypotheses=4)
-    check(meals, "io", judge="model", inference=inference, hypotheses=4, repeats=2)
+@pytest.mark.parametrize("repeats", [2, pytest.param(1, marks=pytest.mark.soak)])
+def test_every_reading_asks_within_its_forecast(meals, inference, repeats):
+    check(meals, "io", judge="model", inference=inference, hypotheses=4, repeats=repeats)
 
 
 def test_one_answer_to_each_question_is_counted_to_the_call(meals):

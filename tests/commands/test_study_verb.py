@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -17,10 +18,18 @@ HEAD_TAIL = repr(("all but the first", "def f(x):\n    return x[1:]"))
 BUT_NINE = repr(("unless nine", "def f(x):\n    return [] if x[:1] == [9] else x[1:]"))
 
 
-@pytest.fixture
-def store(setting):
+@pytest.fixture(scope="module")
+def two_sessions(tmp_path_factory, new_setting):
+    setting = new_setting(tmp_path_factory.mktemp("two"))
     setting.run(model=setting.answers(one=[HEAD_TAIL, BUT_NINE], two=[HEAD_TAIL]))
     setting.run(model=setting.answers(one=[BUT_NINE], two=[]))
+    return setting.store
+
+
+@pytest.fixture
+def store(two_sessions, setting):
+    """A copy of the store with both."""
+    shutil.copyfile(two_sessions, setting.store)
     return setting.store
 
 

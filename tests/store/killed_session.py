@@ -5,9 +5,11 @@ a program by test_kills.py, in a process without threads of its own so that it c
 
 For each n (from 1, in steps of EVERY) it forks a child that runs the session and dies right before, or right after, the n-th
 durable write; another child resumes the same store and replays it. Two lanes, children too, take
-every other one of these until no write is left to die at. Prints one JSON object:
+every other one of these until no write is left to die at, which the first side shows. Prints one JSON object:
 {"reference": digest, "runs": [{"boundary", "side", "killed", "digest", "differences"}]}. METHOD:
 abduce, t3 in two rounds, or refine, where a script repairs what the first answer gets wrong.
+
+Internals: a process dies before or after a write that it counts in the store's one writer.
 """
 
 from __future__ import annotations
@@ -179,9 +181,9 @@ def lane(folder: Path, new: Path, first: int, every: int) -> list[Any]:
             killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
             _, seen = in_child(run_and_look, path)
             runs.append({"boundary": boundary, "side": side, "killed": killed, **(seen or {})})
-        if not killed:
-            break
-    return runs
+            if not killed:
+                return runs
+    raise AssertionError("unreachable")
 
 
 def import_all(name: str) -> None:

@@ -1,5 +1,8 @@
 """Checks that `subset` works on the problems of a split alone: the same ones whatever is observed, drawn
-or run, each in one split, named by the splits of preference pairs; and what is refused."""
+or run, each in one split, named by the splits of preference pairs; and what is refused.
+
+Internals: the problems of a split are chosen without a session on them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from peirce.commands.problems import choose
 from peirce.commands.subsets import subset_of
 from peirce.config import DataConfig
 from peirce.records import UsageError
-from peirce.training.splits import Fractions, Split, Splits
+from peirce.training import Fractions, Split, Splits
 
 NAMES = [str(split) for split in Split]
 

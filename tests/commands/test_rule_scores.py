@@ -1,4 +1,7 @@
-"""`peirce import` of ABD's prediction records and `peirce eval abd`, on small worlds of our own."""
+"""`peirce import` of ABD's prediction records and `peirce eval abd`, on small worlds of our own.
+
+Internals: the solver that `peirce eval` opens is given a limit that no option sets.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,14 @@ from dataclasses import dataclass
 
 import peirce
 import pytest
-from peirce.agents.prediction_records import SCHEMA
 from peirce.cli import app
 from peirce.records import Reply, UsageError
-from peirce.reports import abd
+from peirce.reports import find_evaluation
 from peirce.tools.solve import Solver
 from typer.testing import CliRunner
+
+SCHEMA = "abd_prediction_record_v1"
+NAMES = tuple(metric.name for metric in find_evaluation("abd").metrics)
 
 
 def world(**atoms):
@@ -101,7 +106,7 @@ def test_imported_predictions_are_judged_on_prompt_worlds_and_by_eval_on_holdout
     assert one["failures"]["success"] == 2
     rows = {row["problem"]: row for row in one["by_problem"]}
     assert rows["open"]["formula"] == "(Q x)" and rows["open"]["prompt_cost"] == 1
-    assert [name for name in abd.NAMES if name not in rows["full"]] == []
+    assert [name for name in NAMES if name not in rows["full"]] == []
 
 
 def test_the_released_evaluator_reads_holdouts_as_closed(setting):
@@ -178,8 +183,8 @@ def test_a_session_of_several_answers_is_scored_alike_at_its_end_and_by_eval(set
         "abd", data=setting.data, model=f"scripted:{script}", store=setting.store, workers=1
     )
     (one,) = peirce.evaluate(store=setting.store, by_problem=True)["sessions"]
-    of_holdouts = {name for name in abd.NAMES if "holdout" in name or name == "delta_gap"}
-    for name in set(abd.NAMES) - of_holdouts:
+    of_holdouts = {name for name in NAMES if "holdout" in name or name == "delta_gap"}
+    for name in set(NAMES) - of_holdouts:
         assert session.metrics[name] == one["metrics"][name], name
     rows = {row["problem"]: row for row in one["by_problem"]}
     assert rows["full"]["formula"] == "(and (P x) (Q x))" and rows["full"]["prompt_cost"] == 1

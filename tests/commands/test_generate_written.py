@@ -9,17 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import peirce
 import pytest
 from peirce import tasks_generate
 from peirce.agents.scripted import Answering
 from peirce.records import BudgetSpent, DataError, Reply, Unavailable, Usage, UsageError
 from peirce.tasks import load_problems
-from peirce.tasks.label_generation.planted import public_of
-from peirce.tasks.label_sources import source_of
-from peirce.tools.judge.prepared import Prepared
-from peirce.tools.judge.rules import Rule, compile_sentence
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from chat_server import ChatServer, completion
@@ -50,33 +45,6 @@ def properties(folder: Path, name: str = "subject/level1") -> Any:
 
 
 # --- what is made ---------------------------------------------------------------------
-
-
-def test_the_stated_rules_of_written_sets_score_the_stated_accuracy(make: Make, tmp_path: Path) -> None:  # fmt: skip
-    writer = TopicWriter()
-    told = make(writer, level=None, problems=15)
-    assert (told["problems"], told["calls"]["asked"], len(writer.asked)) == (15, 23, 23)
-    source = source_of(tmp_path / "made")
-    assert "subject/counterfactual/normal" in source.places()
-    for name, place in source.places().items():
-        rows = source.read(place, 0)
-        assert set(rows.labels) <= set(LABELS) and rows.properties is not None
-        public = public_of(rows.columns, rows.labels)
-        for split, some in rows.splits.items():
-            assert len({one.output for one in some}) > 1
-            found = np.full(len(some), -1)
-            for sentence in rows.properties["optimal"]:
-                rule = compile_sentence(sentence, public)
-                assert isinstance(rule, Rule), name
-                codes = rule.codes(Prepared([one.input for one in some], public))
-                assert not ((found >= 0) & (codes >= 0) & (found != codes)).any()
-                found = np.where(codes >= 0, codes, found)
-            right = np.mean(
-                [rows.labels[n] == one.output for n, one in zip(found, some, strict=True)]
-            )
-            assert right == pytest.approx(rows.properties["best_accuracy"][split], abs=1e-4)
-        for sentence in rows.known:
-            assert isinstance(compile_sentence(sentence, public), Rule)
 
 
 def test_metadata_says_what_came_from_which_model(make: Make, tmp_path: Path) -> None:

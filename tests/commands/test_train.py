@@ -1,7 +1,12 @@
-"""`peirce train`: from stored pairs to weights, log, card and figures, on a tiny model."""
+"""`peirce train`: from stored pairs to weights, log, card and figures, on a tiny model.
+
+Internals: which answers are asked for while it trains is seen where the sampler is made; and the
+file of what was asked is read alone.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -21,6 +26,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_model(place / "base", initializer_range=0.02)
     store_pairs(place / "s.duckdb")
     return place
+
+
+@pytest.fixture
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are left out, as where matplotlib is absent: to draw them takes longer than to train."""
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec",
+        lambda name, *more: None if name == "matplotlib" else find_spec(name, *more),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +71,7 @@ def test_a_card_names_sessions_by_digest_and_no_path(place: Path, record: dict) 
     assert record["pairs"][:16] in text and "schedule: momentum" in text
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_a_training_that_is_done_is_told_again_and_not_done_again(
     place: Path, record: dict
 ) -> None:
@@ -67,6 +83,7 @@ def test_a_training_that_is_done_is_told_again_and_not_done_again(
         peirce.train(str(place / "base"), out=place / "out", store=place / "s.duckdb", **TINY)
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_an_interrupted_training_goes_on_to_the_same_weights(place: Path, record: dict) -> None:
     import os
     import signal
@@ -96,10 +113,11 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(place: Path, record
     assert one == other
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_a_resume_takes_what_a_file_says_and_what_is_not_said_as_it_was(
     place: Path, record: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from peirce.commands import training
+    from peirce.commands.train import training
 
     out, asked = place / "unsampled", []
     sampler = training._sampler

@@ -1,5 +1,8 @@
 """What the public functions are given: an argument of another type is one UsageError that names the
-argument, its value and what is valid, before anything is begun."""
+argument, its value and what is valid, before anything is begun.
+
+Internals: the check itself is called with arguments that no public function takes.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,286 @@
+"""Runs commands in processes forked from one that has imported the package already.
+
+A command that is started by `python -m peirce` spends most of its CPU time on imports. Here one server
+process imports them once, and each command is a fork of it, with its own arguments, working directory,
+environment and streams. Not for tests about what is imported, about signals, or about variables that
+are read at import.
+
+    run_command(["tasks", "list"], cwd=folder)       # -> subprocess.CompletedProcess[str]
+    run_script("page.py", cwd=folder)                # a script of Python, in the same way
+    write_program(folder / "peirce")                 # an executable that does so, for a shell
+
+The server ends with the process that started it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import select
+import shlex
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
+
+SCRIPT = os.path.abspath(__file__)
+HEAVY = {"torch", "transformers", "peft", "trl", "datasets", "matplotlib", "sklearn"}
+APART = (
+    "tests",
+    "bench",
+    "build",
+    "docs",
+    "examples",
+)  # folders of the repository without commands
+THIRD = (  # what commands import late, of other packages
+    "duckdb", "httpx2", "jinja2", "langchain_core.tools", "langchain_openai", "langgraph.graph",
+    "numpy", "openai", "rich.console", "rich.table", "typer", "yaml", "z3",
+)  # fmt: skip
+FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+# --- what tests call --------------------------------------------------------------------------
+
+
+def run_command(
+    arguments: Sequence[str],
+    *,
+    cwd: str | Path,
+    env: Mapping[str, str] | None = None,
+    **options: Any,
+) -> subprocess.CompletedProcess[str]:
+    """Run `peirce ARGUMENTS` and return its exit code, stdout and stderr."""
+    return _run("peirce", arguments, cwd, env, options)
+
+
+def run_script(
+    script: str, *, cwd: str | Path, env: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a script of Python, whose path is relative to `cwd`, as `__main__`."""
+    return _run("python", [script], cwd, env, options)
+
+
+def write_program(path: Path) -> None:
+    """Write an executable that takes the arguments of `peirce`."""
+    words = [sys.executable, "-IS", SCRIPT, "ask", _server(), "peirce"]
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    path.chmod(0o755)
+
+
+def _run(
+    program: str,
+    arguments: Sequence[str],
+    cwd: str | Path,
+    env: Mapping[str, str] | None,
+    options: Mapping[str, Any],
+) -> subprocess.CompletedProcess[str]:
+    import subprocess
+
+    words = [sys.executable, "-IS", SCRIPT, "ask", _server(), program, *arguments]
+    given = {"capture_output": True, "text": True, "timeout": 600, **options}
+    return subprocess.run(words, cwd=cwd, env=env, **given)
+
+
+@functools.cache
+def _server() -> str:
+    """Start the server, once for this process, and return the path of its socket."""
+    import atexit
+    import subprocess
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="peirce-commands-")
+    path = f"{folder}/socket"
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
+    process = subprocess.Popen(
+        [sys.executable, SCRIPT, "serve", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        env={**clean, "OMP_NUM_THREADS": "1"}, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdin is not None and process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+
+    def stop() -> None:
+        process.stdin.close()
+        process.wait()
+        os.rmdir(folder)
+
+    atexit.register(stop)
+    return path
+
+
+# --- the process that asks --------------------------------------------------------------------
+
+
+def ask(path: str, words: list[str]) -> int:
+    """Have the server run a command with the streams of this process; return its exit code."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        request = {"words": words, "cwd": os.getcwd(), "environment": dict(os.environ)}
+        whole = json.dumps(request).encode()
+        socket.send_fds(connection, [len(whole).to_bytes(4, "big")], [0, 1, 2])
+        connection.sendall(whole)
+        pid = int.from_bytes(_received(connection, 4), "big")
+        for one in FORWARDED:
+            signal.signal(one, lambda number, _: os.kill(pid, number))
+        return os.waitstatus_to_exitcode(int.from_bytes(_received(connection, 4), "big"))
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        part = connection.recv(size - len(found))
+        if not part:
+            raise EOFError("the server of commands has ended")
+        found += part
+    return found
+
+
+# --- the server -------------------------------------------------------------------------------
+
+
+def import_all() -> None:
+    """Import the package and what its commands import late, but for modules that need `HEAVY` ones."""
+    import contextlib
+    import importlib
+    import pkgutil
+
+    import peirce
+
+    def names(folders: list[str], prefix: str) -> Any:
+        for found in pkgutil.iter_modules(folders, prefix):
+            word = found.name.removeprefix("peirce.")
+            if word not in APART and not word.startswith("__"):
+                yield found.name
+                if found.ispkg:
+                    (place,) = {f"{folder}/{found.name.rpartition('.')[2]}" for folder in folders}
+                    yield from names([place], f"{found.name}.")
+
+    class Light:
+        def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+            if name.partition(".")[0] in HEAVY:
+                raise ImportError(name)
+
+    sys.meta_path.insert(0, Light())
+    for name in (*THIRD, *names(list(peirce.__path__), "peirce.")):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    del sys.meta_path[0]
+    if os.path.isdir("/proc/self/task"):  # a process with threads must not fork
+        assert len(os.listdir("/proc/self/task")) == 1
+
+
+def serve(path: str) -> dict[str, Any] | None:
+    """Return in a forked child the request that it shall run, and None when the tests have ended."""
+    import gc
+
+    import_all()
+    gc.freeze()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen(64)
+        os.write(1, b"ready\n")
+        while True:
+            ready, _, _ = select.select([listening, 0], [], [])
+            if 0 in ready:
+                os.unlink(path)
+                return None
+            connection, _ = listening.accept()
+            if os.fork() == 0:
+                listening.close()
+                return _watched(connection)
+            connection.close()
+            while _reaped():
+                pass
+
+
+def _reaped() -> bool:
+    try:
+        return os.waitpid(-1, os.WNOHANG)[0] > 0
+    except ChildProcessError:
+        return False
+
+
+def _watched(connection: socket.socket) -> dict[str, Any]:
+    """Fork once more: the child returns the request, its parent reports how the child ended."""
+    head, streams, *_ = socket.recv_fds(connection, 4, 3)
+    request: dict[str, Any] = json.loads(_received(connection, int.from_bytes(head, "big")))
+    pid = os.fork()
+    if pid == 0:
+        connection.close()
+        os.setsid()
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
+        return request
+    for stream in (*streams, 0, 1, 2):
+        os.close(stream)
+    connection.sendall(pid.to_bytes(4, "big"))
+    connection.sendall(os.waitpid(pid, 0)[1].to_bytes(4, "big"))
+    os._exit(0)
+
+
+def run_request(request: Mapping[str, Any]) -> None:
+    """Be the command: what `python -m peirce` or `python SCRIPT` would be in a new process."""
+    import runpy
+
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(  # noqa: SIM115
+        2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
+    )
+    program, *arguments = request["words"]
+    if program == "peirce":
+        sys.path[0], sys.argv = os.getcwd(), ["peirce", *arguments]
+        runpy.run_module("peirce", run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0], sys.argv = os.path.dirname(os.path.abspath(arguments[0])), list(arguments)
+        runpy.run_path(arguments[0], run_name="__main__")
+
+
+def exit_code_of(request: Mapping[str, Any]) -> int:
+    """Run a request and return the exit code that a new process would end with."""
+    try:
+        run_request(request)
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            print(ended.code, file=sys.stderr)
+            return 1
+        return ended.code or 0
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def main() -> None:
+    import atexit
+    import threading
+
+    mode, path, *words = sys.argv[1:]
+    if mode == "ask":
+        raise SystemExit(ask(path, words))
+    request = serve(path)
+    code = 0 if request is None else exit_code_of(request)
+    # As at the end of any process, but without freeing every module: that takes time, and frozen
+    # objects would be reported as leaks.
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            code = code or 1
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
