@@ -56,7 +56,6 @@ FACES = frozenset(
 NOT_YET = (
     "tests/api/",
     "tests/cli/",
-    "tests/docs/",
     "tests/endtoend/",
     "tests/tasks/",
     "tests/training/",

@@ -34,7 +34,7 @@ def test_the_record_says_what_the_training_came_to(place: Path, record: dict) ->
     assert set(record["stages"]) == {"parsing", "consistency", "gear"}
     for told in record["stages"].values():
         assert told["accuracy"][0] == 0.5 and len(told["loss"]) == 2
-    json.dumps(record)
+    json.dumps(record.to_dict())
 
 
 def test_its_log_stands_in_the_store(place: Path, record: dict) -> None:
@@ -99,7 +99,7 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(place: Path, record
 def test_a_resume_takes_what_a_file_says_and_what_is_not_said_as_it_was(
     place: Path, record: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from peirce.commands import training
+    from peirce.commands.train import training
 
     out, asked = place / "unsampled", []
     sampler = training._sampler
