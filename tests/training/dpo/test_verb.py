@@ -99,7 +99,7 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(place: Path, record
 def test_a_resume_takes_what_a_file_says_and_what_is_not_said_as_it_was(
     place: Path, record: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from peirce.commands import training
+    from peirce.commands.train import training
 
     out, asked = place / "unsampled", []
     sampler = training._sampler

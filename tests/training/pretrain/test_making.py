@@ -142,7 +142,7 @@ def test_outputs_and_answers_have_weight_and_inputs_none(made: making.Pretrained
 
 
 def test_what_it_answers_is_measured(made: making.Pretrained, monkeypatch: Any) -> None:
-    from peirce.commands import pretraining
+    from peirce.commands.train import pretraining
 
     monkeypatch.setattr(pretraining, "PretrainSettings", lambda *_, **__: TINY)
     monkeypatch.setattr(pretraining, "OBSERVED", {"list_functions": (2,)})
