@@ -114,7 +114,7 @@ class ModelConfig(Settings):
     @field_validator("model", mode="plain")
     @classmethod
     def _is_a_model(cls, value: Any) -> str | Proposer:
-        found: str | Proposer = text_or_object("model", value, "propose", Proposer)
+        found: str | Proposer = text_or_object("model", value, "propose", str | Proposer)
         return found
 
 
@@ -216,7 +216,7 @@ class MendingSettings(MethodSettings):
     def _is_a_repairer(cls, value: Any) -> str | Repairer | None:
         found: str | Repairer | None = value
         if value is not None:
-            found = text_or_object("repair", value, "repair", Repairer)
+            found = text_or_object("repair", value, "repair", str | Repairer | None)
         return found
 
 

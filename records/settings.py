@@ -209,8 +209,8 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else f"; it must be one of {', '.join(names)}"
 
 
-def text_or_object(name: str, value: Any, method: str, protocol: type) -> Any:
-    """A text, or an object with a method. Raises UsageError."""
+def text_or_object(name: str, value: Any, method: str, kinds: Any) -> Any:
+    """A text, or an object with a method. kinds: what is valid, as an annotation. Raises UsageError."""
     if isinstance(value, str) or callable(getattr(value, method, None)):
         return value
-    raise UsageError(f"{name} is {shown(value)}: it must be {describe_type(str | protocol)}")
+    raise UsageError(f"{name} is {shown(value)}: it must be {describe_type(kinds)}")

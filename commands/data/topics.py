@@ -69,8 +69,8 @@ def written(
     stub = Topic(name, about, (), (), ())
     replace(source, written=Posts(stub, with_twin)).check(out, count, seed, kinds)
     asked = writer_of(writing.model, writing.model_arg)
-    given = {name: one for name, one in (writing.spending or {}).items() if one is not None}
-    spending = BudgetConfig.model_validate(given).given()
+    limits = {name: one for name, one in (writing.spending or {}).items() if one is not None}
+    spending = BudgetConfig.model_validate(limits).given()
     calls = read_calls(writing.calls or beside(out))
     try:
         by, told = complete(_write(draft, asked, calls, spending, seed, writing))

@@ -54,13 +54,13 @@ def plan_run(task: str, config: RunConfig) -> RunPlan:
     from ...tasks import family_of
     from ...tools.solve import check_solver
 
+    others = role_settings(config.roles)
     chosen = choose(task, config.data)
     problem = chosen.problems[0]
     family = family_of(problem)
     store = store_path(config.store.store)
     model, method = config.model.model, config.method.method
     opening = opening_settings(config.model)
-    others = role_settings(config.roles)
     if opening and not isinstance(model, str):
         raise UsageError(
             f"a proposer object brings its own settings: leave out {', '.join(opening)}"

@@ -89,7 +89,7 @@ def banks(data_of, tmp_path_factory):
                                  method_arg={"inference": None}, hypotheses=6)  # fmt: skip
             rows = peirce.bank(session.session, store=store)
             file = folder / f"{name}.json"
-            file.write_text(json.dumps(rows))
+            file.write_text(json.dumps([row.to_dict() for row in rows]))
             known[name] = file
         return known[name]
 

@@ -24,7 +24,7 @@ from peirce.graphs.inference import (
     predict,
 )
 from peirce.graphs.inference.asking import place_of
-from peirce.graphs.memory import Settings, TextSettings, case_of
+from peirce.graphs.memory import SessionSettings, TextSettings, case_of
 from peirce.records import Json, Message, Problem, Unavailable, UsageError
 from peirce.tools import accuracy, macro_f1
 
@@ -127,7 +127,7 @@ def words(kind: str) -> Any:
     problem = Problem(
         "bank", "labels", "text", bank.view().shown, (), {**public, "templates": CONFIG}
     )
-    settings = Settings(text=TextSettings(prompts=kind))
+    settings = SessionSettings(text=TextSettings(prompts=kind))
     return case_of(problem, None, space=bank.view().space, settings=settings).prompts
 
 
