@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from .commands.score.reporting import report
     from .commands.score.results import (
         Agreement,
+        CheckRow,
         Evaluation,
+        PredictionRow,
         ProblemBaselines,
         Rating,
         RatingSheet,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
         BankRow,
         BankStep,
         CallRow,
+        Forecast,
         HypothesisRow,
         ProblemRow,
         Replay,
@@ -96,18 +99,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "ClassifierRecord",
-    "ClusterConfig", "DataConfig", "Doctor", "Evaluation", "Export", "Generated", "HypothesisRow",
-    "Merged", "MethodSettings", "Metric", "ModelConfig", "PairReport", "PairSetRow", "PeirceError",
-    "Pretrained", "ProblemBaselines", "ProblemRow", "ProblemShown", "Rating", "RatingSheet",
-    "RatingSummary", "Replay", "Report", "Result", "RolesConfig", "RunConfig", "SandboxConfig",
-    "Session", "SessionRow", "SpaceFile", "StoreConfig", "Study", "TaskHelp", "TaskRow",
-    "TextConfig", "Trace", "TrainingCurves", "TrainingRecord", "TrainingRow", "agree", "bank",
-    "baselines", "check", "doctor", "evaluate", "export", "import_recorded", "load", "merge",
-    "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "replay", "report", "resume",
-    "run", "sessions", "show", "study", "tasks_audit", "tasks_generate", "tasks_help",
-    "tasks_list", "tasks_show", "tasks_space", "train", "train_labels", "training_curves",
-    "trainings", "view",
+    "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
+    "ClassifierRecord", "ClusterConfig", "DataConfig", "Doctor", "Evaluation", "Export",
+    "Forecast", "Generated", "HypothesisRow", "Merged", "MethodSettings", "Metric", "ModelConfig",
+    "PairReport", "PairSetRow", "PeirceError", "PredictionRow", "Pretrained", "ProblemBaselines",
+    "ProblemRow", "ProblemShown", "Rating", "RatingSheet", "RatingSummary", "Replay", "Report",
+    "Result", "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
+    "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainingCurves",
+    "TrainingRecord", "TrainingRow", "agree", "bank", "baselines", "check", "doctor", "evaluate",
+    "export", "import_recorded", "load", "merge", "pair_sets", "pairs", "plan", "predict",
+    "pretrain", "rate", "replay", "report", "resume", "run", "sessions", "show", "study",
+    "tasks_audit", "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space",
+    "train", "train_labels", "training_curves", "trainings", "view",
 ]  # fmt: skip
 
 # Where each public name stands. The imports above say the same to type checkers and editors, and
@@ -136,10 +139,11 @@ _NAMES = {
     "commands.outcome": "Session Trace",
     "commands.results": "Metric Result",
     "commands.session.results": (
-        "BankRow BankStep CallRow HypothesisRow ProblemRow Replay SessionRow"
+        "BankRow BankStep CallRow Forecast HypothesisRow ProblemRow Replay SessionRow"
     ),
     "commands.score.results": (
-        "Agreement Evaluation ProblemBaselines Rating RatingSheet RatingSummary Report Study"
+        "Agreement CheckRow Evaluation PredictionRow ProblemBaselines Rating RatingSheet "
+        "RatingSummary Report Study"
     ),
     "commands.train.results": (
         "ClassifierRecord Merged PairReport PairSetRow Pretrained TrainingCurves "

@@ -59,7 +59,7 @@ def check(
     out = text.console()
     wrong = False
     for row in check_answers(task, answers, evaluator=evaluator, **settings):
-        wrong = wrong or row["verdict"] == "error"
+        wrong = wrong or row.verdict == "error"
         if as_json:
             emit([row])
         else:

@@ -159,4 +159,4 @@ def replay(
             readable.print_differences(text.console(), result)
     if as_json:
         emit(results if len(results) == 1 else [{"sessions": results}])
-    raise typer.Exit(1 if any(result["differences"] for result in results) else 0)
+    raise typer.Exit(1 if any(result.differences for result in results) else 0)

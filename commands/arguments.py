@@ -1,7 +1,7 @@
 """What the public functions are given, checked by the types that each declares.
 
 pydantic checks the values, and records/settings.py words the refusal as it does for the settings of a
-session. An argument that limits resources has the bounds of the setting of that name in config.py.
+session. The arguments `workers` and `concurrency` have the bounds of these settings in config.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-BOUNDED = ("workers", "concurrency", "max_answers", "tool_calls")
 METHODS: Mapping[Any, str] = {Proposer: "propose", Repairer: "repair"}  # what tells an object by
 
 
@@ -63,22 +62,16 @@ def _argument(function: Callable[..., Any], name: str) -> tuple[TypeAdapter[Any]
     from pydantic import ConfigDict, TypeAdapter
     from pydantic.fields import FieldInfo
 
+    from ..config import ClusterConfig
     from ..records.settings import alternatives
 
     declared = typing.get_type_hints(function)[name]
     kind: Any = Union[tuple(map(_by_its_method, alternatives(declared)))]  # noqa: UP007
-    for bound in bounded_settings()[name].metadata if name in BOUNDED else ():
+    limits = ClusterConfig.model_fields
+    for bound in limits[name].metadata if name in limits else ():
         kind = Annotated[kind, bound]
     strict = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
     return TypeAdapter(kind, config=strict), FieldInfo.from_annotation(declared)
-
-
-def bounded_settings() -> Mapping[str, FieldInfo]:
-    """The settings whose bounds arguments of the same names have."""
-    from ..config import ClusterConfig, MethodSettings
-
-    fields = {**MethodSettings.model_fields, **ClusterConfig.model_fields}
-    return {name: fields[name] for name in BOUNDED}
 
 
 def _by_its_method(kind: Any) -> Any:

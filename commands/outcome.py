@@ -66,7 +66,7 @@ class Trace:
     @cached_property
     def settings(self) -> Mapping[str, Json]:
         with reading(self.store) as opened:
-            return dict(opened.session(self.session)["settings"])
+            return dict(opened.settings(self.session))
 
     @cached_property
     def problems(self) -> list[Problem]:

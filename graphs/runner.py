@@ -71,7 +71,7 @@ async def run_session(
     fast: answers come at so high a rate (of a small model in this process) that what is written of
     several problems is better committed together, if later.
     """
-    settings = store.session(session)["settings"]
+    settings = store.settings(session)
     rows = store.problems(session)
     stopping = stopping or asyncio.Event()
     emit = on_event or (lambda event: None)

@@ -234,7 +234,7 @@ def evaluate_session(
     hypothesis can be judged, left out unless `options.all_pairs`. spaces: of several sessions. rated: by
     problem id, metrics that somebody rated and the store does not hold.
     """
-    settings = store.session(session)["settings"]
+    settings = store.settings(session)
     rows = store.problems(session)
     done = [row for row in rows if row.status == "done"]
     family = rows[0].problem.family if rows else "programs"

@@ -98,7 +98,7 @@ def _groups(
     store: Store, sessions: Sequence[str], sources: Sources, all_pairs: bool
 ) -> list[_Group]:
     named = list(dict.fromkeys(sessions))
-    recorded = [store.session(session)["settings"] for session in named]
+    recorded = [store.settings(session) for session in named]
     read = [store.problems(session) for session in named]
     called = data_sets(recorded, [[row.problem for row in rows] for rows in read])
     groups: dict[tuple[str, str], _Group] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,7 @@ class Store:
         self._writer = writer
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
+        self._settings: dict[str, Mapping[str, Json]] = {}
         self.pairs = PairSets(reading, writer, path)
         self.trainings = Trainings(reading, writer, path)
         # An interpreter that ends with DuckDB's objects alive in other threads reports leaks.
@@ -148,6 +149,12 @@ class Store:
         """session, created, status, settings, versions, problems, problems_done,
         problems_failed, and the fields given to `set_session`."""
         return _sessions.sessions(self._reading, self._is_owned, session)[0]
+
+    def settings(self, session: str) -> Mapping[str, Json]:
+        """The settings of a session, which never change once it has begun: read once."""
+        if session not in self._settings:
+            self._settings[session] = self.session(session)["settings"]
+        return self._settings[session]
 
     def progress(self, session: str) -> list[Json]:
         """How far a session is: its status, problems that ended, steps. Equal where nothing happened."""
@@ -251,7 +258,7 @@ class Store:
         self, session: str, problem: str | None
     ) -> Iterator[tuple[str, float, float, list[tuple[int, BankEvent]]]]:
         """Of each problem with a bank: its id, alpha and chance, and its events with their steps."""
-        own = (self.session(session)["settings"].get("text") or {}).get("alpha", 0.5)
+        own = (self.settings(session).get("text") or {}).get("alpha", 0.5)
         labels = {
             row.problem.id: len(row.problem.public.get("labels", ()))
             for row in self.problems(session)

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from ...config import RunConfig
 from ...records import (
@@ -33,7 +33,9 @@ from ..problems import choose
 from ..session.driving import loop_runner
 from ..session.running import run_config
 from .line_judge import Judge
+from .results import CheckRow
 
+T = TypeVar("T")
 GIVEN_AHEAD = 1_000  # results that wait for the caller
 
 
@@ -46,7 +48,7 @@ def check(
     split: str | None = None,
     judge_model: str | Proposer | None = None,
     **settings: Unpack[CheckOptions],
-) -> Iterator[dict[str, Json]]:
+) -> Iterator[CheckRow]:
     """Judge hypotheses that you bring: one object for each line of `answers`, in its order.
 
     A line that cannot be judged gets the verdict "error" and a reason; the others still run. A
@@ -64,9 +66,7 @@ def check(
         settings: of the data, the contract, the sandbox and the judging, as of `run`.
 
     Returns:
-        {"problem", "line", "verdict" (consistent, inconsistent, malformed, error), "reason",
-        "observations" and "hidden" (a mark each: true, false, null), "undefined" (inputs of S by
-        reason), "breaches", "seconds"} and what the family measures.
+        A `CheckRow` for each line, each as soon as it is judged.
     """
     return _check(task, answers, evaluator, split, judge_model, run_config(None, settings))
 
@@ -78,7 +78,7 @@ def _check(
     split: str | None,
     judge_model: str | Proposer | None,
     config: RunConfig,
-) -> Iterator[dict[str, Json]]:
+) -> Iterator[CheckRow]:
     from ...tasks import family as family_named
     from ...tasks.files import locate, read_lines
     from ...tools.solve import check_solver
@@ -119,7 +119,7 @@ def _check(
             async with of_text.asked.opened() as proposer:
                 await of_text.judge(form, known, config.data.seed, proposer).lines(lines, give)
 
-    yield from as_they_come(judged)
+    yield from as_they_come(judged, CheckRow.from_dict)
 
 
 def _of_text(
@@ -145,9 +145,11 @@ def _of_text(
     return checking(family, problems, config, split, judge_model)
 
 
-def as_they_come(work: Callable[[Callable[[Any], Awaitable[None]]], Any]) -> Iterator[Any]:
-    """What `work` gives, each as soon as it is given. It runs in a thread of its own, since its
-    time limits must go on while the caller is busy with what it got."""
+def as_they_come(
+    work: Callable[[Callable[[Any], Awaitable[None]]], Any], build: Callable[[Any], T]
+) -> Iterator[T]:
+    """What `build` makes of each thing that `work` gives, as soon as it is given. The work runs in a
+    thread of its own, since its time limits must go on while the caller is busy with what it got."""
     given: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
     left = threading.Event()
 
@@ -175,7 +177,7 @@ def as_they_come(work: Callable[[Callable[[Any], Awaitable[None]]], Any]) -> Ite
         try:
             done = thread.submit(run)
             while one := given.get():
-                yield one[0]
+                yield build(one[0])
             done.result()
         finally:
             left.set()

@@ -26,6 +26,7 @@ from ..session.running import run_config
 from ..session.settings import one_of
 from .checking import as_they_come
 from .judges import Asked, judge_of, judged_by
+from .results import PredictionRow
 
 SHAPING = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
 KEPT = (
@@ -52,7 +53,7 @@ def predict(
     judge_model: str | Proposer | None = None,
     seed: int | None = None,
     **settings: Unpack[PredictOptions],
-) -> Iterator[dict[str, Json]]:
+) -> Iterator[PredictionRow]:
     """Apply a bank to new rows: one object for each row of `data`, in its order.
 
     Args:
@@ -68,9 +69,8 @@ def predict(
             settings of the model that is asked.
 
     Returns:
-        {"row" (from 1), "label", "how" (`graphs.inference.Decision`), "reason", "hypothesis" (the
-        sentence that decided, where one did)}, and where the row has a label "expected" and "right".
-        label: None where there is none, then reason says why (unreadable, needs_model).
+        A `PredictionRow` for each row (from 1). how: see `graphs.inference.Decision`; reason:
+        unreadable or needs_model.
 
     Raises:
         UsageError, DataError, StoreError: before the first row.
@@ -97,11 +97,7 @@ def predict(
     rows = _rows(data, target, label)
     work = _Work(target, rows, judged, drawn_by, asked, concurrency or CONCURRENCY)
     work.check(str(bank))
-    return _given(work)
-
-
-def _given(work: _Work) -> Iterator[dict[str, Json]]:
-    yield from as_they_come(work.give_all)
+    return as_they_come(work.give_all, PredictionRow.from_dict)
 
 
 @dataclass(frozen=True)

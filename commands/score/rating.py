@@ -81,13 +81,11 @@ def rate(
     wanted = [(one, _wanted(one, scores)) for one in banks]
     kept = read_ratings(ratings or beside(path, name), mend=True)
     work = _Work(wanted, asked, kept, seed, asyncio.Semaphore(concurrency or CONCURRENCY))
-    return _given(work)
+    return as_they_come(work.give_all, _result)
 
 
-def _given(work: _Work) -> Iterator[Rating | RatingSummary]:
-    for row in as_they_come(work.give_all):
-        summary = row["kind"] == "summary"
-        yield RatingSummary.from_dict(row) if summary else Rating.from_dict(row)
+def _result(row: Mapping[str, Json]) -> Rating | RatingSummary:
+    return (RatingSummary if row["kind"] == "summary" else Rating).from_dict(row)
 
 
 def _findings(path: str | Path | None) -> tuple[str, ...]:

@@ -205,6 +205,39 @@ class Study(Result):
     files: Sequence[str] | None = None
 
 
+class CheckRow(Result):
+    """What `check` says of one line.
+
+    problem: None where the line names none. verdict: consistent, inconsistent, malformed or error.
+    observations, hidden: a mark for each pair, None where nothing is predicted. undefined: on how many
+    inputs of the sample space, by reason. measures: what the family of the problem measures besides.
+    """
+
+    problem: str | None
+    line: int
+    verdict: str
+    reason: str | None
+    observations: Sequence[bool | None]
+    hidden: Sequence[bool | None]
+    undefined: Mapping[str, int]
+    breaches: Sequence[str]
+    measures: Mapping[str, Json] = rest()
+    seconds: float
+
+
+class PredictionRow(Result):
+    """What a bank says of one row. label: None where it says nothing, for the `reason`. hypothesis: the
+    sentence that decided, where one did. expected, right: where the row has a label."""
+
+    row: int
+    label: str | None
+    how: str
+    reason: str | None
+    hypothesis: str | None
+    expected: str | None = None
+    right: bool | None = None
+
+
 class Rating(Result):
     """A model's answer to one question about a hypothesis. score: None where none can be read."""
 

@@ -85,7 +85,7 @@ class Stored:
 
 
 def _stored(store: Store, session: str) -> Stored:
-    settings = store.session(session)["settings"]
+    settings = store.settings(session)
     rows = store.problems(session)
     done = [row.problem for row in rows if row.status == "done"]
     fitting(OF_RULES, done)

@@ -53,7 +53,7 @@ def study(
         found = [opened.find(session) for session in sessions or ("last",)]
         result = studies.study(name, opened, found, choices)
         for one in result["sessions"]:
-            one["model"] = shown_model(opened.session(one["session"])["settings"])
+            one["model"] = shown_model(opened.settings(one["session"]))
     if out is not None:
         result["files"] = write_study(result, out)
     return Study.from_dict(result)

@@ -85,7 +85,7 @@ def read_bank(named: str | Path, store: Path) -> StoredBank:
             raise UsageError(f"the bank of session {session} is empty")
         problems = {row.problem.id: row.problem for row in opened.problems(session)}
         public = {name: one.public for name, one in problems.items()}
-        settings = opened.session(session)["settings"]
+        settings = opened.settings(session)
         return StoredBank(rows, {"session": session}, public, problems, settings)
 
 
@@ -156,7 +156,7 @@ def save_bank(
     if not rows:
         raise UsageError(f"the bank of session {session} is empty: there is nothing to write")
     problems = [row.problem for row in store.problems(session)]
-    task = store.session(session)["settings"]["task"]
+    task = store.settings(session)["task"]
     writing.write({target: written(task, problems, rows)})
 
 

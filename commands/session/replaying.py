@@ -34,7 +34,7 @@ def replay(
         found = opened.find(session)
         if not live:
             return await replay_session(opened, found)
-        family = family_named(opened.session(found)["settings"]["family"])
+        family = family_named(opened.settings(found)["family"])
         async with opening(family, sandbox=sandbox, workers=workers, solver=solver) as tools:
             return await replay_session(
                 opened, found, sandbox=tools.sandbox, solve=tools.solver, live=True

@@ -127,6 +127,26 @@ class BankStep(Result):
     accuracy: float | None
 
 
+class CallRange(Result):
+    """The fewest and the most calls that a role of a session may make."""
+
+    least: int
+    most: int
+
+
+class Forecast(Result):
+    """What a session would take, before anything is asked. calls: by role. prompt_tokens: of labelled
+    text, the estimate of the longest first prompt."""
+
+    task: str
+    method: str
+    model: str
+    seed: int
+    problems: int
+    calls: Mapping[str, CallRange]
+    prompt_tokens: int | None = None
+
+
 class Difference(Result):
     """Where a replay departs from the record. step: 0 for what belongs to no step; problem: "" for
     what belongs to none."""

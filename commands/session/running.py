@@ -16,6 +16,7 @@ from ..outcome import Session, outcome, reading, store_path
 from .driving import OnEvent, OpenedSettings, complete, execute_session
 from .forecast import forecast_run, with_forecast
 from .planning import RunPlan, plan_run, repairer_of
+from .results import Forecast
 from .settings import model_name, role_records, split_model
 from .stored_config import stored_config
 
@@ -49,13 +50,11 @@ def run(
 
 
 @checked
-def plan(
-    task: str, config: RunConfig | None = None, **overrides: Unpack[RunOptions]
-) -> dict[str, Json]:
+def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOptions]) -> Forecast:
     """What `run` with these settings would take, as `forecast.forecast` counts it: {task, method,
     model, seed, problems, calls: {role: {least, most}}}. Refuses what `run` would, as far as that can
     be known without asking or loading a model; asks nothing, makes no store."""
-    return forecast_run(task, run_config(config, overrides))
+    return Forecast.from_dict(forecast_run(task, run_config(config, overrides)))
 
 
 def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunConfig:

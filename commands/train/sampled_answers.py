@@ -102,7 +102,7 @@ def asked_of(
     for session in sessions:
         if session not in there:
             continue
-        settings = store.session(session)["settings"]
+        settings = store.settings(session)
         form = str(settings["answer_format"])
         for row in store.problems(session):
             problem = row.problem

@@ -1,7 +1,7 @@
 """Checks streamed answers over real HTTP: that they give the reply that the same answer gives
 whole, whatever a server leaves out; how they break; how long they may take; who hears of them.
 
-Internals: the time between events of a stream is shortened, and token estimates are recomputed.
+Internals: the longest line of a stream is shortened, and token estimates are recomputed.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """Checks that too few open files are told as such, and are not run into where that can be helped.
 Each case is a process of its own, for a limit is that of a process.
 
-Internals: the limit of the process is raised by a function that a session calls at its start.
+Internals: the number of sockets left is set by the test, and a session raises the limit of its
+process.
 """
 
 import subprocess

@@ -1,7 +1,7 @@
 """Checks that recorded answers come back in their order, with the fields of their turn, from both
 forms of file, and that a broken file is named by file, line and field.
 
-Internals: fields of a turn are read from the record before a proposer drops them.
+Internals: the order and the description of a record are read before a proposer hides them.
 """
 
 import asyncio

@@ -11,13 +11,17 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.commands.arguments import bounded_settings, check_arguments
+from peirce import ClusterConfig, MethodSettings, RunConfig, graphs
+from peirce.commands.option_types import CheckOptions, ResumeOptions, RunOptions
 from peirce.records import UsageError
 
+OPTIONS = {"run": RunOptions, "resume": ResumeOptions, "check": CheckOptions}
 BOUNDS = {
     name: tuple(getattr(bound, which) for bound in field.metadata for which in ("ge", "le")
                 if hasattr(bound, which))
-    for name, field in bounded_settings().items()
+    for fields in (ClusterConfig.model_fields, MethodSettings.model_fields)
+    for name, field in fields.items()
+    if name in ("workers", "concurrency", "max_answers", "tool_calls")
 }  # fmt: skip
 
 
@@ -83,12 +87,15 @@ def test_bounds_hold_in_every_verb_that_takes_the_argument(setting, name):
     record = Path(setting.folder) / "answers.jsonl"
     calls = {
         "run": lambda **more: setting.run(**more),
-        "resume": lambda **more: peirce.resume(**more),
+        "resume": lambda **more: peirce.resume(store=setting.run().store, **more),
         "replay": lambda **more: peirce.replay(**more),
         "check": lambda **more: peirce.check("examples", record, data=setting.data, **more),
     }
     for verb, call in calls.items():
-        if name in inspect.signature(getattr(peirce, verb)).parameters:
+        taken = {*inspect.signature(getattr(peirce, verb)).parameters}
+        if verb in OPTIONS:
+            taken |= {*OPTIONS[verb].__annotations__}
+        if name in taken:
             for value in (BOUNDS[name][0] - 1, BOUNDS[name][1] + 1):
                 with pytest.raises(UsageError, match=f"{name} is {value}: it must be at"):
                     call(**{name: value})
@@ -97,13 +104,13 @@ def test_bounds_hold_in_every_verb_that_takes_the_argument(setting, name):
 @pytest.mark.parametrize("name", BOUNDS)
 def test_a_bound_itself_is_accepted(name):
     for value in BOUNDS[name]:
-        check_arguments(peirce.run, {name: value})
+        RunConfig.from_options({name: value}, graphs)
 
 
 def test_a_wrapped_verb_keeps_its_name_its_signature_and_its_words():
     verbs = [name for name in peirce.__all__ if name.islower()]
     assert [getattr(peirce, verb).__name__ for verb in verbs] == verbs
     assert "on_event" in str(inspect.signature(peirce.run))
-    assert "Runs a session" in str(peirce.run.__doc__)
+    assert "Run a session" in str(peirce.run.__doc__)
     with pytest.raises(TypeError, match="sead"):
         peirce.sessions(sead=1)

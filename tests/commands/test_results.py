@@ -72,7 +72,6 @@ def test_keys_that_are_unknown_or_missing_are_refused() -> None:
 
 
 SIMPLE = (str, int, float, bool, type(None))
-LEFT = ("check", "predict", "plan")  # dictionaries still
 
 
 def kinds(annotation: typing.Any) -> Iterator[type]:
@@ -86,7 +85,7 @@ def kinds(annotation: typing.Any) -> Iterator[type]:
 @pytest.mark.parametrize("name", [name for name in peirce.__all__ if name.islower()])
 def test_a_public_function_returns_public_results(name: str) -> None:
     declared = typing.get_type_hints(getattr(peirce, name))["return"]
-    for kind in kinds(declared) if name not in LEFT else ():
+    for kind in kinds(declared):
         if issubclass(kind, Result):
             assert getattr(peirce, kind.__name__) is kind
         known = issubclass(kind, (Result, peirce.Trace, *SIMPLE))
@@ -131,6 +130,10 @@ READING: Mapping[str, tuple[list[str], Call]] = {
     "pairs": (["pairs", "--dry-run"], lambda: peirce.pairs(dry_run=True)),
     "pair sets": (["pairs", "--list"], peirce.pair_sets),
     "trainings": (["train", "--list"], peirce.trainings),
+    "plan": (
+        ["run", "examples", "--data", "pairs.jsonl", "--dry-run"],
+        lambda: peirce.plan("examples", data="pairs.jsonl"),
+    ),
     "tasks list": (["tasks", "list"], peirce.tasks_list),
     "tasks show": (
         ["tasks", "show", "examples", "--data", "pairs.jsonl"],
@@ -155,6 +158,24 @@ def test_a_reading_verb_prints_what_its_function_returns(
     told = [row.to_dict() for row in rows]
     assert printed == (told if isinstance(result, list) else told[0])
     assert result == printed
+
+
+def test_lines_that_are_checked_are_printed_as_they_are_returned(
+    stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(stored)
+    lines = [{"problem": "one", "hypothesis": "def f(x):\n    return x[1:]"}, {"problem": "none"}]
+    Path("lines.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(SystemExit):
+        cli.main(
+            ["check", "examples", "--answers", "lines.jsonl", "--data", "pairs.jsonl", "--json"]
+        )
+    printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    rows = list(peirce.check("examples", "lines.jsonl", data="pairs.jsonl"))
+    assert [row.verdict for row in rows] == ["consistent", "error"]
+    for row, line in zip(rows, printed, strict=True):
+        assert row.to_dict() | {"seconds": 0} == line | {"seconds": 0}
+        assert list(row) == list(line)
 
 
 def test_a_misspelt_attribute_is_an_error(stored: Path) -> None:

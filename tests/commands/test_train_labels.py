@@ -61,7 +61,7 @@ def record(place: Path) -> dict:
         str(place / "data"), base=str(place / "base"), out=place / "out", store=place / "s.duckdb",
         epochs=6, batch=8,
     )  # fmt: skip
-    json.dumps(told)
+    json.dumps(told.to_dict())
     return told
 
 

@@ -1,7 +1,7 @@
 """Proposers of a user's own that say what cannot be: one sentence before anything is written, and
 the session goes on with the mended one. What such an object raises is the user's to read.
 
-Internals: settings and finishes that a proposer may name are lists of the room.
+Internals: the ways in which an answer may finish are a list of the room.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import asyncio
 import peirce
 import pytest
 from peirce.config import MethodSettings
-from peirce.graphs.abduce import METHOD
-from peirce.graphs.case import SessionSettings
-from peirce.graphs.memory import case_of
+from peirce.graphs import method
+from peirce.graphs.memory import SessionSettings, case_of
 from peirce.graphs.replies import FINISHES
 from peirce.graphs.steps import START_STATE
 from peirce.records import Reply, ToolCall, Usage, UsageError
@@ -76,7 +75,7 @@ def calling(arguments, name="execute"):
 def test_a_reply_that_cannot_be_is_one_sentence_and_nothing_is_written(make_problem, given, said):
     case = case_of(make_problem(shown=SHOWN), Own(given))
     with pytest.raises(UsageError) as caught:
-        asyncio.run(METHOD.graph.ainvoke(START_STATE, context=case))
+        asyncio.run(method("abduce", "programs").graph.ainvoke(START_STATE, context=case))
     assert "propose of Own gave " in str(caught.value) and said in str(caught.value)
     assert case.journal.outcomes == {}
 

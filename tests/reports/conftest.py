@@ -63,7 +63,7 @@ class Write:
         ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def write():
     return Write()
 

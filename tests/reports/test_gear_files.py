@@ -20,11 +20,11 @@ TABLE = "def f(x):\n    return {(0,): [0], (1,): [1]}[tuple(x)]"
 FILES = {"table3", "settings", "volumes", "stops", "undefined", "correlations"}
 
 
-@pytest.fixture
-def store(write, tmp_path):
+@pytest.fixture(scope="module")
+def store(write, tmp_path_factory):
     """Two models on ACRE under n 2 and 3, one of them on list functions too. `able` memorises once
     and is once undefined; half of ACRE's hidden pairs are undetermined."""
-    place = tmp_path / "s.duckdb"
+    place = tmp_path_factory.mktemp("gear") / "s.duckdb"
     space = InputSet("S", tuple([i] for i in range(2, 42)))
 
     def problem(name, task, n):

@@ -1,6 +1,6 @@
 """Rules of equality: what of an output does not count, in the parent and in the child alike.
 
-Internals: the normal form of values is compared with both sides' implementation of it.
+Internals: the bytes of the normal form of a value are compared with the codes that workers send.
 """
 
 from __future__ import annotations

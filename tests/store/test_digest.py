@@ -1,7 +1,4 @@
-"""The digest: the same for the same findings in whatever order they came, another for any other.
-
-Internals: a stored vector is altered bit by bit.
-"""
+"""The digest: the same for the same findings in whatever order they came, another for any other."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from peirce.records import (
     Usage,
     Verdict,
 )
-from peirce.store import Store
+from peirce.store import Store, decode_vector, encode_vector
 
 SETTINGS: Mapping[str, Any] = {
     "seed": 0,
@@ -201,7 +198,6 @@ def test_rows_altered_in_the_file_are_named(store: Store, made: SimpleNamespace)
     path = store.path
     store.close()
     import duckdb
-    from peirce.store.vectors import decode, encode
 
     with duckdb.connect(str(path)) as connection:
         codes = connection.execute(
@@ -210,9 +206,11 @@ def test_rows_altered_in_the_file_are_named(store: Store, made: SimpleNamespace)
         (blob,) = connection.execute(
             "SELECT data FROM vector WHERE digest = ?", [codes]
         ).fetchall()[0]
-        array = decode(blob).copy()
+        array = decode_vector(blob).copy()
         array[3] += 1
-        connection.execute("UPDATE vector SET data = ? WHERE digest = ?", [encode(array), codes])
+        connection.execute(
+            "UPDATE vector SET data = ? WHERE digest = ?", [encode_vector(array), codes]
+        )
         connection.execute(
             "UPDATE hypothesis SET text = 'pass' WHERE problem = '1' AND step = 0 AND ordinal = 0"
         )

@@ -1,6 +1,6 @@
 """Exports read back by others hold what the session holds.
 
-Internals: the exported columns are compared with the list that the schema declares.
+Internals: the exported files are compared with the list of tables.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Opening a store, its versions, and its sessions by name and status.
 
-Internals: stores of other versions are made by hand, and connections are counted.
+Internals: a process is killed between the statements of the schema, and stores of other versions
+are made.
 """
 
 from __future__ import annotations

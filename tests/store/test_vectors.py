@@ -30,7 +30,7 @@ def arrays(draw: st.DrawFn) -> np.ndarray:
     return array
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(arrays())
 def test_any_array_comes_back_bit_by_bit(array: np.ndarray) -> None:
     blob = encode(array)
@@ -65,7 +65,7 @@ def test_repetitive_vectors_are_small(array: np.ndarray, at_most: int) -> None:
     assert len(encode(array)) <= at_most
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(arrays(), st.data())
 def test_a_changed_byte_never_passes_for_the_same_vector(
     array: np.ndarray, data: st.DataObject

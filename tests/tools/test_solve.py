@@ -1,6 +1,6 @@
 """The oracle `solve`: the fast path, Z3 in a process, and limits that are reasons.
 
-Internals: the solver's process and its limits are replaced by others.
+Internals: the solver's process is made to die in the middle of a question.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def sources_of(store: Store, sessions: Sequence[str]) -> list[Source]:
     with ThreadPoolExecutor(READERS) as readers:
         digests = list(readers.map(store.digest, names))
     read = [
-        Source(session, digest, store.session(session)["settings"])
+        Source(session, digest, store.settings(session))
         for session, digest in zip(names, digests, strict=True)
     ]
     return sorted(read, key=lambda one: (one.digest, one.session))

@@ -2,7 +2,7 @@
 what stands beside them, and what was counted; on small worlds of our own, and on two published
 instances.
 
-Internals: a bench is compared with the growing of rules and the trade-offs that it counts.
+Internals: a bench takes the place of the growing of rules for a while and has to put it back.
 """
 
 from __future__ import annotations

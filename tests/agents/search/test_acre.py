@@ -125,9 +125,10 @@ def test_following_answers_are_consistent_and_novel_by_the_rule(n: int | None) -
     for shown, _ in problems(4, n):
         texts = answers(shown)
         counts.append(len(texts))
-        rows = np.array([[compiled(t)(scene) == "on" for scene in S.inputs] for t in texts])
+        rules = [compiled(text) for text in texts]
+        rows = np.array([[rule(scene) == "on" for scene in S.inputs] for rule in rules])
         for k, text in enumerate(texts):
-            assert all(compiled(text)(scene) == light for scene, light in shown)
+            assert all(rules[k](scene) == light for scene, light in shown)
             covered = (rows[:k] == rows[k]).any(axis=0).mean() if k else 0.0
             assert covered < 0.8, text
     assert min(counts) >= 2 and max(counts) <= 5 and sum(counts) / len(counts) > 3

@@ -91,6 +91,8 @@ def test_a_rule_of_the_language_is_found_first_and_holds_elsewhere(name: str) ->
 
 
 def test_a_term_is_computed_as_its_text_says_on_random_grids() -> None:
+    helpers: dict[str, Any] = {}
+    exec("\n".join(HELPERS.values()), helpers)
     for high, wide, seed in ((5, 5, 1), (1, 1, 2), (1, 6, 3), (7, 4, 4), (6, 6, 5)):
         square = high == wide
         terms = (*general(square), *of_colour(1), *of_colour(4))
@@ -98,14 +100,13 @@ def test_a_term_is_computed_as_its_text_says_on_random_grids() -> None:
         values = table(terms, cases)
         for term, row in zip(terms, values, strict=True):
             lines = context([term])
-            code = [*HELPERS.values(), *lines]
-            code.append(
+            lines.append(
                 f"out = [{term.text} for i, row in enumerate(g) for j, v in enumerate(row)]"
             )
-            whole = compile("\n".join(code), "term", "exec")
+            whole = compile("\n".join(lines), "term", "exec")
             own: list[int] = []
             for grid in cases:
-                names: dict[str, Any] = {"g": grid}
+                names = helpers | {"g": grid}
                 exec(whole, names)
                 own += [bool(x) if term.kind == "truth" else x for x in names["out"]]
             assert own == row.tolist(), term.text

@@ -1,6 +1,6 @@
 """`peirce view` over real HTTP: who is let in, what is answered, and that nothing else is.
 
-Internals: the server's contents are broken on purpose while it serves.
+Internals: what a search over HTTP finds is compared with the contents of each problem.
 """
 
 from __future__ import annotations

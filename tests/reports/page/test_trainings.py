@@ -1,6 +1,6 @@
 """Trainings on the page: which of them belong to its sessions, and their curves as drawn.
 
-Internals: curves are thinned by a function that is compared point by point.
+Internals: which trainings belong to which sessions is asked for directly, session by session.
 """
 
 from __future__ import annotations

@@ -318,7 +318,7 @@ words = st.sampled_from(
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.lists(words, max_size=25).map(" ".join) | st.text(max_size=60))
 def test_any_text_gives_a_rule_that_is_read_back_or_a_reason(sentence: str) -> None:
     for public in (REVIEWS, STUDENTS, TWEETS):
@@ -329,25 +329,24 @@ def test_any_text_gives_a_rule_that_is_read_back_or_a_reason(sentence: str) -> N
             assert got.reason
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "word ", "not ", "(", '"a", ', "'a ", "“a ", '\\"', '"a', "`a", "more than ", "otherwise ",
-        "if ", "; ", "deceptive if ", "text that mentions ", "the number of ", "1 ", "1,000", "a-",
-        "a'", "math is A or ", "they have at least ", 'If the text mentions "a", truthful; ',
+PIECES = [
+    "word ", "not ", "(", '"a", ', "'a ", "“a ", '\\"', '"a', "`a", "more than ", "otherwise ",
+    "if ", "; ", "deceptive if ", "text that mentions ", "the number of ", "1 ", "1,000", "a-",
+    "a'", "math is A or ", "they have at least ", 'If the text mentions "a", truthful; ',
         'the text mentions "a" and ', "reviews that do not ", "either ", "*", "a*", "\x00", "\ud800",
-    ],
-)  # fmt: skip
-def test_ten_thousand_words_are_read_in_a_moment(piece: str) -> None:
-    for sentence in (
-        piece * 10_000,
-        "If " + piece * 10_000,
-        "If the text mentions " + piece * 10_000,
-    ):
-        for public in (REVIEWS, STUDENTS, TWEETS):
-            began = time.process_time()
-            compile_sentence(sentence, public)
-            assert time.process_time() - began < 8  # some 0.1 s on an idle machine
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", range(len(PIECES)), ids=PIECES)
+def test_ten_thousand_words_are_read_in_a_moment(at: int) -> None:
+    """Each piece in each kind of sentence, of one grammar each: over the pieces all nine come."""
+    piece = PIECES[at] * 10_000
+    sentences = (piece, "If " + piece, "If the text mentions " + piece)
+    for n, sentence in enumerate(sentences):
+        public = (REVIEWS, STUDENTS, TWEETS)[(at + n) % 3]
+        began = time.process_time()
+        compile_sentence(sentence, public)
+        assert time.process_time() - began < 8  # some 0.1 s on an idle machine
 
 
 def test_a_list_of_ten_thousand_words_is_a_rule() -> None:

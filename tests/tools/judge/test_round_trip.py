@@ -137,13 +137,13 @@ pair_rules = rules(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(field_rules)
 def test_a_rule_over_fields_is_read_back_as_it_was_written(rule: Rule) -> None:
     assert compile_sentence(rule.written(), FIELDS) == rule
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=130, deadline=None)
 @given(pair_rules)
 def test_a_rule_over_a_pair_is_read_back_as_it_was_written(rule: Rule) -> None:
     assert compile_sentence(rule.written(), PAIR) == rule
@@ -152,7 +152,7 @@ def test_a_rule_over_a_pair_is_read_back_as_it_was_written(rule: Rule) -> None:
 texts = st.text(st.sampled_from("ab !?.1#@A"), max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(symmetric, min_size=1, max_size=2),
     st.lists(st.tuples(texts, texts), min_size=1, max_size=6),
@@ -181,7 +181,7 @@ def slow_places(text: str, term: Term) -> set[int]:
     }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.text(st.sampled_from("ab b.*A"), max_size=14), min_size=1, max_size=5),
     lists(
