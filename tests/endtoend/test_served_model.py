@@ -140,13 +140,15 @@ def test_the_server_is_greedy_at_temperature_0(server, models):
     assert replies(f"{server}#{base}", False) == replies(f"{server}#{base}", False)
 
 
-def test_a_whole_session_in_process_has_one_digest_at_concurrency_1_and_8(models, tmp_path):
+@pytest.mark.parametrize("temperature", [0.8, pytest.param(0, marks=pytest.mark.soak)])
+def test_a_whole_session_in_process_has_one_digest_at_concurrency_1_and_8(
+    models, tmp_path, temperature
+):
     base, adapter, _ = models
-    spec = f"hf:{base}+{adapter}"
-    for settings in ({}, {"temperature": 0.8}):
-        one = session(spec, tmp_path / "one", concurrency=1, **settings)
-        eight = session(spec, tmp_path / "eight", concurrency=8, **settings)
-        assert one.status == eight.status == "done" and one.digest == eight.digest
-        assert one.verdicts["malformed"] == 18 and one.usage["tokens_out"] > 0
-        store = tmp_path / "one" / "s.duckdb"
-        assert peirce.replay(one.session, store=store)["differences"] == []
+    spec, settings = f"hf:{base}+{adapter}", {"temperature": temperature, "max_tokens": 24}
+    one = session(spec, tmp_path / "one", concurrency=1, **settings)
+    eight = session(spec, tmp_path / "eight", concurrency=8, **settings)
+    assert one.status == eight.status == "done" and one.digest == eight.digest
+    assert one.verdicts["malformed"] == 18 and one.usage["tokens_out"] > 0
+    store = tmp_path / "one" / "s.duckdb"
+    assert peirce.replay(one.session, store=store)["differences"] == []
