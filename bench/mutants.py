@@ -14,32 +14,33 @@ is never written to), and the tests of the room run with pytest -x. A mutant is 
 more than four times as long as without a change (at least TIMEOUT_S), and survives when they pass.
 Before them the tests run without a change; where that fails, nothing is measured.
 
-A mutant is found again by file, qualified name of the function, operator, text of the line
-(without comments), and its place among equal ones. If the file has no such line, it is looked for in the other files of the package and
-counts as moved if exactly one has it; else it is gone. Gone mutants are reported, not replaced, and the
-score is killed / (killed + survived). If tests moved, --tests names their new place.
+A mutant is found again by file, qualified name of the function, operator, text of the line (without
+comments), and its place among equal ones. If the file has no such line, it is looked for in the other
+files of the package and counts as moved if exactly one has it; else it is gone. Gone mutants are reported,
+not replaced, and the score is killed / (killed + survived). If tests moved, --tests names their new place.
 
-The JSON file is written after every mutant; with --resume, those that it holds are not run again, so a
-run of an hour or more can be stopped and continued.
+The JSON file is written after every mutant; with --resume, those that it holds are not run again (as
+long as the room's sources and tests are the same), so a run of an hour can be stopped and continued.
 
 What this does not show: code at module level is not changed, equal programs (a change without effect) are
 not recognised and count as survivors, and the score of 21 mutants is coarse: its standard error is about .1.
-Tests named in ROOMS, slow or dependent on the clock, are left out of every run. Some tests read the published data; without them
-(PEIRCE_SHARED, else `shared` beside the tree) they are skipped, and the score is not comparable.
+Tests named in ROOMS, slow or dependent on the clock, are left out of every run. Some tests read the
+published data; without them (PEIRCE_SHARED, else `shared` beside the tree) they are skipped, and the score
+is not comparable. On a busy machine another test may fail by its clock: the JSON file names for each
+killed mutant the test that failed.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import contextlib
+import hashlib
 import io
 import json
 import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -53,7 +54,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from scripts import describe_tree, end_on_sigterm
+from scripts import describe_tree, end_on_sigterm, kill_group, wait_for
 from table import Row, add_json_option, format_table, write_rows
 
 HERE = Path(__file__).resolve().parent
@@ -350,6 +351,14 @@ class Package:
         return [path.as_posix() for path in paths if path.parts[0] not in NOT_PACKAGE]
 
 
+def room_digest(tree: Path, room: Room) -> str:
+    """Return the SHA-256 of the sources and tests of a room, with their names."""
+    found = hashlib.sha256()
+    for path in files_of(tree, (*room.sources, *room.tests)):
+        found.update(path.relative_to(tree).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
 def copy_tree(tree: Path, folder: Path) -> Path:
     """Copy what git knows of a tree, and new files that it does not ignore, to folder/peirce."""
     command = [
@@ -405,13 +414,9 @@ class Workplace:
                 stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
             try:
-                status: int | None = process.wait(timeout_s)
-            except subprocess.TimeoutExpired:
-                status = None
+                status = wait_for(process, timeout_s)
             finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                kill_group(process)
             output.seek(0)
             text = output.read().decode("utf-8", "replace")
         shutil.rmtree(self.copy / ".hypothesis", ignore_errors=True)
@@ -446,8 +451,11 @@ class Outcome:
 
 @dataclass
 class RoomResult:
+    """digest: of the room's sources and tests. unchanged_s: what the tests take without a change."""
+
     outcomes: list[Outcome] = field(default_factory=list)
     unchanged_s: float = 0.0
+    digest: str = ""
 
     def count(self, state: str) -> int:
         return sum(one.state == state for one in self.outcomes)
@@ -574,27 +582,25 @@ def store_results(file: Path | None, commit: str, results: dict[str, RoomResult]
         if one.score is not None
     ]
     details = {
-        name: {"unchanged_s": one.unchanged_s, "outcomes": [asdict(o) for o in one.outcomes]}
+        name: {
+            "digest": one.digest, "unchanged_s": one.unchanged_s,
+            "outcomes": [asdict(outcome) for outcome in one.outcomes],
+        }
         for name, one in results.items()
-    }
+    }  # fmt: skip
     write_rows(file, rows, commit=commit, rooms=details)
 
 
-def stored_results(file: Path, commit: str) -> dict[str, RoomResult]:
-    """Return what a file of --json holds; nothing where there is none.
-
-    Raises:
-        SystemExit: The file is of another commit.
-    """
+def stored_results(file: Path) -> dict[str, RoomResult]:
+    """Return what a file of --json holds; nothing where there is none."""
     if not file.is_file():
         return {}
     found = json.loads(file.read_text())
-    if found["commit"] != commit:
-        raise SystemExit(f"{file} is of commit {found['commit']}, not of {commit}.")
     return {
         name: RoomResult(
             [Outcome(**{**one, "mutant": Mutant(**one["mutant"])}) for one in some["outcomes"]],
             some["unchanged_s"],
+            some["digest"],
         )
         for name, some in found["rooms"].items()
     }
@@ -619,12 +625,15 @@ def main() -> None:
     if options.resume and not options.json:
         parser.error("--resume continues the file that --json names")
     fixed, tests, commit = read_fixed(), dict(moved_tests(options.tests)), describe_tree(tree)
-    results = stored_results(options.json, commit) if options.resume else {}
+    results = stored_results(options.json) if options.resume else {}
     for name in options.room or ROOMS:
         room = ROOMS[name]
         if name in tests:
             room = Room(room.sources, tests[name], room.left_out)
-        result = results.setdefault(name, RoomResult())
+        digest = room_digest(tree, room)
+        result = results.setdefault(name, RoomResult(digest=digest))
+        if result.digest != digest:
+            sys.exit(f"{options.json}: the room {name} has other sources or tests now.")
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
             check_room(
                 tree, room, fixed[name][: options.limit], options.jobs, Path(folder), result,

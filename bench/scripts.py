@@ -159,11 +159,9 @@ def run_script(
                 env=environment, start_new_session=True,
             )  # fmt: skip
             try:
-                status: int | None = process.wait(timeout_s)
-            except subprocess.TimeoutExpired:
-                status = None
+                status = wait_for(process, timeout_s)
             finally:
-                _kill_group(process)
+                kill_group(process)
         result.seconds = time.perf_counter() - began
         result.output = log.read_text("utf-8", "replace")
         if status is None:
@@ -183,7 +181,21 @@ def end_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+def wait_for(process: subprocess.Popen[bytes], timeout_s: float) -> int | None:
+    """Return the exit code of a process, or None after so many seconds.
+
+    Time in which this process was stopped, as by Ctrl-Z, does not count.
+    """
+    waited, before = 0.0, time.monotonic()
+    while process.poll() is None and waited < timeout_s:
+        time.sleep(0.02)
+        now = time.monotonic()
+        waited, before = waited + min(now - before, 1.0), now
+    return process.poll()
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that has a session of its own, with all that is still in it."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -113,16 +113,26 @@ def test_what_the_tests_notice_is_killed_and_what_they_do_not_survives(
     assert result.score == 1 / 3 and (tree / "store" / "bank.py").read_bytes() == SOURCE
 
 
-def test_a_stored_run_is_continued_for_its_own_commit_alone(tmp_path: Path) -> None:
+def test_a_stored_run_comes_back_whole(tmp_path: Path) -> None:
     from mutants import Outcome, RoomResult, read_fixed, store_results, stored_results
 
     file, mutant = tmp_path / "found.json", read_fixed()["store"][0]
-    results = {"store": RoomResult([Outcome(mutant, "killed", "a test", "f.py", 2.0)], 9.0)}
-    assert stored_results(file, "abc") == {}
-    store_results(file, "abc", results)
-    assert stored_results(file, "abc") == results
-    with pytest.raises(SystemExit, match="of commit abc, not of def"):
-        stored_results(file, "def")
+    results = {"store": RoomResult([Outcome(mutant, "killed", "a test", "f.py", 2.0)], 9.0, "abc")}
+    assert stored_results(file) == {}
+    store_results(file, "1a2b", results)
+    assert stored_results(file) == results
+
+
+def test_a_room_has_another_digest_once_a_source_or_a_test_changes(tmp_path: Path) -> None:
+    from mutants import Room, room_digest
+
+    room, digests = Room(("store",), ("tests/store",)), set()
+    for name, text in (("store/a.py", "1"), ("tests/store/t.py", "2"), ("tests/store/t.py", "3")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        digests.add(room_digest(tmp_path, room))
+    (tmp_path / "other.py").touch()
+    assert len(digests) == 3 and room_digest(tmp_path, room) in digests
 
 
 def test_the_fixed_mutants_are_21_of_each_room_and_three_of_each_operator() -> None:
