@@ -251,7 +251,7 @@ def test_io_asks_once_whatever_comes_of_it(data, tmp_path):
         ({"method": "refine", "feedback": False}, "feedback is False: method refine takes none"),
         ({"target_gap": 0.5}, "target_gap is 0.5: method abduce takes none; those that do: refine"),
         ({"repair": "search"}, "repair is 'search': method abduce takes none; those that do: refine"),
-        ({"method": "refine", "target_gap": -1.0}, "target_gap is -1: it must be at least 0"),
+        ({"method": "refine", "target_gap": -1.0}, "target_gap is -1.0: it must be at least 0"),
         ({"method": "refine", "target_gap": "low"}, "target_gap is 'low': it must be a number"),
         ({"method": "refine", "repair": "z3"}, "repair is 'z3': it must be one of search"),
         ({"method": "refine", "repair": 5}, "repair is 5: it must be a text, an object with `repair`"),

@@ -1,5 +1,8 @@
 """A setting is one field: what config.py and the methods declare is what the command line, the
-keywords for type checkers and a session's record know, with one default."""
+keywords for type checkers and a session's record know, with one default.
+
+Internals: the keywords of the public functions are a file that is written from the settings, and both are compared.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from peirce.cli import app
 from peirce.commands.option_types import CheckOptions, PredictOptions, ResumeOptions, RunOptions
 from peirce.commands.write_option_types import FILE, source
 from peirce.config import DataConfig, MethodSettings, ModelConfig, TextConfig
-from peirce.graphs.refine import RefineSettings
 from peirce.records import UsageError
 from typer.main import get_command
 
@@ -49,7 +51,7 @@ def test_a_configuration_is_read_back_from_its_record():
     )  # fmt: skip
     again = RunConfig.from_record(config.to_record(), graphs)
     assert again.to_record() == config.to_record()
-    assert isinstance(again.method, RefineSettings) and again.method.target_gap == 2
+    assert isinstance(again.method, graphs.settings_of("refine")) and again.method.target_gap == 2
     assert config.to_record()["model"] == {"temperature": 1}  # a whole number stays one
 
 
