@@ -1,4 +1,7 @@
-"""bench/mutants.py: which changes a file offers, how a mutant is found again, and who notices it."""
+"""bench/mutants.py: which changes a file offers, how a mutant is found again, and who notices it.
+
+Internals: the text of a made-up module, which mutants are made of, imports one.
+"""
 
 from __future__ import annotations
 
