@@ -96,16 +96,18 @@ if TYPE_CHECKING:
         TextConfig,
     )
     from .records.errors import PeirceError
+    from .training.dpo.settings import TrainConfig
+    from .training.pairs.settings import PairsConfig
 
 __version__ = "0.1.0"
 __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
     "ClassifierRecord", "ClusterConfig", "DataConfig", "Doctor", "Evaluation", "Export",
     "Forecast", "Generated", "HypothesisRow", "Merged", "MethodSettings", "Metric", "ModelConfig",
-    "PairReport", "PairSetRow", "PeirceError", "PredictionRow", "Pretrained", "ProblemBaselines",
+    "PairReport", "PairSetRow", "PairsConfig", "PeirceError", "PredictionRow", "Pretrained", "ProblemBaselines",
     "ProblemRow", "ProblemShown", "Rating", "RatingSheet", "RatingSummary", "Replay", "Report",
     "Result", "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
-    "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainingCurves",
+    "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig", "TrainingCurves",
     "TrainingRecord", "TrainingRow", "agree", "bank", "baselines", "check", "doctor", "evaluate",
     "export", "import_recorded", "load", "merge", "pair_sets", "pairs", "plan", "predict",
     "pretrain", "rate", "replay", "report", "resume", "run", "sessions", "show", "study",
@@ -156,6 +158,8 @@ _NAMES = {
         "RunConfig DataConfig ModelConfig RolesConfig MethodSettings TextConfig "
         "BudgetConfig SandboxConfig ClusterConfig StoreConfig"
     ),
+    "training.pairs.settings": "PairsConfig",
+    "training.dpo.settings": "TrainConfig",
     "records.errors": "PeirceError",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

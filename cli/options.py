@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -33,9 +33,13 @@ def _shared() -> Mapping[str, tuple[type[Settings], FieldInfo]]:
     return found
 
 
-def setting_field(option: str) -> tuple[type[Settings], FieldInfo]:
-    """A setting by its option, with the part that it is of. The methods are imported only for one
-    that is none of config.py's."""
+def setting_field(
+    option: str, of: type[Settings] | None = None
+) -> tuple[type[Settings], FieldInfo]:
+    """A setting by its option, with the part that it is of. of: the class that has it, where it is
+    none of a session. The methods are imported only for one that is none of config.py's."""
+    if of is not None:
+        return of, of.model_fields[option]
     if option in _shared():
         return _shared()[option]
     from ..commands.write_option_types import method_setting
@@ -43,15 +47,15 @@ def setting_field(option: str) -> tuple[type[Settings], FieldInfo]:
     return method_setting(option)
 
 
-def flag(option: str, *, text: str = "", required: bool = False) -> Any:
+def flag(option: str, *, text: str = "", of: type[Settings] | None = None) -> Any:
     """The flag of a setting, with its words from config.py.
 
     Args:
         option: its name.
         text: other words for `--help`.
-        required: whether the command cannot do without.
+        of: the class that has it, where it is none of a session.
     """
-    part, field = setting_field(option)
+    part, field = setting_field(option, of)
     extra: Any = field.json_schema_extra
     name = f"--{option.replace('_', '-')}"
     switch = bool in alternatives(field.annotation) and field.default is not False
@@ -64,18 +68,29 @@ def flag(option: str, *, text: str = "", required: bool = False) -> Any:
         metavar=extra["metavar"],
         rich_help_panel=part.panel,
         show_envvar=False,
-        show_default=False if required else shown,
+        show_default=shown,
     )
 
 
-def takes(*options: str, texts: Mapping[str, str] | None = None) -> Callable[[Any], Any]:
+def takes(
+    *options: str, texts: Mapping[str, str] | None = None, of: type[Settings] | None = None
+) -> Callable[[Any], Any]:
     """Give a command a flag for each of these settings, in place of its `**settings`, which then
-    holds what was set of them, as `peirce.run` takes it. texts: other words of `--help`."""
+    holds what was set of them, as `peirce.run` takes it.
+
+    Args:
+        options: the settings by name.
+        texts: other words of `--help`.
+        of: the class that has them, where they are none of a session.
+    """
     told = texts or {}
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         def command(**arguments: Any) -> None:
-            given = {name: read_flag(name, arguments.pop(name)) for name in options}
+            given = {
+                name: read_flag(name, arguments.pop(name), setting_field(name, of)[1])
+                for name in options
+            }
             settings = {name: value for name, value in given.items() if value is not None}
             function(**arguments, **settings)
 
@@ -87,7 +102,10 @@ def takes(*options: str, texts: Mapping[str, str] | None = None) -> Callable[[An
         flags = [
             inspect.Parameter(
                 name, inspect.Parameter.KEYWORD_ONLY, default=None,
-                annotation=Annotated[_flag_type(name), flag(name, text=told.get(name, ""))],
+                annotation=Annotated[
+                    _flag_type(setting_field(name, of)[1]),
+                    flag(name, text=told.get(name, ""), of=of),
+                ],
             )
             for name in options
         ]  # fmt: skip
@@ -100,33 +118,31 @@ def takes(*options: str, texts: Mapping[str, str] | None = None) -> Callable[[An
     return decorate
 
 
-def _flag_type(option: str) -> Any:
+def _flag_type(field: FieldInfo) -> Any:
     """What a flag's text is read as: a number, a switch, a list of texts, else a text."""
-    kinds = [
-        typing.get_origin(one) or one for one in alternatives(setting_field(option)[1].annotation)
-    ]
+    kinds = [typing.get_origin(one) or one for one in alternatives(field.annotation)]
     for kind, read_as in ((bool, bool), (float, float)):
         if kind in kinds:
             return read_as | None
-    if Sequence in kinds and not _is_of_numbers(option):
-        return list[str] | None
+    if Sequence in kinds:
+        return (str if _elements(field) & {int, float} else list[str]) | None
     return int | None if kinds[0] is int and set(kinds) <= {int, type(None)} else str | None
 
 
-def _is_of_numbers(option: str) -> bool:
-    kinds: Iterable[Any] = alternatives(setting_field(option)[1].annotation)
-    return any(float in alternatives(typing.get_args(one)[0]) for one in kinds
-               if typing.get_origin(one) is Sequence)  # fmt: skip
+def _elements(field: FieldInfo) -> set[Any]:
+    """The types of the elements of a setting that is a list."""
+    lists = [one for one in alternatives(field.annotation) if typing.get_origin(one) is Sequence]
+    return {kind for one in lists for kind in alternatives(typing.get_args(one)[0])}
 
 
-def read_flag(option: str, value: Any) -> Any:
+def read_flag(option: str, value: Any, field: FieldInfo) -> Any:
     """A flag's value as the setting takes it; None for a list without entries. Raises UsageError."""
     if value == []:
         return None
     if isinstance(value, str):
-        kinds = list(alternatives(setting_field(option)[1].annotation))
-        if _is_of_numbers(option):
+        if float in _elements(field):
             return read_numbers(option, value)
+        kinds = list(alternatives(field.annotation))
         words = any(typing.get_origin(one) is Literal for one in kinds)
         return int(value) if int in kinds and words and value.strip().isdecimal() else value
     return value
@@ -161,9 +177,6 @@ Data: TypeAlias = Annotated[str | None, flag("data")]
 Problems: TypeAlias = Annotated[int | None, flag("problems")]
 Sample: TypeAlias = Annotated[int | None, flag("sample")]
 Observations: TypeAlias = Annotated[str | None, flag("observations")]
-SplitSeed: TypeAlias = Annotated[int, flag("split_seed")]
-SplitFractions: TypeAlias = Annotated[str | None, flag("fractions")]
-SplitFixed: TypeAlias = Annotated[str | None, flag("fixed")]
 Seed: TypeAlias = Annotated[int, flag("seed")]
 Label: TypeAlias = Annotated[str | None, flag("label")]
 Ood: TypeAlias = Annotated[str | None, flag("ood")]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ..commands.option_types import PairsOptions
+from ..training.pairs.settings import PairsConfig
 from . import options as o
 from .printing import emit
 
 app = typer.Typer()
-
-PAIRS, SPLITS, LENGTH = "Pairs", "Splits", "Length and form"
 
 
 def _option(
@@ -34,43 +34,12 @@ def _option(
         "peirce pairs --list",
     )
 )
+@o.takes(*PairsOptions.__annotations__, of=PairsConfig)
 def pairs(
     sessions: Annotated[
         list[str] | None,
         typer.Argument(help="Sessions, joined by problem and shown pairs (default: last).",
                        metavar="[SESSION]..."),
-    ] = None,
-    contexts: Annotated[
-        str, _option(PAIRS, "The most contexts of 0, 1 and 2 earlier hypotheses of a problem.",
-                     metavar="N,N,N|all")
-    ] = "1,20,190",
-    per_context: Annotated[
-        str, _option(PAIRS, "The most pairs of each stage of a context of that size.",
-                     metavar="N,N,N|all")
-    ] = "2000,15,15",
-    limit: Annotated[
-        int | None, _option(PAIRS, "The most pairs of each stage in each split, tasks alike.",
-                            metavar="N")
-    ] = None,
-    ratio: Annotated[
-        str | None, _option(PAIRS, "Of parsing, consistency and gear in each split, as 1:1:1.",
-                            metavar="P:C:G")
-    ] = None,
-    seed: Annotated[int, _option(PAIRS, "Of what is drawn; it moves no problem to another split.")] = 0,
-    fractions: o.SplitFractions = None,
-    split_seed: o.SplitSeed = 0,
-    fixed: o.SplitFixed = None,
-    template: Annotated[
-        str | None, _option(LENGTH, "Of the prompts: full or compact (as the sessions have it).",
-                            metavar="NAME")
-    ] = None,
-    base: Annotated[
-        str | None, _option(LENGTH, "A model's folder, for its tokenizer and chat template.",
-                            metavar="DIR")
-    ] = None,
-    max_length: Annotated[
-        int | None, _option(LENGTH, "Leave out pairs of more tokens, prompt and answer together.",
-                            metavar="N")
     ] = None,
     saved: Annotated[
         str | None, _option(o.OUTPUT, "A set of the store instead of sessions: a digest or last.",
@@ -89,6 +58,7 @@ def pairs(
     ] = False,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
+    **settings: Any,
 ) -> None:  # fmt: skip
     """Preference pairs from sessions, of any models, into the store: what `peirce train` trains on."""
     from .. import pair_sets
@@ -99,14 +69,15 @@ def pairs(
         rows = pair_sets(store=store)
         emit([rows]) if as_json else pairing.print_sets(text.console(), rows)
         return
+    for name in ("contexts", "per_context"):
+        if name in settings:
+            settings[name] = _caps(f"--{name.replace('_', '-')}", settings[name])
+    if "ratio" in settings:
+        settings["ratio"] = _whole("--ratio", settings["ratio"], ":")
     with _progress() as progress:
         report = build_pairs(
-            *(sessions or ()), contexts=_caps("--contexts", contexts),
-            per_context=_caps("--per-context", per_context), limit=limit,
-            ratio=None if ratio is None else _whole("--ratio", ratio, ":"), seed=seed,
-            fractions=None if fractions is None else o.read_numbers("fractions", fractions), split_seed=split_seed, fixed=fixed, template=template,
-            base=base, max_length=max_length, saved=saved, dry_run=dry_run, out=out, format=format,
-            plain=plain, store=store, progress=progress,
+            *(sessions or ()), saved=saved, dry_run=dry_run, out=out, format=format, plain=plain,
+            store=store, progress=progress, **settings,
         )  # fmt: skip
     emit([report]) if as_json else pairing.print_pairs(text.console(), report)
 

@@ -147,3 +147,19 @@ class PredictOptions(TypedDict, total=False):
     roles: Mapping[str, Any] | None
     concurrency: int | None
     store: str | Path | None
+
+
+class PairsOptions(TypedDict, total=False):
+    """Settings by name, of pairs. None counts as not given."""
+
+    max_length: int | None
+    contexts: Sequence[int | None] | None
+    limit: int | None
+    per_context: Sequence[int | None] | None
+    ratio: Sequence[int] | None
+    seed: int | None
+    split_seed: int | None
+    fractions: Sequence[int | float] | None
+    fixed: str | Path | None
+    template: str | None
+    base: str | Path | None

@@ -30,6 +30,7 @@ from ..config import (
     TextConfig,
 )
 from ..records.settings import Settings
+from ..training.pairs.settings import PairsConfig
 
 FILE = Path(__file__).with_name("option_types.py")
 HEAD = '''"""Keywords of the public functions that take settings. Written by write_option_types.py from
@@ -103,6 +104,7 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
         "ResumeOptions": ("resume", resume),
         "CheckOptions": ("check", check),
         "PredictOptions": ("predict", predict),
+        "PairsOptions": ("pairs", options_of(PairsConfig)),
     }
 
 

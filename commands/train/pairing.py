@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar, Unpack
 
 from ...records import UsageError
 from ...store import Store
+from ...training.pairs.settings import PairsConfig
 from ..arguments import checked
+from ..option_types import PairsOptions
 from ..outcome import reading, store_path
 from ..session.settings import one_of
 from ..subsets import splits_of
 from .results import PairReport, PairSetRow
 
-CONTEXTS, PER_CONTEXT = (1, 20, 190), (2_000, 15, 15)
+T = TypeVar("T")
 FORMATS = ("parquet", "hf")
 
 
 @checked
 def pairs(
     *sessions: str,
-    contexts: Sequence[int | None] = CONTEXTS,
-    per_context: Sequence[int | None] = PER_CONTEXT,
-    limit: int | None = None,
-    ratio: Sequence[int] | None = None,
-    seed: int = 0,
-    fractions: Sequence[float] | None = None,
-    split_seed: int = 0,
-    fixed: str | Path | None = None,
-    template: str | None = None,
-    base: str | Path | None = None,
-    max_length: int | None = None,
+    config: PairsConfig | None = None,
     saved: str | None = None,
     dry_run: bool = False,
     out: str | Path | None = None,
@@ -38,28 +31,39 @@ def pairs(
     plain: bool = False,
     store: str | Path | None = None,
     progress: Callable[[int, int, int], None] | None = None,
+    **overrides: Unpack[PairsOptions],
 ) -> PairReport:
-    """Preference pairs (GEAR, section 6.1) of sessions joined by problem and O_n, kept in the store
-    as a set that its digest names; the report of its counts (`training.pairs.report`), and with
-    `out` what was written ("export").
+    """Build preference pairs (GEAR, section 6.1) of sessions joined by problem and O_n, and keep them
+    in the store as a set that its digest names.
 
-    sessions: default last. contexts: the most contexts of 0, 1 and 2 hypotheses of a problem, None
-    for all; per_context: the most pairs of each stage of one such context. limit: the most pairs of
-    each stage in each split, tasks alike; ratio: of the stages parsing, consistency, gear, in each
-    split. fractions, split_seed, fixed: train, validation and held-out, by group (`training.splits`);
-    fixed: a JSON file, {split: [groups]}. template: of the prompts, the sessions' own without it.
-    base: a folder with the tokenizer of a model: pairs of more than `max_length` tokens are left
-    out, and `plain` prompts go through its chat template. saved: a set of the store by its digest
-    instead of sessions, to be written to `out`. dry_run: counts alone, nothing is kept. format: parquet or hf, a
-    Hugging Face data set folder. progress: told problems read, all problems, pairs so far.
+    Args:
+        sessions: by id, prefix or "last" (the default).
+        config: the settings of the set; None for the defaults.
+        saved: a set of the store by its digest instead of sessions, to be written to `out`.
+        dry_run: count alone, keep nothing.
+        out: a folder to write the set to.
+        format: parquet or hf, a Hugging Face data set folder.
+        plain: prompts go through the chat template of `base`.
+        store: the store.
+        progress: is told problems read, all problems, pairs so far.
+        overrides: single settings by name, laid over `config` (`training.pairs.PairsConfig`).
 
-    Raises UsageError, DataError, and StoreError where there is no pair.
+    Returns:
+        The report of its counts (`training.pairs.report`), with `out` also what was written.
+
+    Raises:
+        UsageError: what cannot be.
+        DataError: the file of `fixed`.
+        StoreError: there is no pair.
     """
     from ...training.pair_table import read_table, save_table
     from ...training.pairs.harvest import Choices, harvest
     from ...training.pairs.lengths import Length, ModelText
     from ...training.pairs.preferences import Caps
 
+    given = {} if config is None else config.given()
+    config = PairsConfig(**{**given, **{k: one for k, one in overrides.items() if one is not None}})
+    base, max_length = config.base, config.max_length
     one_of("format", format, FORMATS)
     text = None if base is None else ModelText(base)
     if text is None and (max_length is not None or plain):
@@ -74,30 +78,21 @@ def pairs(
         raise UsageError(f"{what} is how files are written: name their folder with --out")
     _free(out)
     if saved is not None:
-        of_making = {
-            "sessions": sessions, "--dry-run": dry_run, "--max-length": max_length is not None,
-            "--contexts": tuple(contexts) != CONTEXTS, "--limit": limit is not None,
-            "--per-context": tuple(per_context) != PER_CONTEXT, "--ratio": ratio is not None,
-            "--seed": seed, "--split-seed": split_seed, "--fractions": fractions is not None,
-            "--fixed": fixed is not None, "--template": template is not None,
-        }  # fmt: skip
-        if given := [name for name, told in of_making.items() if told]:
+        told = {"sessions": bool(sessions), "--dry-run": dry_run}
+        names = [f"--{name.replace('_', '-')}" for name in config.changed() if name != "base"]
+        if taken := [*(name for name, one in told.items() if one), *names]:
             raise UsageError(
-                f"--saved {saved} names a set that is made: it takes no {', '.join(given)}"
+                f"--saved {saved} names a set that is made: it takes no {', '.join(taken)}"
             )
         with reading(store) as opened:
             table = read_table(opened, saved)
             kept = next(row for row in opened.pairs.list() if row["digest"] == table.digest)
         report = dict(kept["counts"])
     else:
-        choices = Choices(
-            Caps(_three("contexts", contexts), _three("per_context", per_context)),
-            limit,
-            None if ratio is None else _three_parts(ratio),
-            seed,
-            splits_of(split_seed, fractions, fixed),
-            template,
-        )
+        caps = Caps(_three(config.contexts), _three(config.per_context))
+        ratio = None if config.ratio is None else _three(config.ratio)
+        splits = splits_of(config.split_seed, config.fractions, config.fixed)
+        choices = Choices(caps, config.limit, ratio, config.seed, splits, config.template)
         fits = None if text is None or max_length is None else Length(text, max_length)
         with reading(store) as opened:
             named = [opened.find(session) for session in sessions or ("last",)]
@@ -130,19 +125,6 @@ def _free(out: str | Path | None) -> None:
         raise UsageError(f"{out} exists already; name another place or remove it first")
 
 
-def _three(name: str, given: Sequence[int | None]) -> tuple[int | None, int | None, int | None]:
-    if len(given) != 3:
-        raise UsageError(
-            f"{name} {list(given)}: three numbers are needed, for contexts of 0, 1 and 2"
-        )
+def _three(given: Sequence[T]) -> tuple[T, T, T]:
     first, second, third = given
-    return first, second, third
-
-
-def _three_parts(ratio: Sequence[int]) -> tuple[int, int, int]:
-    if len(ratio) != 3:
-        raise UsageError(
-            f"ratio {list(ratio)}: three parts are needed, of parsing, consistency, gear"
-        )
-    first, second, third = ratio
     return first, second, third

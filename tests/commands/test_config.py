@@ -13,7 +13,13 @@ import peirce
 import pytest
 from peirce import RunConfig, graphs
 from peirce.cli import app
-from peirce.commands.option_types import CheckOptions, PredictOptions, ResumeOptions, RunOptions
+from peirce.commands.option_types import (
+    CheckOptions,
+    PairsOptions,
+    PredictOptions,
+    ResumeOptions,
+    RunOptions,
+)
 from peirce.commands.write_option_types import FILE, source
 from peirce.config import DataConfig, MethodSettings, ModelConfig, TextConfig
 from peirce.records import UsageError
@@ -33,7 +39,7 @@ def test_the_keywords_for_type_checkers_are_those_of_the_settings():
 @pytest.mark.parametrize(
     ("command", "options"),
     [("run", RunOptions), ("resume", ResumeOptions), ("check", CheckOptions),
-     ("predict", PredictOptions)],
+     ("predict", PredictOptions), ("pairs", PairsOptions)],
 )  # fmt: skip
 def test_every_setting_is_a_flag_with_its_words(command, options):
     flags = {
