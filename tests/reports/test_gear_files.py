@@ -75,6 +75,12 @@ def store(write, tmp_path_factory):
         return place, [row["session"] for row in opened.sessions()]
 
 
+@pytest.fixture
+def no_figures(monkeypatch):
+    """For tests of tables: drawing takes most of the time that `--out` takes."""
+    monkeypatch.setattr(plotting, "available", lambda: False)
+
+
 def evaluate(store, **options):
     place, sessions = store
     return peirce.evaluate(*sessions, name="gear", store=place, **options)
@@ -99,7 +105,9 @@ def test_settings_and_table_3_stand_beside_the_sessions(store):
     assert able["metrics"]["consistency"]["mean"] == 0.75
 
 
-def test_memorising_hypotheses_are_counted_and_can_be_left_out_of_every_table(store, tmp_path):
+def test_memorising_hypotheses_are_counted_and_can_be_left_out_of_every_table(
+    store, tmp_path, no_figures
+):
     whole, without = evaluate(store), evaluate(store, without_memorising=True, out=tmp_path / "w")
     assert [one["memorising"] for one in whole["sessions"]] == [2, 2, 0, 0, 2]
     assert whole["settings"][1]["metrics"]["hypotheses"]["mean"] == 4
@@ -128,7 +136,7 @@ def test_pairs_that_judge_nothing_are_left_out_and_counted_unless_asked_for(stor
     assert weak["metrics"]["top1"]["mean"] == 0.0
 
 
-def test_all_tables_are_written_as_text_markdown_and_csv(store, tmp_path):
+def test_all_tables_are_written_as_text_markdown_and_csv(store, tmp_path, no_figures):
     found = evaluate(store, out=tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {f"{name}.{end}" for name in FILES for end in ("txt", "md", "csv")} <= names
@@ -145,9 +153,8 @@ def test_all_tables_are_written_as_text_markdown_and_csv(store, tmp_path):
 
 
 def test_without_matplotlib_the_tables_are_there_and_one_sentence_says_so(
-    store, tmp_path, monkeypatch
+    store, tmp_path, no_figures
 ):
-    monkeypatch.setattr(plotting, "available", lambda: False)
     found = evaluate(store, out=tmp_path / "out")
     assert found["notes"] == [plotting.ABSENT]
     assert not list((tmp_path / "out").glob("*.png"))
@@ -177,7 +184,7 @@ def test_figures_are_drawn_twice_alike_and_show_names_as_they_are(store, tmp_pat
     assert "$weak$" in (tmp_path / "1" / "figure3.svg").read_text()
 
 
-def test_a_folder_in_the_place_of_a_file_is_refused(store, tmp_path):
+def test_a_folder_in_the_place_of_a_file_is_refused(store, tmp_path, no_figures):
     (tmp_path / "out" / "volumes.csv").mkdir(parents=True)
     with pytest.raises(peirce.records.UsageError, match="a folder, where a file"):
         evaluate(store, out=tmp_path / "out")

@@ -41,8 +41,14 @@ def bench(made: Path) -> str:
     return (made / "page.md").read_text()
 
 
-def test_the_page_has_accuracies_beside_baselines_and_the_bank_and_is_made_once(made: Path) -> None:
-    page = bench(made)
+@pytest.fixture(scope="module")
+def page(made: Path) -> str:
+    return bench(made)
+
+
+def test_the_page_has_accuracies_beside_baselines_and_the_bank_and_is_made_once(
+    made: Path, page: str
+) -> None:
     (row,) = map(json.loads, (made / "out/hypobench-banks.jsonl").read_text().splitlines())
     assert row["splits"]["ind"]["right"] == row["splits"]["ind"]["n"] == 200
     assert (row["hdr"], row["rules"][0]["overlap"]) == (1.0, 1.0)
@@ -52,8 +58,8 @@ def test_the_page_has_accuracies_beside_baselines_and_the_bank_and_is_made_once(
     assert bench(made) == page and (made / "out/hypobench-banks.jsonl").read_bytes() == before
 
 
+@pytest.mark.usefixtures("page")
 def test_rows_of_the_training_file_are_counted_apart(made: Path) -> None:
-    bench(made)
     (row,) = map(json.loads, (made / "out/hypobench-banks.jsonl").read_text().splitlines())
     train, test = (
         json.loads((made / "data" / SET / f"{split}.json").read_text())
