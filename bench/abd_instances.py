@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from peirce.agents.search.logic.engine import Problem as Searched
-from peirce.agents.search.logic.engine import prepared
 from peirce.records import Problem
+from peirce.search.logic.engine import Problem as Searched
+from peirce.search.logic.engine import prepared
 from peirce.tasks import load_problems
 from peirce.tools.logic.judging import REGIMES
 from table import add_json_option, write_skipped

@@ -26,12 +26,12 @@ from typing import Any
 
 import abd_instances
 from abd_instances import ALL, Row
-from peirce.agents.search.logic import choice
-from peirce.agents.search.logic.choice import TRADE_OFFS, Ranking
-from peirce.agents.search.logic.rules import Evidence
 from peirce.records import Problem
 from peirce.reports import plotting
 from peirce.reports.tables import Cell, Table, as_csv, as_text
+from peirce.search.logic import choice
+from peirce.search.logic.choice import TRADE_OFFS, Ranking
+from peirce.search.logic.rules import Evidence
 from table import Row as BenchRow
 from table import write_rows
 

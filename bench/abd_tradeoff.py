@@ -30,8 +30,6 @@ from typing import Any
 import abd_curve
 import abd_instances
 from abd_instances import Row
-from peirce.agents.search import PRESETS
-from peirce.agents.search.logic.choice import TRADE_OFFS, Found, Ranking, TradeOff
 from peirce.commands.opening import opened
 from peirce.commands.score.rule_records import Judging, Said
 from peirce.records import Problem
@@ -39,6 +37,8 @@ from peirce.reports import abd, plotting
 from peirce.reports.abd_beside import ANTECEDENT, IN_SCOPE, PLANTED
 from peirce.reports.statistics import summary
 from peirce.reports.tables import Cell, Mean, Table, as_csv, as_markdown, as_text
+from peirce.search.budget import PRESETS
+from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking, TradeOff
 from peirce.tasks import family
 from peirce.tasks.logic_measures import EVALUATORS
 from peirce.tools.logic.writing import written

@@ -26,12 +26,12 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from peirce.agents.search import lists
-from peirce.agents.search.budget import Budget
-from peirce.agents.search.lists import elements
-from peirce.agents.search.lists.bank import Bank
-from peirce.agents.search.lists.bundles import Bundle
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
+from peirce.search import lists
+from peirce.search.budget import Budget
+from peirce.search.lists import elements
+from peirce.search.lists.bank import Bank
+from peirce.search.lists.bundles import Bundle
 from peirce.tasks import judgeable
 from plain_enumeration import enumerate_plainly, whole_texts
 from table import Row

@@ -3,7 +3,7 @@
     python bench/plain_enumeration.py [--json FILE]
 
 Programs are made by price, cheapest first, of the operations, features, terms and predicates that
-agents/search/lists/ knows, with its prices. One program is evaluated at a time, by the Python text of
+search/lists/ knows, with its prices. One program is evaluated at a time, by the Python text of
 its outermost operation (compiled once for all problems) on the values that its parts have on each
 shown input. No two programs are ever one for having the same values, nothing is deduced from the
 outputs, and nothing is evaluated by numpy; the first program that is right on all shown pairs is the
@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from peirce.agents.search.lists import element_goals, integers
-from peirce.agents.search.lists.features import FEATURES, OUTER, PREDICATES, TERMS
-from peirce.agents.search.lists.grammar import (
+from peirce.search.lists import element_goals, integers
+from peirce.search.lists.features import FEATURES, OUTER, PREDICATES, TERMS
+from peirce.search.lists.grammar import (
     LARGEST_COUNT,
     LARGEST_INTEGER,
     LONGEST_VALUE,
@@ -36,7 +36,7 @@ from peirce.agents.search.lists.grammar import (
     modest,
     run,
 )
-from peirce.agents.search.lists.source import TooLong, element, source, uses_index
+from peirce.search.lists.source import TooLong, element, source, uses_index
 from table import Row, add_json_option, write_rows
 
 FIFTH = 5  # prices are multiples of 0.2

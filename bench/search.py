@@ -33,10 +33,10 @@ from statistics import fmean
 
 import beside_plain
 import numpy as np
-from peirce.agents.search import PRESETS
-from peirce.agents.search.engines import Engine
 from peirce.records import Json, Problem
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
+from peirce.search.budget import PRESETS
+from peirce.search.engines import Engine
 from peirce.tasks import judgeable, load_problems
 from peirce.tools.gear import beta, gamma
 from peirce.tools.memorising import Inputs, holds_pairs

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peirce.agents.search import PRESETS
-from peirce.agents.search.text.engine import Problem
 from peirce.reports import plotting
 from peirce.reports.tables import Table, as_markdown, as_text
+from peirce.search.budget import PRESETS
+from peirce.search.text.engine import Problem
 from table import Row, add_json_option, write_rows
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

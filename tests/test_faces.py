@@ -25,6 +25,7 @@ FACES = frozenset(
         "peirce.config",
         "peirce.records",
         "peirce.records.settings",
+        "peirce.search.engines",
         "peirce.store",
         "peirce.tasks",
         "peirce.agents",

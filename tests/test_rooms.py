@@ -17,10 +17,11 @@ BELOW: dict[str, set[str]] = {
     "sandbox": {"config", "records"},
     "tools": {"sandbox", "config", "records"},
     "tasks": {"tools", "sandbox", "config", "records"},
+    "search": {"tasks", "tools", "config", "records"},
     "store": {"config", "records"},
-    "agents": {"tasks", "tools", "config", "records", "secrecy"},
+    "agents": {"search", "tasks", "tools", "config", "records", "secrecy"},
     "graphs": {"agents", "store", "tasks", "tools", "config", "records"},
-    "training": {"agents", "store", "tasks", "tools", "config", "records"},
+    "training": {"agents", "search", "store", "tasks", "tools", "config", "records"},
     "reports": {"store", "tasks", "tools", "sandbox", "config", "records"},
     "commands": {
         *("reports", "training", "graphs", "agents", "store", "tasks", "tools", "sandbox"),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...agents import prompts
-from ...agents.search.manners import answer_text
+from ...agents.search_model import answer_text
 from ...records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
 from ...tasks import family
 from .imperfections import malformed, narrowed

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from ...agents.search.manners import answer_text
+from ...agents.search_model import answer_text
 from ...records import Json, Malformed, Observation
 from ...tasks.program_answers import read_answer
 

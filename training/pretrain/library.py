@@ -107,8 +107,8 @@ def of_grids(task: str, programs: Sequence[Program], seed: int) -> Library:
 
 
 def scenes(seed: int, problems: int) -> list[Chain]:
-    from ...agents.search.acre.engine import Problem as Search
-    from ...agents.search.acre.engine import prepared
+    from ...search.acre.engine import Problem as Search
+    from ...search.acre.engine import prepared
     from ...tasks import acre, acre_generator
 
     space = prepared(list(acre.space(0).inputs[::24]))
@@ -146,10 +146,10 @@ def _problems(
 
 
 def _of_lists(shown: Sequence[Observation]) -> list[Program]:
-    from ...agents.search.lists.engine import Candidate
-    from ...agents.search.lists.grammar import modest
-    from ...agents.search.lists.search import Search
-    from ...agents.search.lists.source import TooLong
+    from ...search.lists.engine import Candidate
+    from ...search.lists.grammar import modest
+    from ...search.lists.search import Search
+    from ...search.lists.source import TooLong
 
     inputs = tuple(tuple(o.input) for o in shown)
     search = Search(inputs, tuple(tuple(o.output) for o in shown), "list", LIST_WORK)
@@ -168,8 +168,8 @@ def _of_lists(shown: Sequence[Observation]) -> list[Program]:
 
 
 def _of_grids(shown: Sequence[Observation]) -> list[Program]:
-    from ...agents.search.grids.engine import Candidate
-    from ...agents.search.grids.search import Search
+    from ...search.grids.engine import Candidate
+    from ...search.grids.search import Search
 
     search = Search(tuple(o.input for o in shown), tuple(o.output for o in shown), GRID_WORK)
     pairs = [[o.input, o.output] for o in shown]

@@ -1,0 +1,212 @@
+"""`--model search`: the embedded proposer. No key, no network, no GPU.
+
+It answers in the format of a language model and shows the tool loop: where the family's tool is
+offered it first tries its hypothesis on what is shown, and answers when the tool agrees. A reply is a
+pure function of (view, messages since the last user turn, expansions, trade-off). What the search
+samples follows from the problem, so the seed changes nothing, and neither do workers or the order of
+problems.
+
+Covered (search/engines.py): programs from lists of integers to a list of integers, an integer or a truth
+value (search/lists); scenes of objects that are on or off (search/acre); programs on grids of colours
+(search/grids); rules about finite worlds (search/logic), which it also mends; sentences about labelled text
+(search/text), up to twenty an answer. All else ends as exhausted, and `Reply.meta` says why. docs/search.md has what each can find.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..records import Json, Message, Reply, ToolCall, ToolSpec, View, digest_of
+from ..search.budget import PRESETS
+from ..search.pool import Pool
+from ..tasks.sentences import warn
+from .prompts import NO_CALLS_LEFT
+
+if TYPE_CHECKING:
+    from .search_settings import SearchSettings
+
+SCHEMES = ("search",)
+SETTINGS = "search_settings:SearchSettings"  # a module of its own: workers need no pydantic
+
+
+TOLD = ("labels", "columns", "shape", "description")  # of labelled text
+
+
+@dataclass(frozen=True)
+class _Try:
+    """A call of the family's tool since the last user turn, and what came back."""
+
+    source: str
+    consistent: bool
+
+
+class SearchProposer:
+    """A `records.Proposer`, and a `records.Repairer` of rules about worlds."""
+
+    def __init__(
+        self, budget_expansions: int, preset: str, workers: int, trade_off: str = ""
+    ) -> None:
+        self.budget_expansions = budget_expansions
+        self.preset = preset
+        self.trade_off = trade_off
+        self.pool = Pool(workers)
+
+    def settings(self) -> Json:
+        asked_for = {"trade_off": self.trade_off} if self.trade_off else {}
+        return {
+            "model": "search",
+            "budget_expansions": self.budget_expansions,
+            "version": 1,
+            **asked_for,
+        }
+
+    async def propose(
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
+    ) -> Reply:
+        manner = MANNERS.get(view.family)
+        if manner is None:
+            return _nothing(f"search knows no {view.family} tasks")
+        tries = _tries(messages, manner)
+        agreed = bool(tries) and tries[-1].consistent
+        skip = [one.source for one in (tries[:-1] if agreed else tries)]
+        earlier = [h.text for e in view.earlier for h in e.hypotheses]
+        found = await self._ask(view, {"earlier": earlier, "skip": skip})
+        if "source" not in found:
+            return self._exhausted(found, "finds nothing else to say")
+        offered = any(tool.name == manner.tool for tool in tools)
+        told_to_answer = bool(messages) and messages[-1].get("content") == NO_CALLS_LEFT
+        if offered and not told_to_answer and not agreed:
+            call = ToolCall(
+                f"{manner.tool}-" + digest_of([found["source"], len(tries)])[:12],
+                manner.tool,
+                {manner.argument: found["source"]},
+            )
+            return Reply(tool_calls=(call,), finish="tool_calls")
+        said = manner.answer(found["description"], found["source"])
+        return Reply(text=said, meta=found["meta"])
+
+    async def repair(self, view: View, text: str) -> Reply:
+        """A better rule made of the one given, or one of its own where that is better."""
+        manner = MANNERS.get(view.family)
+        if manner is None or not manner.mends:
+            return _nothing(f"search mends no hypotheses of {view.family} tasks")
+        found = await self._ask(view, {"mend": text, "earlier": [], "skip": []})
+        if "source" not in found:
+            return self._exhausted(found, "finds nothing better")
+        return Reply(text=manner.answer(found["description"], found["source"]))
+
+    def _exhausted(self, found: dict[str, Any], said: str) -> Reply:
+        if "reason" in found:  # nothing here searches such problems
+            warn(f"{found['reason']}. Other problems end as exhausted, without an answer: name a model for"
+                 " them, as --model openai:NAME or --model http://localhost:8000/v1#NAME")  # fmt: skip
+        return _nothing(
+            found.get("reason", f"search {said} in {self.budget_expansions:,} expansions")
+        )
+
+    async def _ask(self, view: View, asked: dict[str, Any]) -> dict[str, Any]:
+        shown = [[o.input, o.output] for o in view.shown]
+        told: dict[str, Json] | None = None
+        if view.family == "logic":
+            told = {**view.public, "trade_off": self.trade_off}
+        elif view.family == "text":
+            told = {name: view.public[name] for name in TOLD if name in view.public}
+        request = {
+            "shown": shown,
+            "told": told,
+            "space": view.space.digest,
+            "expansions": self.budget_expansions,
+            **asked,
+        }
+        return await self.pool.ask(digest_of(shown), request, view.space)
+
+    async def close(self) -> None:
+        await self.pool.close()
+
+
+def _nothing(reason: str) -> Reply:
+    return Reply(finish="exhausted", meta={"reason": reason})
+
+
+def _tries(messages: Sequence[Message], manner: Manner) -> list[_Try]:
+    sources: dict[str, str] = {}
+    tries: list[_Try] = []
+    for message in messages:
+        role = message.get("role")
+        if role == "user" and message.get("content") != NO_CALLS_LEFT:
+            sources, tries = {}, []
+        for call in message.get("tool_calls") or ():
+            name, source = _call(call, manner.argument)
+            if name == manner.tool:
+                sources[call.get("id", "")] = source
+        if role == "tool" and message.get("tool_call_id") in sources:
+            tries.append(_Try(sources[message["tool_call_id"]], _agrees(message.get("content"))))
+    return tries
+
+
+def _call(call: Mapping[str, Any], argument: str) -> tuple[str, str]:
+    inner = call.get("function") or call
+    arguments = inner.get("arguments", inner.get("args", {}))
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except ValueError:
+            arguments = {}
+    source = arguments.get(argument, "") if isinstance(arguments, Mapping) else ""
+    return str(inner.get("name", "")), str(source)
+
+
+def _agrees(content: Any) -> bool:
+    try:
+        result = json.loads(content) if isinstance(content, str) else content
+    except ValueError:
+        return False
+    return isinstance(result, Mapping) and result.get("consistent") is True
+
+
+async def open_model(settings: SearchSettings) -> SearchProposer:
+    """No process starts before the first question."""
+    preset = PRESETS[settings.preset]
+    budget = settings.budget_expansions or preset.expansions
+    workers = settings.workers or min(4, os.cpu_count() or 1)
+    return SearchProposer(budget, settings.preset, workers, preset.trade_off)
+
+
+class Manner(NamedTuple):
+    """tool, argument: their names, "" where no tool is called; answer: the text of an answer, from
+    description and source; mends: whether hypotheses of others can be mended."""
+
+    tool: str
+    argument: str
+    answer: Callable[[str, str], str]
+    mends: bool = False
+
+
+def answer_text(description: str, code: str) -> str:
+    """The tuple of two strings, as Python text that `ast.literal_eval` reads."""
+    return f"({json.dumps(description)}, {json.dumps(code)})"
+
+
+def rule_text(description: str, formula: str) -> str:
+    """One line that holds one JSON object."""
+    return json.dumps({"formula": formula, "description": description}, ensure_ascii=False)
+
+
+def list_text(description: str, sentences: str) -> str:
+    """A numbered list, one sentence a line, as the engine wrote it."""
+    return sentences
+
+
+MANNERS: Mapping[str, Manner] = {
+    "programs": Manner("execute", "code", answer_text),
+    "logic": Manner("solve", "formula", rule_text, mends=True),
+    "text": Manner("", "", list_text),
+}

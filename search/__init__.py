@@ -1,0 +1,1 @@
+"""Hypotheses by search, without a model: an engine for each kind of input (engines.py), run in workers."""

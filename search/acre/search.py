@@ -1,0 +1,266 @@
+"""Rules of scenes by cost: all that agree with the shown scenes, and which of them is next.
+
+Scenes of S and the shown ones are columns of bits. A literal has an integer of its bits on the
+shown scenes and its packed bits on S; literals that are alike on both are one, the cheapest. Rules
+of one cost are made together, by the shown bits of their literals, so that only those which agree
+are ever made. Of those that are new on more than a fifth of S (or they would be redundant), and
+hardly dearer than the cheapest such rule, the next is the one farthest from the earlier answers
+that leaves room for others. One after the other every rule of the grammar is reached, as far as the
+budget goes.
+
+What is likeliest of ACRE: some objects are blickets, and a scene is on iff it holds one.
+
+All that was in a scene that is off is a dud. Of a scene that is on, what is left without the duds
+holds a blicket; `few` is a smallest choice that explains them all, `many` is everything left. Of
+objects that were never seen, one alone is more often a dud, but of two or more one is more often a
+blicket: so the first answer says "on iff it holds one of the few, or at least two objects that are
+no duds", and another "one of the many, or at least four", for a world with fewer blickets. Both
+were settled on generated problems (tasks/acre_generator.py), not on published ones; LOG.md has the
+figures.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..budget import Budget
+from .grammar import (
+    EVERY,
+    Join,
+    Kind,
+    Literal,
+    Mask,
+    Rule,
+    Scene,
+    Table,
+    attribute_literals,
+    literals,
+)
+
+NEW = 0.2  # of S must be predicted as by no earlier answer (GEAR 4.1: coverage below 0.8)
+ROOMY = 0.5  # of S: a rule with more that is new leaves too little for others
+DEARER = 3  # than the cheapest rule that is new enough, at most
+_AT_ONCE = 4096  # rules
+_SAMPLE = 10  # words of 64 scenes that a rule meets first
+_SLACK = 0.07  # of the share on those
+_TRIED = 64  # rules of one batch that are tried against those to skip
+LOOKS = 4  # rules looked at on the shown scenes alone cost as much as one evaluated on S
+JOINS: tuple[Join, ...] = ("or", "and")
+
+Bits = NDArray[np.uint64]
+Indices = NDArray[np.intp]
+Form = tuple[Join, ...]  # of a rule: none, one or two joins
+
+
+class Scenes:
+    """The sample space as a table. Scenes are taken in strides, so that the first words of a
+    column of bits are a fair sample of all."""
+
+    def __init__(self, scenes: Sequence[Scene]) -> None:
+        stride = max(1, len(scenes) // (64 * _SAMPLE))
+        self.scenes = [scene for start in range(stride) for scene in scenes[start::stride]]
+        self.size = len(self.scenes)
+        self.table = Table(self.scenes)
+        self.entities = self.table.entities
+        self.bits_words = -(-self.size // 64)
+
+    def bits(self, masks: NDArray[np.bool_]) -> Bits:
+        """Masks (m, n) packed to (m, words); the bits after the last scene are 0."""
+        padded = np.zeros((len(masks), 64 * self.bits_words), bool)
+        padded[:, : self.size] = masks
+        return np.packbits(padded, axis=1).view(np.uint64)
+
+
+class Earlier:
+    """What earlier answers predict on S: the scenes that some of them call on, or off."""
+
+    def __init__(self, scenes: Scenes, masks: Sequence[Mask]) -> None:
+        self.scenes = scenes
+        held = np.array(masks, bool).reshape(len(masks), scenes.size)
+        self.on, self.off = scenes.bits(np.stack([held.any(axis=0), (~held).any(axis=0)]))
+        self.each = scenes.bits(held)
+
+    @property
+    def open(self) -> float:
+        """Share of S on which they all agree (or there are none): all that can be new."""
+        both = int(np.bitwise_count(self.on & self.off).sum())
+        return 1.0 - both / max(1, self.scenes.size)
+
+    def new(self, bits: Bits) -> NDArray[np.float64]:
+        """Share of S whose prediction by each of the rules (m, words) no earlier answer gives."""
+        known_on, known_off = self.on[: bits.shape[1]], self.off[: bits.shape[1]]
+        said_before = np.bitwise_count((bits & known_on) | (~bits & known_off))
+        size = min(self.scenes.size, 64 * bits.shape[1])
+        shares: NDArray[np.float64] = said_before.sum(axis=1, dtype=np.int64) / max(1, size)
+        return 1.0 - shares
+
+    def distance(self, bits: Bits) -> NDArray[np.float64]:
+        """Mean Jaccard distance of each of the rules (m, words) to the earlier answers."""
+        apart = np.zeros(len(bits))
+        for one in self.each:
+            differ = np.bitwise_count(bits ^ one).sum(axis=1, dtype=np.int64) / self.scenes.size
+            apart += 2 * differ / (1 + differ)
+        return apart / max(1, len(self.each))
+
+
+class Search:
+    """The literals of one problem on one sample space, and its rules by cost."""
+
+    def __init__(
+        self, shown: Sequence[Scene], on: Sequence[bool], scenes: Scenes, sets: Sequence[Kind]
+    ) -> None:
+        self.scenes = scenes
+        self.goal = _integer(np.asarray(on, bool))
+        table = Table(shown)
+        made = literals(shown, sets) + attribute_literals(scenes.entities)
+        packed = scenes.bits(np.stack([scenes.table.evaluate(literal) for literal in made]))
+        found: dict[tuple[int, bytes], int] = {}
+        for i in sorted(range(len(made)), key=lambda i: made[i].cost):
+            found.setdefault((_integer(table.evaluate(made[i])), packed[i].tobytes()), i)
+        self.literals = [made[i] for i in found.values()]
+        self.bits = packed[list(found.values())]
+        self.seen = np.array([seen for seen, _ in found], object)
+        if len(on) < 63:
+            self.seen = self.seen.astype(np.int64)
+        self.costs = np.array([literal.cost for literal in self.literals])
+
+    def next(self, earlier: Earlier, skip: set[Rule], expansions: float) -> Rule | None:
+        """Of the rules that are new enough and hardly dearer than the cheapest of these, the one that is
+        worth most; None where the budget ends before there is one."""
+        left = expansions * Budget.RULES if earlier.open > NEW else 0.0
+        best: tuple[float, Rule] | None = None
+        last = 3 * int(self.costs.max()) + 2
+        cost = int(self.costs.min()) - 1
+        while cost < last:
+            cost += 1
+            for form, rows, looked_at in self._agreeing(cost):
+                for rule, worth in self._new(form, rows, earlier):
+                    if rule not in skip and (best is None or worth > best[0]):
+                        if best is None:
+                            last = min(last, cost + DEARER)
+                        best = worth, rule
+                left -= len(rows) + looked_at / LOOKS
+                if left <= 0:
+                    break
+            if left <= 0:
+                break
+        return best[1] if best else None
+
+    def _agreeing(self, cost: int) -> Iterator[tuple[Form, Indices, int]]:
+        """Rules of a cost that agree with the shown scenes: (form, indices of their literals
+        (m, 1 to 3), how many were looked at)."""
+        at = {int(c): np.flatnonzero(self.costs == c) for c in np.unique(self.costs)}
+        if cost in at:
+            rows = at[cost][self.seen[at[cost]] == self.goal]
+            yield (), rows[:, None], len(at[cost])
+        for a, b in itertools.product(at, repeat=2):
+            if a <= b and a + b + 1 == cost:
+                for join in JOINS:
+                    yield from self._joined((join,), at[a], at[b])
+        for a, b, c in itertools.product(at, repeat=3):
+            if a <= b and a + b + c + 2 == cost:
+                for join, outer in itertools.product(JOINS, repeat=2):
+                    if join != outer or b <= c:
+                        yield from self._joined((join, outer), at[a], at[b], at[c])
+
+    def _joined(self, form: Form, *parts: Indices) -> Iterator[tuple[Form, Indices, int]]:
+        first, second, *third = parts
+        for i in first:
+            later = second[second > i] if self.costs[i] == self.costs[second[0]] else second
+            rows = np.stack([np.full(len(later), i), later], axis=1)
+            seen = _join(form[0], self.seen[i], self.seen[later])
+            if not third:
+                yield form, rows[seen == self.goal], len(rows)
+                continue
+            both = _join(form[1], seen[:, None], self.seen[third[0]][None, :]) == self.goal
+            if form[0] == form[1]:
+                both &= rows[:, 1:] < third[0][None, :]
+            pair, last = np.nonzero(both)
+            yield form, np.column_stack([rows[pair], third[0][last]]), both.size
+
+    def _new(self, form: Form, rows: Indices, earlier: Earlier) -> Iterator[tuple[Rule, float]]:
+        """Rules that are new enough, with what each is worth: its distance to the earlier answers, less
+        where it takes the room of those to come."""
+        for start in range(0, len(rows), _AT_ONCE):
+            some = rows[start : start + _AT_ONCE]
+            if earlier.scenes.bits_words > _SAMPLE:
+                some = some[earlier.new(self._bits(form, some, _SAMPLE)) > NEW - _SLACK]
+            bits = self._bits(form, some, None)
+            shares = earlier.new(bits)
+            worth = earlier.distance(bits) - 2 * np.maximum(0.0, shares - ROOMY)
+            fit = np.flatnonzero(shares > NEW)
+            for k in fit[np.argsort(-worth[fit], kind="stable")[:_TRIED]]:
+                yield self._rule(form, some[k]), float(worth[k])
+
+    def _bits(self, form: Form, rows: Indices, words: int | None) -> Bits:
+        found = self.bits[rows[:, 0], :words]
+        for place, join in enumerate(form, start=1):
+            found = _join(join, found, self.bits[rows[:, place], :words])
+        return found
+
+    def _rule(self, form: Form, row: Indices) -> Rule:
+        parts = [self.literals[i] for i in row]
+        if not form:
+            return Rule(parts[0])
+        if len(form) == 1:
+            return Rule(parts[0], form[0], parts[1])
+        return Rule(parts[0], form[0], parts[1], form[1], parts[2])
+
+
+def _join(join: Join, left: Any, right: Any) -> Any:
+    return left & right if join == "and" else left | right
+
+
+def _integer(mask: Mask) -> int:
+    return sum(1 << k for k, holds in enumerate(mask) if holds)
+
+
+class Evidence:
+    """What the shown scenes say: which objects do nothing (duds), and what is left of each scene
+    that is on."""
+
+    def __init__(self, shown: Sequence[Scene], on: Sequence[bool]) -> None:
+        duds = {entity for scene, lit in zip(shown, on, strict=True) if not lit for entity in scene}
+        lit = [frozenset(scene) - duds for scene, lit in zip(shown, on, strict=True) if lit]
+        self.left = [some for some in dict.fromkeys(lit) if not any(one < some for one in lit)]
+        self.explained = all(self.left)  # else a scene is on that holds nothing but duds
+        self.duds = tuple(sorted(duds))
+        self.many = tuple(sorted(frozenset().union(*self.left)))
+        self.few = _few(self.left)
+
+    def sets(self) -> list[Kind]:
+        """Kinds of objects that the shown scenes suggest."""
+        kinds = []
+        if len(self.many) > 1:
+            kinds.append(Kind(entities=self.many))
+        if len(self.few) > 1 and self.few != self.many:
+            kinds.append(Kind(entities=self.few))
+        if self.duds:
+            kinds.append(Kind(entities=self.duds, others=True))
+        return kinds
+
+    def rules(self) -> Iterator[Rule]:
+        """The likeliest rule, and another; none where blickets do not explain the shown scenes."""
+        if not self.explained or not self.left:
+            return
+        unknown = Kind(entities=self.duds, others=True) if self.duds else EVERY
+        for blickets, least in ((self.few, 2), (self.many, 4)):
+            known = Literal("any", Kind(entities=blickets))
+            yield Rule(known, "or", Literal("least", unknown, least))
+
+
+def _few(left: Sequence[frozenset[str]]) -> tuple[str, ...]:
+    """Entities, one at least of each set: again and again the one that most sets hold."""
+    chosen: list[str] = []
+    open_sets = [some for some in left if some]
+    while open_sets:
+        held = Counter(entity for some in open_sets for entity in some)
+        chosen.append(min(held, key=lambda entity: (-held[entity], entity)))
+        open_sets = [some for some in open_sets if chosen[-1] not in some]
+    return tuple(sorted(chosen))

@@ -1,0 +1,330 @@
+"""The finder of cell-wise rules: for a state with the outputs' sizes, decision lists "if condition:
+colour; …; else colour" that are right on all shown cells, found from all of them at once.
+
+Conditions and colours are those of cells/features.py, the lists those of cells/rules.py. Beside the
+cheapest lists come their alternates: conditions and colours that agree on all shown cells and differ
+on grids that are like them. Lists that predict the same there are one; the cheapest stays.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ...budget import Budget
+from ..goal import Goal, State
+from ..grammar import Grid, Step, named
+from .features import Table, Term, general, of_colour, table
+from .frames import PLAIN, Frame, frames
+from .growth import LOCAL, REPEATED, SECOND, grown, growths, repeated
+from .rules import BASE, BOTH, CLAUSE, Clause, Lists, Rule, Tables, Truths
+from .text import Colour, Condition, wrapped, written
+
+NOISY = 0.25  # of the cells of a probe that are changed
+SHARE, LESS = 0.3, 0.1  # of what is left, for the inputs and for a later state
+GENERAL, NAMED = 180, 20  # terms, about: in all, and more for each colour
+PROBED = 500  # cells of the probes, about
+ALTERNATES = 5  # conditions that agree on all shown cells
+RULES, FEWER = 250, 60  # steps found from the inputs, and from what a program made of them
+LARGE = 400  # cells of all outputs, from where on a third of that is enough
+SUBSTITUTED = 60  # lists that alternates are put into
+PRODUCTS = 80_000.0  # multiplications of an expansion
+TERMS = 60.0  # terms of a cell of an expansion
+
+
+def found(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """A finder (search.py)."""
+    colours = _common(state.grids)
+    within = _Share(budget, LESS if state.program.steps else SHARE)
+    cells = sum(high * wide for high, wide in goal.shapes)
+    tables = (cells + min(PROBED, 3 * cells)) * (GENERAL + NAMED * len(colours)) / TERMS
+    for frame in frames(state, goal, colours):
+        if within.left < tables:
+            return
+        finder = _Finder(state, goal, within, frame, colours)
+        if frame is PLAIN:
+            yield from finder.growing(state)
+        yield from finder.steps()
+
+
+class _Share(Budget):
+    """A part of what a budget has left, spent from it."""
+
+    def __init__(self, whole: Budget, share: float) -> None:
+        super().__init__(whole.left * share)
+        self.whole = whole
+
+    def charge(self, amount: float) -> bool:
+        self.whole.charge(amount)
+        return super().charge(amount)
+
+
+class _Finder:
+    def __init__(
+        self, state: State, goal: Goal, budget: Budget, frame: Frame, shown: list[int]
+    ) -> None:
+        self.budget, self.first = budget, not state.program.steps
+        self.goal, self.frame = goal, frame
+        square = all(high == wide for high, wide in goal.shapes)
+        parts = [tuple(general(square)), frame.terms, tuple(t for c in shown for t in of_colour(c))]
+        self.terms = [term for part in parts for term in part]
+        self.target = np.array([v for g in goal.outputs for row in g for v in row], np.int16)
+        self.pairs = np.repeat(np.arange(len(goal.shapes)), [a * b for a, b in goal.shapes])
+        self.count = len(self.target)
+        every = [*state.grids, *_probes(state.grids, self.count)]
+        tables = [table(part, every, frame.prelude) for part in parts if part]
+        self.values = np.concatenate(tables)
+        budget.charge(self.values.size / TERMS)
+        self._conditions(shown)
+        self._colours(sorted(set(self.target.tolist())))
+
+    def _conditions(self, shown: list[int]) -> None:
+        """Masks of all conditions on shown and probe cells; those that agree on the shown ones
+        are a group, cheapest first."""
+        groups: dict[bytes, list[int]] = {}
+        marks: set[bytes] = set()
+        self.conditions: list[Condition] = []
+        masks: list[Truths] = []
+        made = [
+            (condition, mask)
+            for term, values in zip(self.terms, self.values, strict=True)
+            for condition, mask in _comparisons(term, values, self.values[0], self.count, shown)
+        ]
+        made.sort(key=lambda pair: pair[0].cost)
+        for condition, mask in made:
+            here = mask[: self.count]
+            if here.all() or not here.any():
+                continue
+            mark = mask.tobytes()
+            group = groups.setdefault(here.tobytes(), [])
+            if mark in marks or len(group) > ALTERNATES:
+                continue
+            marks.add(mark)
+            group.append(len(masks))
+            self.conditions.append(condition)
+            masks.append(mask)
+        self.masks = np.array(masks).reshape(len(masks), self.values.shape[1])
+        self.groups = list(groups.values())
+
+    def _colours(self, made: list[int]) -> None:
+        self.colours: list[Colour] = []
+        rows: list[Table] = []
+        marks: set[bytes] = set()
+        options = [
+            (Colour(str(c), named(c), 0.5, None), np.full_like(self.values[0], c)) for c in made
+        ]
+        for term, values in zip(self.terms, self.values, strict=True):
+            if term.kind == "colour":
+                says = "as it is" if term.text == "v" else f"like {term.says}"
+                cost = term.cost + (0.0 if term.text == "v" else 0.2)
+                options.append((Colour(term.text, says, cost, term), values))  # fmt: skip
+        options.sort(key=lambda pair: pair[0].cost)
+        for colour, values in options:
+            if values.tobytes() in marks or not (values[: self.count] == self.target).any():
+                continue
+            marks.add(values.tobytes())
+            self.colours.append(colour)
+            rows.append(values)
+        self.painted = np.array(rows).reshape(len(rows), self.values.shape[1])
+
+    def steps(self) -> Iterator[Step]:
+        if not len(self.masks) or not len(self.painted):
+            return
+        tables, heads = self._tables()
+        cells = len(tables.weights)
+        widths = (24, 6) if cells <= 150 else (12, 3) if cells <= 600 else (6, 2)
+        lists = Lists(tables, self._charge, widths if self.first else (4,))
+        most = (RULES if self.first else FEWER) // (3 if self.count > LARGE else 1)
+        marks: set[bytes] = set()
+        kept = 0
+        base = [
+            rule._replace(
+                clauses=tuple(
+                    Clause(tuple(heads[c] for c in clause.conditions), clause.expression)
+                    for clause in rule.clauses
+                )
+            )
+            for rule in lists.run()
+        ]
+        for rule in sorted(self._with_alternates(base), key=lambda rule: rule.cost):
+            mark = self._predicted(rule).tobytes()
+            if mark in marks:
+                continue
+            marks.add(mark)
+            yield self._step(rule)
+            kept += 1
+            if kept == most:
+                return
+
+    def growing(self, state: State) -> Iterator[Step]:
+        """Rules that are repeated until nothing changes."""
+        own = next((k for k, colour in enumerate(self.colours) if colour.text == "v"), None)
+        if own is None or not len(self.masks):
+            return
+        right = self.painted[:, : self.count] == self.target
+        local = [c.term is None or any(p in c.text for p in LOCAL) for c in self.colours]
+        heads = [group[0] for group in self.groups]
+        tried = growths(
+            [self.conditions[c].text for c in heads],
+            [self.conditions[c].cost for c in heads],
+            self.masks[heads, : self.count],
+            right,
+            right[own],
+            local,
+        )
+        self._charge(len(heads) * SECOND * self.count * len(self.colours) / 4)
+        for growth in tried:
+            kept = [heads[c] for c in growth.conditions]
+            if not (step := self._grown(kept, growth.expression, own, state)):
+                continue
+            yield step
+            for k, c in enumerate(kept):
+                for other in next(group for group in self.groups if group[0] == c)[1:]:
+                    changed = [*kept[:k], other, *kept[k + 1 :]]
+                    if step := self._grown(changed, growth.expression, own, state):
+                        yield step
+
+    def _grown(self, chosen: list[int], painted: int, own: int, state: State) -> Step | None:
+        """A rule that is repeated, where that leads to the outputs."""
+        if not self.budget.left:
+            return None
+        conditions, colour = [self.conditions[c] for c in chosen], self.colours[painted]
+        code, says = written([(conditions, colour)], self.colours[own])
+        if not grown(code, state.grids, self.goal.outputs, self.budget):
+            return None
+        cost = BASE + CLAUSE[0] + REPEATED + sum(c.cost for c in conditions)
+        cost += BOTH * (len(conditions) - 1) + colour.cost + self.colours[own].cost
+        return Step(repeated(code), f"{says}, again and again", cost)
+
+    def _charge(self, multiplications: float) -> bool:
+        return self.budget.charge(multiplications / PRODUCTS)
+
+    def _tables(self) -> tuple[Tables, list[int]]:
+        """One row for each group of conditions, one column for all cells of a pair that are alike;
+        and the first condition of each row."""
+        heads = [group[0] for group in self.groups]
+        masks = self.masks[heads, : self.count]
+        wrong = self.painted[:, : self.count] != self.target
+        packed = np.packbits(np.concatenate([masks, wrong]), axis=0)
+        marks = np.concatenate([packed, self.pairs[None, :].astype(np.uint8)])
+        _, at, weights = np.unique(marks, axis=1, return_index=True, return_counts=True)
+        tables = Tables(
+            masks[:, at],
+            [self.conditions[c].cost for c in heads],
+            wrong[:, at],
+            [colour.cost for colour in self.colours],
+            self.pairs[at],
+            weights.astype(np.float32),
+        )
+        return tables, heads
+
+    def _with_alternates(self, base: list[Rule]) -> Iterator[Rule]:
+        yield from base
+        others = {group[0]: group[1:] for group in self.groups}
+        for rule in base[:SUBSTITUTED]:
+            for k, clause in enumerate(rule.clauses):
+                for m, c in enumerate(clause.conditions):
+                    for other in others[c]:
+                        changed = (*clause.conditions[:m], other, *clause.conditions[m + 1 :])
+                        dearer = self.conditions[other].cost - self.conditions[c].cost
+                        yield Rule(
+                            (*rule.clauses[:k], clause._replace(conditions=changed), *rule.clauses[k + 1 :]),
+                            rule.other,
+                            rule.cost + dearer,
+                        )  # fmt: skip
+
+    def _predicted(self, rule: Rule) -> Table:
+        """On all cells, shown and probes."""
+        out: Table = self.painted[rule.other]
+        for clause in reversed(rule.clauses):
+            here = np.all(self.masks[list(clause.conditions)], axis=0)
+            out = np.where(here, self.painted[clause.expression], out)
+        return out
+
+    def _step(self, rule: Rule) -> Step:
+        clauses = [
+            (
+                [self.conditions[c] for c in clause.conditions],
+                self.colours[clause.expression],
+            )
+            for clause in rule.clauses
+        ]
+        code, says = written(clauses, self.colours[rule.other])
+        prelude = "".join(part + "\n" for line in self.frame.prelude for part in wrapped(line))
+        says = f"{self.frame.says} {says}" if self.frame.says else says
+        return Step(prelude + code, says, rule.cost + self.frame.cost)
+
+
+def _comparisons(
+    term: Term, values: Table, own: Table, count: int, colours: list[int]
+) -> Iterator[tuple[Condition, Truths]]:
+    """What a term can be asked: is it this colour, that number, more than that, true."""
+    there = np.unique(values[:count]).tolist()
+    if len(there) == 1 and not np.array_equal(values, own):
+        return
+    text, says, cost = term.text, term.says, term.cost
+
+    def made(
+        text: str, says: str, no_text: str, no_says: str, cost: float, mask: Truths
+    ) -> Iterator[tuple[Condition, Truths]]:
+        yield Condition(text, says, no_text, no_says, cost, term), mask
+        yield Condition(no_text, no_says, text, says, cost + 0.15, term), ~mask
+
+    if term.kind == "truth":
+        no = text.replace("(i, j) in", "(i, j) not in") if text.startswith("(i, j) in") else f"not ({text})"  # fmt: skip
+        yield from made(text, f"it is {says}", no, f"it is not {says}", cost, values != 0)
+        return
+
+    def compared(
+        sign: str, no: str, value: str, is_: str, is_no: str, dear: float, mask: Truths
+    ) -> Iterator[tuple[Condition, Truths]]:
+        return made(
+            f"{text} {sign} {value}",
+            f"{says} {is_}",
+            f"{text} {no} {value}",
+            f"{says} {is_no}",
+            cost + dear,
+            mask,
+        )
+
+    if term.kind == "colour":
+        for c in there:
+            if c == 0 or c in colours:
+                is_ = f"is {named(c)}"
+                yield from compared(
+                    "==", "!=", str(c), is_, is_.replace("is", "is not", 1), 0.3, values == c
+                )
+        if text != "v":
+            yield from compared(
+                "==", "!=", "v", "has its colour", "has another colour", 0.4, values == own
+            )
+        return
+    if len(there) > 12:
+        there = [*there[:6], there[-1]]
+    for k in there:
+        dear = 0.2 + 0.05 * min(k, 10)
+        yield from compared("==", "!=", str(k), f"is {k}", f"is not {k}", dear, values == k)
+        yield from compared(">", "<=", str(k), f"is above {k}", f"is at most {k}", dear, values > k)
+
+
+def _common(grids: Sequence[Grid]) -> list[int]:
+    """Colours in at least two grids, where there are two."""
+    held = [{v for row in g for v in row} - {0} for g in grids]
+    least = min(2, len(grids))
+    return [c for c in range(1, 10) if sum(c in colours for colours in held) >= least]
+
+
+def _probes(grids: Sequence[Grid], most: int) -> list[Grid]:
+    """Grids like these, some of whose cells have changed; of about as many cells."""
+    rng = random.Random(0)
+    colours = sorted({v for g in grids for row in g for v in row})
+    probes: list[Grid] = []
+    cells = 0
+    while cells < min(PROBED, 3 * most):
+        grid = grids[len(probes) % len(grids)]
+        noisy = [[rng.choice(colours) if rng.random() < NOISY else v for v in row] for row in grid]
+        probes.append(noisy[:: -1 if len(probes) % 2 else 1])
+        cells += len(grid) * len(grid[0])
+    return probes

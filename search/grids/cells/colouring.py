@@ -1,0 +1,137 @@
+"""Other colours: a map of colours read off the pairs, colours that go or stay, by frequency."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts import Facts
+from ..grammar import Step, named
+
+
+def _each(value: str, says: str, price: float) -> Step:
+    return Step(f"g = [[{value} for v in row] for row in g]", says, price)
+
+
+_BY_COUNT = [
+    ("most(g)", "the most frequent colour"),
+    ("least(g)", "the least frequent colour"),
+]
+
+
+def steps(facts: Facts) -> Iterator[Step]:
+    if facts.fits:
+        yield from _map(facts)
+    if not facts.keeps:
+        return
+    for c in facts.usual_colours:
+        if len(facts.any_colour) > 2:
+            yield _each(f"0 if v == {c} else v", f"delete the {named(c)} cells", 2.8)
+            yield _each(f"v if v == {c} else 0", f"keep only the {named(c)} cells", 2.8)
+    for c in facts.gone:
+        for d in [d for d in facts.paints if d not in facts.any_colour]:
+            says = f"make the {named(c)} cells {named(d)}"
+            yield _each(f"{d} if v == {c} else v", says, 2.7)
+    for code, which in _BY_COUNT:
+        yield Step(
+            f"one = {code}\ng = [[v if v == one else 0 for v in row] for row in g]",
+            f"keep only {which}",
+            3.0,
+        )
+        yield Step(
+            f"one = {code}\ng = [[0 if v == one else v for v in row] for row in g]",
+            f"delete {which}",
+            3.0,
+        )
+        yield Step(
+            f"one = {code}\ng = [[one if v else 0 for v in row] for row in g]",
+            f"make every coloured cell of {which}",
+            3.0,
+        )
+        yield Step(
+            f"one = {code}\ng = [[v or one for v in row] for row in g]",
+            f"fill the black (0) cells with {which}",
+            3.1,
+        )
+        yield Step(
+            f"one = {code}\ng = [[one] * len(row) for row in g]",
+            f"paint the whole grid with {which}",
+            3.1,
+        )
+        if facts.fits:
+            for d in facts.paints[:2]:
+                yield Step(
+                    f"one = {code}\ng = [[{d} if v == one else v for v in row] for row in g]",
+                    f"make {which} {named(d)}",
+                    3.0,
+                )
+                yield Step(
+                    f"one = {code}\ng = [[{d} if v not in (0, one) else v for v in row] for row in g]",
+                    f"make all colours but {which} {named(d)}",
+                    3.2,
+                )
+    yield Step(
+        "a, b = most(g), least(g)\ng = [[b if v == a else a if v == b else v for v in row] for row in g]",
+        "swap the most and the least frequent colour",
+        3.2,
+    )
+    yield Step(
+        "back = commonest(g)\ng = [[0 if v == back else v for v in row] for row in g]",
+        "make the most frequent of all colours black (0)",
+        3.0,
+    )
+    yield Step(
+        "one = most(g)\ng = [[0 if v else one for v in row] for row in g]",
+        "swap black (0) and the colour of the grid",
+        3.0,
+    )
+    if facts.fits:
+        for d in facts.paints[:3]:
+            yield _each(f"{d} if v else 0", f"make every coloured cell {named(d)}", 2.7)
+            yield _each(f"v or {d}", f"make the background {named(d)}", 2.7)
+            yield _each(f"0 if v else {d}", f"swap black (0) and coloured cells, {named(d)}", 2.9)
+
+
+def _map(facts: Facts) -> Iterator[Step]:
+    """The function of a cell's colour that makes the outputs, where there is one."""
+    table: dict[int, int] = {}
+    for here, out in zip(facts.grids, facts.goal.outputs, strict=True):
+        for row, made in zip(here, out, strict=True):
+            for v, o in zip(row, made, strict=True):
+                if table.setdefault(v, o) != o:
+                    return
+    changed = {v: o for v, o in sorted(table.items()) if v != o}
+    if not changed or len(set(table.values())) < 2:
+        return
+    price = 2.5 + 0.5 * (len(changed) - 1)
+    coloured = {o for v, o in table.items() if v}
+    if len(coloured) == 1 and table.get(0, 0) == 0:
+        (k,) = coloured
+        if k and len(table) > 2:
+            yield _each(f"{k} if v else 0", f"make every coloured cell {named(k)}", 2.6)
+    if len(changed) == 1:
+        ((a, b),) = changed.items()
+        yield _each(f"{b} if v == {a} else v", f"make the {named(a)} cells {named(b)}", price)
+        return
+    if len(changed) == 2 and all(changed.get(o) == v for v, o in changed.items()):
+        a, b = changed
+        swap = f"{b} if v == {a} else {a} if v == {b} else v"
+        yield _each(swap, f"swap {named(a)} and {named(b)}", 2.6)
+        return
+    ends = set(changed.values())
+    if len(ends) == 1:
+        (k,) = ends
+        gone = ", ".join(map(str, changed))
+        said = " and ".join(map(named, changed))
+        yield _each(f"{k} if v in ({gone}) else v", f"make the {said} cells {named(k)}", price)
+        return
+    shifts = {(o - v) % 10 for v, o in table.items()}
+    if len(shifts) == 1 and len(table) > 2:
+        (k,) = shifts
+        yield _each(f"(v + {k}) % 10", f"add {k} to every colour, from 9 on to 0", 3.0)
+    text = "{" + ", ".join(f"{v}: {o}" for v, o in changed.items()) + "}"
+    said = ", ".join(f"{named(v)} {named(o)}" for v, o in changed.items())
+    yield Step(
+        f"other = {text}\ng = [[other.get(v, v) for v in row] for row in g]",
+        f"make other colours: {said}",
+        price,
+    )

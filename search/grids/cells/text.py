@@ -1,0 +1,168 @@
+"""How a rule of a cell is written: as Python that people would write, and as a phrase."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .features import Term, context
+
+WIDE = 92  # characters of a line of a step: it stands in a function, perhaps in a loop
+_BREAKS = (" for ", " if ", " else ", " and ", " or ", " + ")
+
+
+class Condition(NamedTuple):
+    text: str
+    says: str
+    no_text: str  # where it does not hold
+    no_says: str
+    cost: float
+    term: Term
+
+    def denied(self) -> Condition:
+        return Condition(self.no_text, self.no_says, self.text, self.says, self.cost, self.term)
+
+
+class Colour(NamedTuple):
+    text: str
+    says: str
+    cost: float
+    term: Term | None
+
+
+class _Case(NamedTuple):
+    """A clause as it is written."""
+
+    test: str
+    says: str
+    colour: Colour
+
+
+def written(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) -> tuple[str, str]:
+    """Code and phrase."""
+    terms = [c.term for conditions, _ in clauses for c in conditions]
+    terms += [colour.term for _, colour in (*clauses, ((), other)) if colour.term]
+    lines = context(terms)
+    if len(clauses) == 1 and clauses[0][1].text == "v" and len(clauses[0][0]) == 1:
+        clauses, other = [([clauses[0][0][0].denied()], other)], clauses[0][1]
+    cases = _cases(clauses, other)
+    said = [f"{case.colour.says} if {case.says}" for case in cases]
+    says = f"colour each cell {', '.join([*said, 'else ' + other.says]) if said else other.says}"
+    if len(cases) < 2:
+        value = (
+            f"{cases[0].colour.text} if {cases[0].test} else {other.text}" if cases else other.text
+        )
+        row = "row" if not re.search(r"\bi\b", value) else "i, row"
+        cell = "v" if not re.search(r"\bj\b", value) else "j, v"
+        over = "for v in row" if cell == "v" else "for j, v in enumerate(row)"
+        rows = "for row in g" if row == "row" else "for i, row in enumerate(g)"
+        short = f"g = [[{value} {over}] {rows}]"
+        if len(short) <= WIDE:
+            return _joined([*lines, short]), says
+    lines += ["out = [list(row) for row in g]", "for i, row in enumerate(g):"]
+    lines += ["    for j, v in enumerate(row):"]
+    word = "if"
+    for case in cases:
+        lines += [f"        {word} {case.test}:", f"            out[i][j] = {case.colour.text}"]
+        word = "elif"
+    if other.text != "v":
+        inner = "            " if cases else "        "
+        lines += ["        else:"] * bool(cases) + [f"{inner}out[i][j] = {other.text}"]
+    return _joined([*lines, "g = out"]), says
+
+
+def _cases(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) -> list[_Case]:
+    """Clauses as people put them: "or" between those of one colour, "and not" instead of a first
+    one with the colour of the rest."""
+    cases: list[_Case] = []
+    for conditions, colour in clauses:
+        test = " and ".join(
+            _bracketed(c.text) if len(conditions) > 1 else c.text for c in conditions
+        )
+        says = " and ".join(c.says for c in conditions)
+        if cases and cases[-1].colour == colour:
+            before = cases.pop()
+            test, says = f"{before.test} or {test}", f"{before.says} or {says}"
+        cases.append(_Case(test, says, colour))
+    if len(cases) == 2 and cases[0].colour == other and len(clauses) == 2:
+        (first, *more), _ = clauses[0]
+        if not more:
+            test = f"{_bracketed(first.no_text)} and {_bracketed(cases[1].test)}"
+            return [_Case(test, f"{first.no_says} and {cases[1].says}", cases[1].colour)]
+    return cases
+
+
+def _bracketed(text: str) -> str:
+    """As a part of an "and"."""
+    return f"({text})" if len(_parts(text, (" or ", " if "))) > 1 else text
+
+
+def _joined(lines: list[str]) -> str:
+    return "\n".join(part for line in lines for part in wrapped(line))
+
+
+def wrapped(line: str) -> list[str]:
+    """A line of a step on several, where it is too long."""
+    if len(line) <= WIDE:
+        return [line]
+    space = line[: len(line) - len(line.lstrip())]
+    text = line.strip()
+    cut = re.match(r"(?:(?:el)?if |[a-z_\[\]]+ = )", text)
+    opening = cut.group() if cut else ""
+    rest = text[len(opening) :]
+    colon = ":" if opening.endswith("if ") else ""
+    rest = rest.removesuffix(colon)
+    if rest.startswith("not (") and _closed(rest[4:]):
+        opening, rest = opening + "not ", rest[4:]
+    if _closed(rest):
+        opening, rest, closing = opening + rest[0], rest[1:-1], rest[-1] + colon
+    else:
+        opening, closing = opening + "(", ")" + colon
+    inner = [space + "    " + part for part in _parts(rest)]
+    return [
+        space + opening,
+        *(part for one in inner for part in wrapped_part(one)),
+        space + closing,
+    ]
+
+
+def wrapped_part(line: str) -> list[str]:
+    """A piece of an expression that may be too long itself: broken in its first long bracket."""
+    at = next((k for k, c in enumerate(line) if c in "([{" and _end(line, k) - k > 30), None)
+    if len(line) <= WIDE or at is None:
+        return [line]
+    space = line[: len(line) - len(line.lstrip())]
+    end = _end(line, at)
+    inner = [space + "    " + part for part in _parts(line[at + 1 : end])]
+    return [
+        line[: at + 1],
+        *(part for one in inner for part in wrapped_part(one)),
+        space + line[end:],
+    ]
+
+
+def _end(text: str, start: int) -> int:
+    """Where the bracket closes that opens at start."""
+    depth = 0
+    for k in range(start, len(text)):
+        depth += (text[k] in "([{") - (text[k] in ")]}")
+        if not depth:
+            return k
+    return start
+
+
+def _closed(text: str) -> bool:
+    """Whether one pair of brackets holds all of it."""
+    return text[:1] in tuple("([{") and _end(text, 0) == len(text) - 1
+
+
+def _parts(text: str, words: tuple[str, ...] = _BREAKS) -> list[str]:
+    """Cut before the words that join, outside of brackets."""
+    depth, at, parts = 0, 0, []
+    for k, c in enumerate(text):
+        depth += (c in "([{") - (c in ")]}")
+        if not depth and k > at and any(text.startswith(word, k) for word in words):
+            parts.append(text[at:k])
+            at = k + 1
+    return [*parts, text[at:]]

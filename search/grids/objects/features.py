@@ -1,0 +1,303 @@
+"""What can be said of objects: ways to see them in grids, and conditions and numbers of each.
+
+The texts are over `g`, `o` (one object: a list of cells) and `many` (all objects of the grid); they
+run here and in answers alike. What compares an object with the others is computed with numpy here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...budget import Budget
+from ..grammar import FAILURES, Grids, named
+from ..helpers import HELPERS
+
+Bools = NDArray[np.bool_]
+Objects = list[list[tuple[int, int]]]
+
+MOST = 160  # objects in one grid
+
+
+class View(NamedTuple):
+    """text: the objects of `g`. one, several: what they are called."""
+
+    text: str
+    one: str
+    several: str
+    cost: float
+
+
+VIEWS = (
+    View("objects(g, True, False)", "object", "objects", 0.0),
+    View("objects(g, True, True)", "object (diagonals count)", "objects (diagonals count)", 0.2),
+    View("objects(g, False, True)", "object of any colours", "objects of any colours", 0.3),
+    View("objects(g, False, False)", "object of any colours", "objects of any colours", 0.5),
+    View("regions(g)", "empty region", "empty regions", 0.4),
+    View("layers(g)", "colour", "colours", 0.5),
+    View("pixels(g)", "cell", "cells", 0.1),
+    View("row_cells(g)", "row", "rows", 0.5),
+    View("column_cells(g)", "column", "columns", 0.5),
+)
+
+
+class Number(NamedTuple):
+    """text: a number of an object `@`. compared: by its greatest and least, and thresholds."""
+
+    text: str
+    says: str
+    cost: float
+    compared: bool = True
+
+
+NUMBERS = (
+    Number("len(@)", "size", 0.0),
+    Number("tint(g, @)", "colour", 0.0, False),
+    Number("height(@)", "height", 0.3),
+    Number("width(@)", "width", 0.3),
+    Number("len(holes(@))", "number of holes", 0.3),
+    Number("len({g[i][j] for i, j in @})", "number of colours", 0.3),
+    Number("min(i for i, _ in @)", "topmost row", 0.5),
+    Number("min(j for _, j in @)", "leftmost column", 0.5),
+    Number("len(gaps(@))", "number of gaps in its box", 0.6),
+)
+TRUTHS = (
+    ("at_border(g, o)", "that touches the border", "that does not touch the border", 1.0),
+    ("not gaps(o)", "that fills its box", "that does not fill its box", 1.1),
+    ("height(o) == width(o)", "that is as high as wide", "that is not as high as wide", 1.3),
+    ("height(o) > width(o)", "that is higher than wide", "that is not higher than wide", 1.3),
+    ("height(o) < width(o)", "that is wider than high", "that is not wider than high", 1.3),
+    ("1 in (height(o), width(o))", "that is a line", "that is no line", 1.2),
+    ("alone(g, o) == alone(g, o)[::-1]", "that is symmetric from top to bottom", "that is not symmetric from top to bottom", 1.5),
+    ("alone(g, o) == [row[::-1] for row in alone(g, o)]", "that is symmetric from left to right", "that is not symmetric from left to right", 1.4),
+)  # fmt: skip
+
+
+class Condition(NamedTuple):
+    """text is empty where every object meets it. says: a clause after a noun, with a space before."""
+
+    text: str
+    says: str
+    cost: float
+
+
+ALWAYS = Condition("", "", 0.0)
+
+
+def every(view: View, condition: Condition) -> str:
+    """Those objects of a view, as a noun."""
+    of_colour = re.fullmatch(r" of colour (\w+ \(\d\))", condition.says)
+    if view.one == "colour":
+        if of_colour:
+            return f"every {of_colour[1]} cell"
+        return "every cell" if not condition.text else f"every cell of a colour{condition.says}"
+    return f"every {of_colour[1]} {view.one}" if of_colour else f"every {view.one}{condition.says}"
+
+
+class Value(NamedTuple):
+    """A colour of an object, as text."""
+
+    text: str
+    says: str
+    cost: float
+
+
+@lru_cache(maxsize=1)
+def _names() -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    for text in HELPERS.values():
+        exec(compile(text, "<helper>", "exec"), names)
+    return names
+
+
+@lru_cache(maxsize=4000)
+def compiled(text: str, arguments: str = "g, o, many") -> Callable[..., Any]:
+    """An expression as a function."""
+    made: Callable[..., Any] = eval(f"lambda {arguments}: {text}", _names())
+    return made
+
+
+class Seen:
+    """All objects of one view of some grids in one row, and what holds of each.
+
+    objects: of each grid; of: the grid of each object; flat: all objects.
+    """
+
+    def __init__(self, view: View, grids: Grids) -> None:
+        self.view, self.grids = view, grids
+        look = compiled(view.text, "g")
+        self.objects: list[Objects] = [look(g) for g in grids]
+        self.flat = [o for many in self.objects for o in many]
+        self.of = np.repeat(np.arange(len(grids)), list(map(len, self.objects)))
+        self.cells = sum(map(len, self.flat))
+        self._values: dict[str, list[Any] | None] = {}
+        self._conditions: tuple[list[Condition], Bools] | None = None
+
+    @property
+    def usable(self) -> bool:
+        return all(0 < len(many) <= MOST for many in self.objects)
+
+    def values(self, text: str) -> list[Any] | None:
+        """An expression of each object; None where it fails on one."""
+        if text not in self._values:
+            made = compiled(text.replace("@", "o"))
+            try:
+                self._values[text] = [
+                    made(g, o, many)
+                    for g, many in zip(self.grids, self.objects, strict=True)
+                    for o in many
+                ]
+            except FAILURES:
+                self._values[text] = None
+        return self._values[text]
+
+    def charge(self, budget: Budget) -> bool:
+        """What its conditions cost; False where nothing is left."""
+        return budget.charge(0.4 * self.cells + 2.0 * len(self.flat) + 5.0)
+
+    def conditions(self) -> tuple[list[Condition], Bools]:
+        """All conditions (ALWAYS first, cheapest of equal ones), and (conditions, objects)."""
+        if self._conditions is None:
+            unlike: dict[bytes, list[Condition]] = {}
+            rows: dict[bytes, Bools] = {}
+            for condition, row in self._all():
+                at = row.tobytes()
+                if row.any():
+                    unlike.setdefault(at, []).append(condition)
+                    rows[at] = row
+            chosen: list[Condition] = []
+            matrix: list[Bools] = []
+            for at, alike in unlike.items():
+                alike.sort(key=lambda condition: condition.cost)
+                chosen += alike[:6]
+                matrix += [rows[at]] * len(alike[:6])
+            order = sorted(range(len(chosen)), key=lambda k: chosen[k].cost)
+            self._conditions = (
+                [chosen[k] for k in order],
+                np.array([matrix[k] for k in order], bool).reshape(len(order), len(self.flat)),
+            )
+        return self._conditions
+
+    def _all(self) -> Iterator[tuple[Condition, Bools]]:
+        yield ALWAYS, np.ones(len(self.flat), bool)
+        for number in NUMBERS:
+            values = self.values(number.text)
+            if values is not None and len(set(values)) > 1:
+                yield from self._of_number(number, np.array(values))
+        for text, says, negated, cost in TRUTHS:
+            yield from _both(text, says, negated, cost, self.values(text))
+        forms = self.values("tuple(form(o))")
+        if forms is not None:
+            for row, text, says in (
+                (self._alone(forms), "sum(form(x) == form(o) for x in many) == 1", "unique"),
+                (~self._alone(forms), "sum(form(x) == form(o) for x in many) > 1", "not unique"),
+            ):
+                yield Condition(text, f" whose shape is {says}", 1.3), row
+            yield from self._like_a_key(forms)
+        for name, noun in (("beside", "touches"), ("within", "has in its box")):
+            sets = self.values(f"frozenset({name}(g, o))")
+            if sets is None:
+                continue
+            for colour in sorted({v for one in sets for v in one}):
+                says = f"{noun} {named(colour)}"
+                negated = f"that does not {'touch' if name == 'beside' else 'have in its box'} {named(colour)}"  # fmt: skip
+                held = [colour in one for one in sets]
+                yield from _both(f"{colour} in {name}(g, o)", f"that {says}", negated, 1.5, held)
+
+    def _like_a_key(self, forms: list[Any]) -> Iterator[tuple[Condition, Bools]]:
+        """What objects share with one that stands out: the shape of one of a colour that all grids
+        have, the colour of a smaller one."""
+        tints = self.values("tint(g, @)") or []
+        held = [{tints[n] for n in np.flatnonzero(self.of == k)} for k in range(len(self.grids))]
+        grids = self.of.tolist()
+        for colour in sorted(set.intersection(*held)):
+            keys = {(k, f) for k, f, t in zip(grids, forms, tints, strict=True) if t == colour}
+            row = np.array([one in keys for one in zip(grids, forms, strict=True)], bool)
+            text = f"any(tint(g, x) == {colour} and form(x) == form(o) for x in many)"
+            says = f"has the shape of a {named(colour)} one"
+            yield Condition(text, f" that {says}", 1.7), row
+            yield Condition(f"not {text}", f" that never {says}", 2.0), ~row
+        least: dict[tuple[int, int], int] = {}
+        for one, o in zip(zip(grids, tints, strict=True), self.flat, strict=True):
+            least[one] = min(len(o), least.get(one, len(o)))
+        row = np.array([least[one] < len(o) for one, o in zip(zip(grids, tints, strict=True), self.flat, strict=True)], bool)  # fmt: skip
+        text = "any(len(x) < len(o) and tint(g, x) == tint(g, o) for x in many)"
+        yield Condition(text, " that has a smaller one of its colour", 1.6), row
+        yield Condition(f"not {text}", " that has no smaller one of its colour", 1.9), ~row
+
+    def _alone(self, values: list[Any]) -> Bools:
+        """Which objects have a value that no other of their grid has."""
+        paired = list(zip(self.of.tolist(), values, strict=True))
+        counts: dict[Any, int] = {}
+        for one in paired:
+            counts[one] = counts.get(one, 0) + 1
+        return np.array([counts[one] == 1 for one in paired], bool)
+
+    def _of_number(self, number: Number, values: NDArray[Any]) -> Iterator[tuple[Condition, Bools]]:
+        of_o, of_x = number.text.replace("@", "o"), number.text.replace("@", "x")
+        name = number.says
+        for k in sorted(set(values.tolist()))[:12]:
+            is_colour = name == "colour"
+            said = f" of colour {named(k)}" if is_colour else f" of {name} {k}"
+            cost = number.cost + (0.8 if is_colour else 1.5)
+            yield Condition(f"{of_o} == {k}", said, cost), values == k
+            other = f" that is not {named(k)}" if is_colour else f" of another {name} than {k}"
+            yield Condition(f"{of_o} != {k}", other, cost + 0.4), values != k
+        alone = self._alone(values.tolist())
+        for row, text, says in ((alone, "== 1", "unique"), (~alone, "> 1", "not unique")):
+            counted = f"sum({of_x} == {of_o} for x in many) {text}"
+            yield Condition(counted, f" whose {name} is {says}", number.cost + 1.3), row
+        if not number.compared:
+            return
+        for k in sorted(set(values.tolist()))[1:9]:
+            said = f" of {name} {k} or more"
+            yield Condition(f"{of_o} >= {k}", said, number.cost + 1.8), values >= k
+            said = f" of {name} below {k}"
+            yield Condition(f"{of_o} < {k}", said, number.cost + 1.8), values < k
+        even = values % 2 == 0
+        yield Condition(f"{of_o} % 2 == 0", f" of even {name}", number.cost + 2.0), even
+        yield Condition(f"{of_o} % 2 == 1", f" of odd {name}", number.cost + 2.0), ~even
+        for pick, says in (("max", "greatest"), ("min", "least")):
+            extreme = np.array([
+                getattr(values[self.of == k], pick)() if (self.of == k).any() else 0
+                for k in range(len(self.grids))
+            ])  # fmt: skip
+            row = values == extreme[self.of]
+            text = f"{pick}({of_x} for x in many)"
+            cost = number.cost + 0.9
+            yield Condition(f"{of_o} == {text}", f" of the {says} {name}", cost), row
+            said = f" that is not of the {says} {name}"
+            yield Condition(f"{of_o} != {text}", said, cost + 0.4), ~row
+
+
+def _both(
+    text: str, says: str, negated: str, cost: float, values: list[Any] | None
+) -> Iterator[tuple[Condition, Bools]]:
+    if values is None:
+        return
+    row = np.array([bool(v) for v in values], bool)
+    yield Condition(text, f" {says}", cost), row
+    opposite = text[4:] if text.startswith("not ") else f"not {text}"
+    if " == " in text or " > " in text or " < " in text:
+        for sign, other in ((" == ", " != "), (" > ", " <= "), (" < ", " >= ")):
+            if sign in text:
+                opposite = text.replace(sign, other, 1)
+    elif " in " in text:
+        opposite = text.replace(" in ", " not in ", 1)
+    yield Condition(opposite, f" {negated}", cost + 0.3), ~row
+
+
+@lru_cache(maxsize=400)
+def _seen(view: View, key: tuple[Any, ...]) -> Seen:
+    return Seen(view, tuple([list(row) for row in g] for g in key))
+
+
+def seen(view: View, grids: Grids) -> Seen | None:
+    """None where a grid has no object in this view, or too many."""
+    found = _seen(view, tuple(tuple(map(tuple, g)) for g in grids))
+    return found if found.usable else None

@@ -1,0 +1,337 @@
+"""Finders on objects that leave the grid's size: for each object, if …, paint cells that belong to
+it (itself, its box, its holes, what surrounds it, lines from it). Found by what the outputs ask of
+each object; every step is run on all pairs before it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...budget import Budget
+from ..goal import Goal, State
+from ..grammar import Step, apply
+from .features import VIEWS, Seen, View, every, seen
+from .rules import PLAIN, Clause, Rule, constants, rules
+
+GIVEN = 12  # steps of one view
+PARTIAL = 40  # rules that explain a part of what has changed, and are put together in pairs
+LARGE = 0.25  # share of what has changed that the first of two rules explains, where one hides the other
+ALIKE = 4  # rules that explain the same, and are put together with others
+FOLLOWED = 2  # of them, after which a second rule is looked for
+SIMPLE = 1.6  # price of their conditions, at most
+
+
+class Area(NamedTuple):
+    """text: cells that belong to an object `o`. over: paints what is not empty, too."""
+
+    text: str
+    says: str
+    cost: float
+    over: bool = False
+
+
+_WAYS = (
+    ("[(0, 1)]", "to the right"),
+    ("[(0, -1)]", "to the left"),
+    ("[(1, 0)]", "downwards"),
+    ("[(-1, 0)]", "upwards"),
+    ("[(0, 1), (0, -1)]", "to the left and right"),
+    ("[(1, 0), (-1, 0)]", "up and down"),
+    ("[(0, 1), (0, -1), (1, 0), (-1, 0)]", "in the four straight directions"),
+    ("[(1, 1), (-1, -1)]", "down right and up left"),
+    ("[(1, -1), (-1, 1)]", "down left and up right"),
+    ("[(1, 1), (1, -1), (-1, 1), (-1, -1)]", "along both diagonals"),
+    ("[(1, 1)]", "down right"),
+    ("[(1, -1)]", "down left"),
+    ("[(-1, 1)]", "up right"),
+    ("[(-1, -1)]", "up left"),
+)
+_RAYS = tuple(
+    Area(f"rays(g, o, {ways}, {through})", f"the {'cells' if through else 'free cells'} {says} of", 0.9 + 0.2 * (k > 5))
+    for k, (ways, says) in enumerate(_WAYS)
+    for through in (False, True)
+)  # fmt: skip
+AREAS = (
+    Area("o", "", 0.0, True),
+    Area("shut_in(o)", "the holes of", 0.5),
+    Area("shut_in(o)", "the holes of", 0.7, True),
+    Area("gaps(o)", "the empty cells in the box of", 0.6),
+    Area("gaps(o)", "the rest of the box of", 0.8, True),
+    Area("halo(g, o)", "the empty cells around", 0.7),
+    Area("sides(g, o)", "the empty cells beside", 0.8),
+    *(
+        Area(f"[p for p in halo(g, o) if {test}]", f"the empty cells around the {end} of", 1.0)
+        for test, end in (
+            ("p[0] <= o[0][0]", "top"),
+            ("p[0] >= max(o)[0]", "bottom"),
+            ("p[1] <= min(j for _, j in o)", "left end"),
+            ("p[1] >= max(j for _, j in o)", "right end"),
+        )
+    ),
+    Area("frame(g, o)", "the ring around the box of", 0.9),
+    Area("edges(o)", "the empty cells on the edge of the box of", 0.9),
+    Area(
+        "bridges(g, o, [(0, 1), (0, -1)])",
+        "the cells to the left and right, up to an obstacle, of",
+        1.2,
+    ),
+    Area(
+        "bridges(g, o, [(1, 0), (-1, 0)])", "the cells above and below, up to an obstacle, of", 1.2
+    ),
+    Area(
+        "bridges(g, o, [(0, 1), (0, -1), (1, 0), (-1, 0)])",
+        "the straight way to what it faces from",
+        1.2,
+    ),
+    Area("core(o)", "the inner cells of", 0.8, True),
+    Area("rim(o)", "the outer cells of", 0.8, True),
+    Area("corners(o)", "the corners of", 0.9, True),
+    Area("middle(o)", "the middle of the box of", 1.0, True),
+    *_RAYS,
+)
+ONLY_ITSELF = ("pixels(g)", "row_cells(g)", "column_cells(g)")
+
+
+def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """For each object: if …: these cells of it get this colour."""
+    yield from _painted(state, goal, budget, in_turn=False)
+
+
+def paint_in_turn(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """Two such rules, of which the second sees what the first has painted."""
+    if not state.program.steps:
+        yield from _painted(state, goal, budget, in_turn=True)
+
+
+def _painted(state: State, goal: Goal, budget: Budget, in_turn: bool) -> Iterator[Step]:
+    if not goal.has_shapes(state.grids):
+        return
+    before = [np.array(g, dtype=np.int64) for g in state.grids]
+    after = [np.array(g, dtype=np.int64) for g in goal.outputs]
+    changed = [a != b for a, b in zip(before, after, strict=True)]
+    if not any(c.any() for c in changed):
+        return
+    told: set[str] = set()
+    partial: list[Partial] = []
+    solved = False
+    for view in VIEWS:
+        look = seen(view, state.grids)
+        if look is None:
+            continue
+        if not look.charge(budget):
+            return
+        given = 0
+        for area in AREAS:
+            if view.text in ONLY_ITSELF and not (
+                area.text == "o" or area in _RAYS or "bridges" in area.text
+            ):
+                continue
+            if area in _RAYS and view.text.startswith(("row", "column", "layers", "regions")):
+                continue
+            if not budget.charge(0.05 * look.cells + 0.5 * len(look.flat) + 1.0):
+                return
+            asked = _asked(look, area, before, after, changed)
+            if asked is None:
+                continue
+            must, wanted, whole = asked
+            if not whole:
+                partial += _partial(look, view, area, must, wanted, changed, goal.made_colours)
+                continue
+            for rule in rules(look, must, wanted, goal.made_colours):
+                step = written(view, area, rule)
+                if step.code in told:
+                    continue
+                told.add(step.code)
+                budget.charge(50.0 + goal.cells / 2 / Budget.CELLS)
+                if apply(step, state.grids) == goal.outputs:
+                    yield step
+                    solved = True
+                    given += 1
+                if given == GIVEN or not budget.left:
+                    break
+    if not solved:
+        pairs = list(_paired(partial, changed, state, goal, budget))
+        yield from pairs
+        if in_turn and not pairs:
+            least = LARGE * sum(int(c.sum()) for c in changed)
+            large = [one for one in partial if len(one.explains) >= least]
+            yield from _in_turn(large, state, goal, budget)
+
+
+def _in_turn(partial: list[Partial], state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """A rule that explains much, then another that sees what the first has painted."""
+    partial = sorted(partial, key=lambda one: (-len(one.explains), one.step.cost))
+    done: set[frozenset[tuple[int, int, int]]] = set()
+    for one in partial:
+        if len(done) == FOLLOWED or not budget.left:
+            return
+        if one.explains in done:
+            continue
+        done.add(one.explains)
+        grids = apply(one.step, state.grids)
+        if grids is None:
+            continue
+        for then in paint(State(grids, state.program.then(one.step)), goal, budget):
+            yield Step(
+                f"{one.step.code}\n{then.code}",
+                f"{one.step.says}, then {then.says}",
+                one.step.cost + then.cost,
+            )
+
+
+class Partial(NamedTuple):
+    """A rule that paints nothing wrong, and the changed cells of all grids that it explains."""
+
+    step: Step
+    explains: frozenset[tuple[int, int, int]]
+
+
+def _partial(
+    look: Seen,
+    view: View,
+    area: Area,
+    must: NDArray[np.bool_],
+    wanted: NDArray[np.int64],
+    changed: list[NDArray[np.bool_]],
+    colours: list[int],
+) -> Iterator[Partial]:
+    """The plainest rules for each set of objects that they can be about."""
+    cells = look.values(area.text)
+    conditions, holds = look.conditions()
+    if cells is None:
+        return
+    done: dict[bytes, int] = {}
+    for value in [*constants(colours), *PLAIN]:
+        given = look.values(value.text)
+        if given is None:
+            continue
+        allowed = (np.array(given) == wanted) | (wanted == -2)
+        for k in np.flatnonzero((~holds | allowed).all(axis=1) & (holds & must).any(axis=1)):
+            if conditions[k].cost > SIMPLE or (holds[k] & must).sum() < 2:
+                continue
+            alike = done.get(holds[k].tobytes(), 0)
+            if alike == ALIKE:
+                continue
+            done[holds[k].tobytes()] = alike + 1
+            explained = frozenset(
+                (int(look.of[n]), *p)
+                for n in np.flatnonzero(holds[k])
+                for p in cells[n]
+                if changed[look.of[n]][p]
+            )
+            yield Partial(written(view, area, Rule((Clause(conditions[k], value),))), explained)
+
+
+def _paired(
+    partial: list[Partial],
+    changed: list[NDArray[np.bool_]],
+    state: State,
+    goal: Goal,
+    budget: Budget,
+) -> Iterator[Step]:
+    """Two rules, one after the other, that explain all changed cells between them."""
+    wide = sum(int(c.sum()) for c in changed)
+    partial = sorted(partial, key=lambda one: (one.step.cost, -len(one.explains)))
+    best: dict[frozenset[tuple[int, int, int]], list[Partial]] = {}
+    for one in partial:
+        best.setdefault(one.explains, []).append(one)
+    first_ones = [alike[0] for alike in best.values()]
+    kept = sorted(first_ones, key=lambda one: one.step.cost - 4.0 * len(one.explains) / wide)
+    kept = kept[:PARTIAL]
+    budget.charge(0.5 * len(kept) ** 2)
+    pairs = [
+        (a.step.cost + b.step.cost, n, m)
+        for n, a in enumerate(kept)
+        for m, b in enumerate(kept)
+        if n != m and len(a.explains | b.explains) == wide
+    ]
+    given = 0
+    for _, n, m in sorted(pairs)[:16]:
+        alike = [best[kept[k].explains][:ALIKE] for k in (n, m)]
+        for first, second in ((a.step, b.step) for a in alike[0] for b in alike[1]):
+            both = Step(
+                f"{first.code}\n{second.code}",
+                f"{first.says}, then {second.says}",
+                first.cost + second.cost,
+            )
+            if not budget.charge(50.0 + goal.cells / 2 / Budget.CELLS) or given == GIVEN:
+                return
+            if apply(both, state.grids) != goal.outputs:
+                break  # so do those that explain the same
+            yield both
+            given += 1
+
+
+def _asked(
+    look: Seen,
+    area: Area,
+    before: list[NDArray[np.int64]],
+    after: list[NDArray[np.int64]],
+    changed: list[NDArray[np.bool_]],
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], bool] | None:
+    """For each object whether it must be painted, and the colour it may be; and whether all changed
+    cells belong to an object. None where none does."""
+    cells = look.values(area.text)
+    if cells is None:
+        return None
+    left = [c.copy() for c in changed]
+    must = np.zeros(len(cells), bool)
+    wanted = np.full(len(cells), -2, dtype=np.int64)
+    for k, own in enumerate(cells):
+        grid = look.of[k]
+        old, new = before[grid], after[grid]
+        if not area.over:
+            own = [p for p in own if not old[p]]
+        if not own:
+            continue
+        index = tuple(np.array(own).T)
+        made = new[index]
+        if not (made == made[0]).all():  # what has changed there belongs to another, or to none
+            wanted[k] = -1
+            continue
+        wanted[k] = made[0]
+        must[k] = changed[grid][index].any()
+        left[grid][index] = False
+    if not must.any():
+        return None
+    return must, wanted, not any(one.any() for one in left)
+
+
+def written(view: View, area: Area, rule: Rule) -> Step:
+    test = "" if area.over else "if not g[i][j]"
+    uses_many = any("many" in part for c in rule.clauses for part in (c.condition.text, c.value.text))  # fmt: skip
+    lines = ["r = [row[:] for row in g]"]
+    if uses_many:
+        lines.append(f"many = {view.text}")
+    lines.append(f"for o in {'many' if uses_many else view.text}:")
+    told = []
+    for k, (condition, value) in enumerate(rule.clauses):
+        depth = 1
+        if condition.text:
+            lines.append(f"    {'el' if k else ''}if {condition.text}:")
+            depth = 2
+        elif k:
+            lines.append("    else:")
+            depth = 2
+        pad = "    " * depth
+        colour = value.text
+        if len(colour) > 3:
+            lines.append(f"{pad}colour = {colour}")
+            colour = "colour"
+        lines.append(f"{pad}for i, j in {area.text}:")
+        if test:
+            lines.append(f"{pad}    {test}:")
+            pad += "    "
+        lines.append(f"{pad}    r[i][j] = {colour}")
+        verb = "recolour" if area.text == "o" else "paint"
+        target = f"{area.says} " if area.says else ""
+        noun = every(view, condition) if condition.text or not k else "every other"
+        told.append(f"{verb} {target}{noun} {'with ' if area.says else ''}{value.says}")
+    lines.append("g = r")
+    return Step("\n".join(lines), " and ".join(told), 1.6 + view.cost + area.cost + rule.cost)
+
+
+FINDERS = ((2.0, paint), (3.2, paint_in_turn))

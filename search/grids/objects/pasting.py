@@ -1,0 +1,99 @@
+"""A finder of copies at markers: the largest object, or that of most colours, appears at every other
+object, which marks a place of it: its middle, or a corner of its box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from ...budget import Budget
+from ..goal import Goal, State
+from ..grammar import Step, apply
+from .features import compiled
+from .stamping import loses
+
+MOST = 30  # objects of a grid
+CELLS = 150  # of the object that is copied, at most
+
+_VIEWS = (
+    ("objects(g, False, True)", 0.0),
+    ("objects(g, True, True)", 0.1),
+    ("objects(g, True, False)", 0.2),
+)
+_CHOSEN = (
+    ("max(many, key=len)", "the largest object", 0.0),
+    (
+        "max(many, key=lambda o: hues(g, o))",
+        "the object of most colours",
+        0.2,
+    ),
+)
+_MARKS = (
+    ("x != o", "every other object", 0.0),
+    ("len(x) == 1", "every single cell", 0.1),
+)
+# Row and column of the template's box (a, b, c, d) that come to lie on those of a marker's.
+_ANCHORS = (
+    ("(s + u - a - c) // 2, (t + v - b - d) // 2", "its middle there", 0.0),
+    ("s - a, t - b", "its upper left corner there", 0.3),
+    ("s - a, v - d", "its upper right corner there", 0.4),
+    ("u - c, t - b", "its lower left corner there", 0.4),
+    ("u - c, v - d", "its lower right corner there", 0.4),
+    ("u - c, (t + v - b - d) // 2", "the middle of its lower edge there", 0.4),
+    ("s - a, (t + v - b - d) // 2", "the middle of its upper edge there", 0.4),
+    ("u - a, (t + v - b - d) // 2", "right below it", 0.4),
+    ("s - c, (t + v - b - d) // 2", "right above it", 0.4),
+)
+_RESTS = (
+    ("r = [row[:] for row in g]", "", 0.0),
+    (
+        "r = [row[:] for row in g]\nfor i, j in o:\n    r[i][j] = 0",
+        ", and wipe it out",
+        0.2,
+    ),
+    ("r = [[0] * len(row) for row in g]", ", and wipe out all else", 0.3),
+)
+_COLOURS = (("g[i][j]", "", 0.0), ("tint(g, x)", " in the colour of that", 0.2))
+
+
+def paste(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """A finder (search.py)."""
+    if len(state.program.steps) > 1 or not goal.has_shapes(state.grids):
+        return
+    rests = _RESTS if loses(state, goal) else _RESTS[:1]
+    for (view, dear), chosen in product(_VIEWS, _CHOSEN):
+        found = [compiled(view, "g")(g) for g in state.grids]
+        if not budget.charge(3.0 + goal.cells / 16):
+            return
+        if any(not 2 <= len(many) <= MOST for many in found):
+            continue
+        if any(not 1 < max(map(len, many)) <= CELLS for many in found):
+            continue
+        for marks, anchor, rest, colour in product(_MARKS, _ANCHORS, rests, _COLOURS):
+            code = (
+                f"many = {view}\n"
+                f"o = {chosen[0]}\n"
+                f"{rest[0]}\n"
+                "a, b, c, d = box(o)\n"
+                "for x in many:\n"
+                f"    if {marks[0]}:\n"
+                "        s, t, u, v = box(x)\n"
+                f"        p, q = {anchor[0]}\n"
+                "        for i, j in o:\n"
+                "            if 0 <= i + p < len(g) and 0 <= j + q < len(g[0]):\n"
+                f"                r[i + p][j + q] = {colour[0]}\n"
+                "g = r"
+            )
+            says = f"copy {chosen[1]}{colour[1]} to {marks[1]}, {anchor[1]}{rest[1]}"
+            price = 2.8 + dear + chosen[2] + marks[2] + anchor[2] + rest[2] + colour[2]
+            if not budget.charge(4.0 + goal.cells / 32):
+                return
+            step = Step(code, says, price)
+            if apply(step, state.grids[:1]) != goal.outputs[:1]:
+                continue
+            budget.charge(goal.cells / 4)
+            if apply(step, state.grids) == goal.outputs:
+                yield step
+
+
+FINDERS = ((3.2, paste),)

@@ -1,0 +1,25 @@
+"""The catalogue of steps that a state is expanded by; parameters are read off its grids and the
+outputs, in a file for each concept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import canvases, cleaning, counting, cropping, growing, patterns, rows
+from .cells import colouring, masking, shifting, turning
+from .facts import Facts
+from .goal import Goal, State
+from .grammar import Step
+from .panels import panels
+from .strokes import drawing
+
+CONCEPTS = (
+    colouring, turning, cropping, growing, panels, shifting, rows, counting, patterns, masking, drawing, cleaning, canvases,
+)  # fmt: skip
+
+
+def steps(state: State, goal: Goal) -> Iterator[Step]:
+    """Every step that is worth a try on a state, cheapest kinds first."""
+    facts = Facts(state, goal)
+    for concept in CONCEPTS:
+        yield from concept.steps(facts)

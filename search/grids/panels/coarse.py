@@ -1,0 +1,97 @@
+"""A finder for grids of blocks of one colour each, with or without lines between them: the step is
+found on the small grid that has one cell for each block, and painted onto the blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from ...budget import Budget
+from ..goal import Goal, State
+from ..grammar import FAILURES, Grid, Grids, Step, apply
+from ..objects.features import compiled
+from .inside import fits_the_page, further, nested, plain
+
+GIVEN = 4  # steps of one kind of block
+SHARE = 0.15  # of what is left
+PRICE = 1.4
+
+_BLOCKS = (
+    ("panes(g)", "panel", 0.0),
+    ("blocks(g)", "block", 0.1),
+)
+# The colour of a block `o` in the small grid.
+_COLOURS = (
+    ("g[o[0][0]][o[0][1]]", "", 0.0),
+    ("max(g[i][j] for i, j in o)", " (whose colour is the highest number in it)", 0.5),
+)
+
+
+def coarse(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """A finder (search.py), asked of inputs alone."""
+    if state.program.steps or not goal.has_shapes(state.grids):
+        return
+    within = Budget(SHARE * budget.left)
+    yield from _coarse(state, goal, within)
+    budget.charge(within.spent)
+
+
+def _coarse(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    for blocks, noun, dear in _BLOCKS:
+        for colour, told, more in _COLOURS:
+            if not budget.charge(5.0 + goal.cells / 4):
+                return
+            before = _small(state.grids, blocks, colour)
+            after = _small(goal.outputs, blocks, _COLOURS[0][0])
+            if before is None or after is None or before == after:
+                continue
+            given = 0
+            for step in chain(plain(before, after, budget), further(before, after, budget)):
+                whole = _written(blocks, noun, colour, told, step, PRICE + dear + more)
+                budget.charge(10.0 + goal.cells / 4)
+                if fits_the_page(whole) and apply(whole, state.grids) == goal.outputs:
+                    yield whole
+                    given += 1
+                if given == GIVEN or not budget.left:
+                    break
+
+
+def _small(grids: Grids, blocks: str, colour: str) -> Grids | None:
+    """One cell for each block; None where some grid has no such blocks in rows and columns."""
+    found = []
+    for g in grids:
+        try:
+            many = compiled(blocks, "g")(g)
+        except FAILURES:
+            return None
+        rows = sorted({o[0][0] for o in many})
+        columns = sorted({o[0][1] for o in many})
+        if not 4 <= len(many) == len(rows) * len(columns):
+            return None
+        if len(many) == len(g) * len(g[0]):
+            return None
+        of = compiled(colour, "g, o")
+        at = {o[0]: of(g, o) for o in many}
+        small: Grid = [[at.get((i, j), 0) for j in columns] for i in rows]
+        found.append(small)
+    return tuple(found)
+
+
+def _written(blocks: str, noun: str, colour: str, told: str, step: Step, price: float) -> Step:
+    code = (
+        f"{nested(step)}\n"
+        f"many = {blocks}\n"
+        "width = len({o[0][1] for o in many})\n"
+        f"small = [{colour} for o in sorted(many)]\n"
+        "small = changed([small[k : k + width] for k in range(0, len(small), width)])\n"
+        "r = [row[:] for row in g]\n"
+        "for o, v in zip(sorted(many), sum(small, [])):\n"
+        "    for i, j in o:\n"
+        "        r[i][j] = v\n"
+        "g = r"
+    )
+    says = f"taking every {noun}{told} for one cell: {step.says}"
+    return Step(code, says, price + step.cost)
+
+
+FINDERS = ((2.75, coarse),)

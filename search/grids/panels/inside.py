@@ -1,0 +1,205 @@
+"""A finder of steps that are taken inside of every part of a grid: in the box of each object, in each
+panel between lines, inside of each frame, in each row or column. The parts of all pairs, before and
+after, are pairs of a smaller problem, which the catalogue and other finders are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ...budget import Budget
+from .. import operations, patterns
+from ..cells import cells
+from ..goal import Goal, State
+from ..grammar import Grid, Grids, Program, Step, apply
+from ..objects import copying, moving, objects
+from ..objects.features import ALWAYS, VIEWS, Condition, Seen, View, every, seen
+
+PARTS = 80  # of all grids together, at most
+SHOWN = 12  # pairs of the smaller problem
+LEAST = 2  # parts that change, each its own way
+GIVEN = 3  # steps of one kind of part
+SHARE = 0.2  # of what is left
+RULES = 0.15  # of that, for the rules of cells of one kind of part
+PRICE = 1.6  # of doing something everywhere
+
+WITHIN = (
+    View("panes(g)", "panel", "panels", 0.0),
+    View("insides(g)", "inside of a frame", "insides of frames", 0.2),
+    *(view for view in VIEWS if view.text.startswith(("objects", "row_", "column_"))),
+)
+
+
+def inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """A finder (search.py), asked of inputs alone."""
+    if state.program.steps or not goal.has_shapes(state.grids):
+        return
+    within = Budget(SHARE * budget.left)
+    yield from _inside(state, goal, within)
+    budget.charge(within.spent)
+
+
+def _inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """What is quickly tried for all kinds of parts, then the rest for those without an answer."""
+    problems = list(_problems(state, goal, budget))
+    told: set[str] = set()
+    for ask in (plain, further):
+        for problem in problems[:]:
+            given = 0
+            for step in ask(problem.inputs, problem.outputs, budget):
+                whole = written(problem.view, problem.condition, step)
+                if whole.code in told or not budget.charge(30.0 + goal.cells / Budget.CELLS):
+                    continue
+                told.add(whole.code)
+                if fits_the_page(whole) and apply(whole, state.grids) == goal.outputs:
+                    yield whole
+                    given += 1
+                if given == GIVEN or not budget.left:
+                    break
+            if given:
+                problems = [one for one in problems if one.view != problem.view]
+
+
+class Problem(NamedTuple):
+    """Parts that may change by one step: those of a view that meet a condition, before and after."""
+
+    view: View
+    condition: Condition
+    inputs: Grids
+    outputs: Grids
+
+
+def _problems(state: State, goal: Goal, budget: Budget) -> Iterator[Problem]:
+    for view in WITHIN:
+        look = seen(view, state.grids)
+        if not budget.charge(3.0 + goal.cells / 20) or look is None or len(look.flat) > PARTS:
+            continue
+        boxes = [_box(o) for o in look.flat]
+        if _covers(look, boxes, state.grids, goal):
+            for condition, (before, after) in _chosen(look, boxes, state.grids, goal):
+                yield Problem(view, condition, before, after)
+
+
+Box = tuple[int, int, int, int]
+
+
+def _box(cells: list[tuple[int, int]]) -> Box:
+    rows, columns = [i for i, _ in cells], [j for _, j in cells]
+    return min(rows), min(columns), max(rows) + 1, max(columns) + 1
+
+
+def _cut(grid: Grid, box: Box) -> Grid:
+    a, b, c, d = box
+    return [row[b:d] for row in grid[a:c]]
+
+
+def _covers(look: Seen, boxes: list[Box], grids: Grids, goal: Goal) -> bool:
+    """Whether all that has changed lies in the boxes, and these are parts indeed."""
+    part = False
+    for k, (g, out) in enumerate(zip(grids, goal.outputs, strict=True)):
+        left = np.array(g) != np.array(out)
+        for of, (a, b, c, d) in zip(look.of.tolist(), boxes, strict=True):
+            if of == k:
+                part |= (c - a) * (d - b) < left.size
+                left[a:c, b:d] = False
+        if left.any():
+            return False
+    return part
+
+
+def _chosen(
+    look: Seen, boxes: list[Box], grids: Grids, goal: Goal
+) -> Iterator[tuple[Condition, tuple[Grids, Grids]]]:
+    """Which parts change by one rule, and the smaller problem: of all, else of those that meet a
+    condition that all that change do."""
+    pairs = [
+        (_cut(grids[k], box), _cut(goal.outputs[k], box))
+        for k, box in zip(look.of.tolist(), boxes, strict=True)
+    ]
+    changed = np.array([before != after for before, after in pairs])
+    one_way = {str(before): after for before, after in pairs}
+    if len({str(before) for before, after in pairs if before != after}) < LEAST:
+        return
+    if all(one_way[str(before)] == after for before, after in pairs):
+        yield ALWAYS, _problem(pairs, np.ones(len(pairs), bool))
+    if changed.all() or not look.view.text.startswith("objects"):
+        return
+    conditions, holds = look.conditions()
+    fits = [k for k in np.flatnonzero((holds | ~changed).all(axis=1)) if not (holds[k] & ~changed).any()]  # fmt: skip
+    for k in fits[:2]:
+        yield conditions[k], _problem(pairs, holds[k])
+
+
+def _problem(pairs: list[tuple[Grid, Grid]], which: np.ndarray) -> tuple[Grids, Grids]:
+    """Pairs that differ, those with a change first, the small ones before the large."""
+    unlike = {str(pair[0]): pair for pair, held in zip(pairs, which.tolist(), strict=True) if held}
+    chosen = sorted(unlike.values(), key=lambda pair: (pair[0] == pair[1], len(str(pair[0]))))
+    few = [*chosen[: SHOWN - 2], *chosen[-2:]] if len(chosen) > SHOWN else chosen
+    return tuple(before for before, _ in few), tuple(after for _, after in few)
+
+
+def plain(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
+    """Steps of the catalogue, and regularities, that solve a small problem."""
+    goal, state = Goal(inputs, outputs), State(inputs, Program())
+    first, wanted = inputs[:1], outputs[:1]
+    charge = goal.cells / len(inputs) / Budget.CELLS
+    for step in operations.steps(state, goal):
+        if not budget.charge(charge):
+            return
+        if apply(step, first) == wanted and apply(step, inputs) == outputs:
+            yield step
+    for _, finder in patterns.FINDERS:
+        yield from finder(state, goal, budget)
+
+
+def further(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
+    """Rules of objects and of cells that solve a small problem."""
+    goal, state = Goal(inputs, outputs), State(inputs, Program())
+    for _, finder in (*objects.FINDERS[:1], *moving.FINDERS, *copying.FINDERS):
+        yield from finder(state, goal, budget)
+    within = Budget(RULES * budget.left)
+    yield from cells.found(state, goal, within)
+    budget.charge(within.spent)
+
+
+def nested(step: Step) -> str:
+    """A step as a function `changed` of a grid, to be called in another step."""
+    lines = step.code.splitlines()
+    if lines[-1].startswith("g = "):
+        lines[-1] = "return " + lines[-1].removeprefix("g = ")
+    else:
+        lines.append("return g")
+    return "\n".join(["def changed(g):", *("    " + line for line in lines)])
+
+
+def fits_the_page(step: Step) -> bool:
+    """Whether no line of a step that holds another one is too long for an answer."""
+    return max(map(len, step.code.splitlines())) <= 96
+
+
+def written(view: View, condition: Condition, step: Step) -> Step:
+    head = [nested(step), "r = [row[:] for row in g]"]
+    chosen, pad = view.text, "    "
+    if "many" in condition.text:
+        head.append(f"many = {view.text}")
+        chosen = "many"
+    head.append(f"for o in {chosen}:")
+    if condition.text:
+        head.append(f"{pad}if {condition.text}:")
+        pad += "    "
+    body = (
+        f"{pad}a, b, _, d = box(o)",
+        f"{pad}for i, row in enumerate(changed(crop(g, o))):",
+        f"{pad}    r[a + i][b:d] = row",
+        "g = r",
+    )
+    noun = every(view, condition)
+    where = f"in the box of {noun}" if view.text.startswith("objects") else f"in {noun}"
+    says = f"{where}: {step.says}"
+    price = PRICE + view.cost + condition.cost + step.cost
+    return Step("\n".join([*head, *body]), says, price)
+
+
+FINDERS = ((2.8, inside),)

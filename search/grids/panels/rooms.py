@@ -1,0 +1,352 @@
+"""Finders of rules for every room of a grid, however many there are: panels between separating lines,
+the insides of frames, boxes of objects, equal shares. A room is filled, cleared, turned, made like
+another one, by what it shows; or it becomes one cell of a smaller grid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...budget import Budget
+from ..cells.text import wrapped
+from ..goal import Goal, State
+from ..grammar import FAILURES, Grids, Step, apply, named
+from ..objects.features import compiled
+
+MOST = 60  # rooms of a grid
+GIVEN = 10  # steps of one kind of room
+SHARE = 0.1  # of all expansions, for the rooms of one state, at most
+ONE = 2.2  # price of one thing for all rooms
+TWO = 3.2  # of one thing or another
+
+Finder = Callable[[State, Goal, Budget], Iterator[Step]]
+Boxes = list[tuple[int, int, int, int]]
+Bools = NDArray[np.bool_]
+
+
+class Kind(NamedTuple):
+    """text: the boxes of `g`."""
+
+    text: str
+    says: str
+    cost: float
+
+
+class Made(NamedTuple):
+    """text: what becomes of room `p` among `all_parts`, or a test of it."""
+
+    text: str
+    says: str
+    cost: float
+
+
+KINDS = (
+    Kind("rooms(g)", "every panel between lines", 0.0),
+    Kind("inner_boxes(g)", "the inside of every frame", 0.3),
+    Kind("[box(o) for o in objects(g, False, False)]", "the box of every object", 0.5),
+    Kind("[box(o) for o in objects(g, False, True)]", "the box of every object", 0.6),
+    Kind("[(0, 0, len(g), len(g[0]))]", "the grid", 0.2),
+)
+_SHARES = ((1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (3, 3), (4, 4), (5, 5))
+
+# What all rooms of a grid give together, by the name that texts have for it.
+_NAMES = {
+    "whole": "overlaid(all_parts)",
+    "usual": "max(all_parts, key=all_parts.count)",
+    "odd": "min(all_parts, key=all_parts.count)",
+    "fullest": "max(all_parts, key=filled)",
+    "emptiest": "min(all_parts, key=filled)",
+    "richest": "max(all_parts, key=lambda x: len(set(sum(x, []))))",
+    "poorest": "min(all_parts, key=lambda x: len(set(sum(x, []))))",
+    "largest": "max(all_parts, key=lambda x: len(x) * len(x[0]))",
+    "smallest": "min(all_parts, key=lambda x: len(x) * len(x[0]))",
+}
+_OTHERS = (
+    ("whole", "what all of them show, one over the other", 0.7),
+    ("usual", "the commonest one", 0.6),
+    ("odd", "the one unlike the others", 0.8),
+    ("fullest", "the fullest one", 0.6),
+    ("richest", "the one of most colours", 0.8),
+    ("all_parts[0]", "the first one", 0.7),
+    ("all_parts[-1]", "the last one", 0.8),
+)
+_TURNED = (
+    ("[row[::-1] for row in p]", "mirrored from left to right", 0.6),
+    ("p[::-1]", "mirrored from top to bottom", 0.6),
+    ("[row[::-1] for row in p[::-1]]", "turned by half a turn", 0.7),
+    ("[list(row) for row in zip(*p[::-1])]", "turned clockwise", 0.8),
+    ("[list(row) for row in zip(*p)][::-1]", "turned anticlockwise", 0.8),
+    ("[list(row) for row in zip(*p)]", "with columns as rows", 0.8),
+    ("[sorted(row) for row in p]", "sorted in its rows", 1.0),
+    ("[[v if p[0][0] == 0 else 0 for v in row] for row in p]", "kept where its first cell is empty", 1.8),
+    ("turned_over(p)", "with its two colours swapped", 0.8),
+    ("nested(p, True)", "with the colours of its rings in the opposite order", 0.8),
+    ("nested(p, False)", "with the colours of its rings moved inwards, the last to the outside", 0.9),
+)  # fmt: skip
+_TESTS = (
+    ("any(map(any, p))", "that is not empty", 0.4),
+    ("all(map(all, p))", "without an empty cell", 0.5),
+    ("filled(p) == filled(fullest)", "with most filled cells", 0.6),
+    ("filled(p) == filled(emptiest)", "with fewest filled cells", 0.7),
+    ("len(p) * len(p[0]) == len(largest) * len(largest[0])", "of the largest area", 0.6),
+    ("len(p) * len(p[0]) == len(smallest) * len(smallest[0])", "of the smallest area", 0.6),
+    ("all_parts.count(p) == 1", "that does not occur again", 0.8),
+    ("p == [row[::-1] for row in p]", "that is symmetric from left to right", 0.5),
+    ("p == p[::-1]", "that is symmetric from top to bottom", 0.5),
+    ("len(set(sum(p, []))) == 1", "of one colour", 0.8),
+    ("len(set(sum(p, []))) == len(set(sum(richest, [])))", "of most colours", 0.9),
+    ("len(set(sum(p, []))) == len(set(sum(poorest, [])))", "of fewest colours", 0.9),
+    ("len(p) == len(p[0])", "as high as wide", 0.9),
+    ("len(p) > len(p[0])", "higher than wide", 1.0),
+    ("p[len(p) // 2][len(p[0]) // 2] > 0", "with a coloured middle", 1.0),
+)  # fmt: skip
+
+
+def _fillings(goal: Goal) -> Iterator[Made]:
+    inks = [(str(k), named(k), 0.0) for k in goal.made_colours if k]
+    inks += [
+        ("most(g)", "the grid's main colour", 0.2),
+        ("least(g)", "the grid's rarest colour", 0.3),
+    ]
+    yield Made("p", "stays as it is", 0.0)
+    yield Made("[[0] * len(row) for row in p]", "is cleared", 0.3)
+    yield Made("[[most(p)] * len(row) for row in p]", "is filled with its main colour", 0.3)
+    yield Made("[[least(p)] * len(row) for row in p]", "is filled with its rarest colour", 0.6)
+    yield Made("[[commonest(p)] * len(row) for row in p]", "is filled with the colour of most of its cells", 0.5)  # fmt: skip
+    yield Made("[[v or most(p) for v in row] for row in p]", "gets its main colour in its empty cells", 0.5)  # fmt: skip
+    for text, says, cost in _TURNED:
+        yield Made(text, f"is {says}", cost)
+    for text, says, cost in _OTHERS:
+        yield Made(text, f"becomes {says}", cost)
+        filled = f"[[v or w for v, w in zip(*rows)] for rows in zip(p, {text})]"
+        yield Made(filled, f"is laid over {says}", cost + 0.4)
+        for k, name, more in inks:
+            rest = f"[[v or w and {k} for v, w in zip(*rows)] for rows in zip(p, {text})]"
+            yield Made(rest, f"gets {name} where it is empty but not {says}", cost + 0.9 + more)
+    for k, name, more in inks:
+        yield Made(f"[[{k}] * len(row) for row in p]", f"is filled with {name}", 0.5 + more)
+        yield Made(f"[[v or {k} for v in row] for row in p]", f"gets {name} in its empty cells", 0.6 + more)  # fmt: skip
+        yield Made(f"[[v and {k} for v in row] for row in p]", f"becomes {name} where it is coloured", 0.6 + more)  # fmt: skip
+
+
+def _tests(colours: list[int]) -> Iterator[Made]:
+    for text, says, cost in _TESTS:
+        yield Made(text, says, cost)
+    for c in colours:
+        yield Made(f"{c} in sum(p, [])", f"that holds {named(c) if c else 'an empty cell'}", 0.9)
+        yield Made(f"p[0][0] == {c}", f"that begins with {named(c)}", 1.1)
+    for k in range(2, 7):
+        yield Made(f"filled(p) >= {k}", f"with at least {k} filled cells", 1.1)
+        yield Made(f"filled(p) == {k}", f"with {k} filled cells", 1.3)
+
+
+def _cells(goal: Goal) -> Iterator[Made]:
+    yield Made("most(p)", "its main colour", 0.2)
+    yield Made("commonest(p)", "the colour of most of its cells", 0.4)
+    yield Made("least(p)", "its rarest colour", 0.5)
+    yield Made("p[0][0]", "its first cell", 0.6)
+    yield Made("p[len(p) // 2][len(p[0]) // 2]", "its middle cell", 0.6)
+    yield Made("filled(p)", "the number of its filled cells, as a colour", 1.6)
+    for k in goal.made_colours:
+        yield Made(str(k), named(k) if k else "black (0)", 0.3)
+
+
+def _kinds(state: State, goal: Goal) -> Iterator[Kind]:
+    yield from KINDS
+    for m, n in _SHARES:
+        if all(len(g) % m == 0 and len(g[0]) % n == 0 for g in state.grids):
+            yield Kind(f"equal_boxes(g, {m}, {n})", f"each of the {m} by {n} equal parts", 0.5)
+
+
+class _Seen:
+    """The rooms of all grids in one row. right: (things, rooms); holds: (tests, rooms)."""
+
+    def __init__(self, kind: Kind, grids: Grids, boxes: list[Boxes]) -> None:
+        self.kind, self.grids, self.boxes = kind, grids, boxes
+        self.parts = [
+            [[row[b:d] for row in g[a:c]] for a, b, c, d in boxes]
+            for g, boxes in zip(grids, self.boxes, strict=True)
+        ]
+        self.count = sum(map(len, self.boxes))
+        named_ones = [compiled(text, "all_parts") for text in _NAMES.values()]
+        self.known = [[one(parts) for one in named_ones] for parts in self.parts]
+
+    def values(self, text: str) -> list[Any] | None:
+        made = compiled(text, "p, all_parts, g, " + ", ".join(_NAMES))
+        try:
+            return [
+                made(p, parts, g, *known)
+                for g, parts, known in zip(self.grids, self.parts, self.known, strict=True)
+                for p in parts
+            ]
+        except FAILURES:
+            return None
+
+    def all_values(self, told: Iterator[Made], budget: Budget) -> list[tuple[Made, list[Any]]]:
+        found = []
+        cells = sum(len(p) * len(p[0]) for parts in self.parts for p in parts)
+        for one in told:
+            if not budget.charge(cells / 40 + self.count / 20):
+                break
+            values = self.values(one.text)
+            if values is not None:
+                found.append((one, values))
+        return found
+
+
+def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
+    known = []
+    for kind in _kinds(state, goal):
+        if not budget.charge(2.0 + goal.cells / 32):
+            return
+        try:
+            boxes = [compiled(kind.text, "g")(g) for g in state.grids]
+            fewest = 1 if kind.says == "the grid" else 2
+            if all(fewest <= len(b) <= MOST for b in boxes) and boxes not in known:
+                known.append(boxes)
+                yield _Seen(kind, state.grids, boxes)
+        except FAILURES:
+            continue
+
+
+def each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """Every room becomes something, or one of two things by a test."""
+    if goal.has_shapes(state.grids):
+        yield from _within_share(_each, state, goal, budget)
+
+
+def summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """One cell for each room, in rows as the rooms stand."""
+    if not goal.has_shapes(state.grids):
+        yield from _within_share(_summary, state, goal, budget)
+
+
+def _within_share(finder: Finder, state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    own = Budget(min(budget.left, SHARE * budget.limit))
+    steps = list(finder(state, goal, own))
+    budget.charge(own.spent)
+    yield from steps
+
+
+def _each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    for seen in _looks(state, goal, budget):
+        if not _only_inside(seen, goal):
+            continue
+        wanted = [
+            [row[b:d] for row in out[a:c]]
+            for out, boxes in zip(goal.outputs, seen.boxes, strict=True)
+            for a, b, c, d in boxes
+        ]
+        made = seen.all_values(_fillings(goal), budget)
+        if not made:
+            return
+        right = np.array(
+            [[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made]
+        )
+        things = [one for one, _ in made]
+        for cost, text, says in _rules(seen, things, right, goal, budget)[:GIVEN]:
+            step = _every(seen.kind, cost, text, says)
+            budget.charge(goal.cells / Budget.CELLS)
+            if apply(step, state.grids) == goal.outputs:
+                yield step
+
+
+def _only_inside(seen: _Seen, goal: Goal) -> bool:
+    """Whether nothing changes outside of the rooms."""
+    for g, out, boxes in zip(seen.grids, goal.outputs, seen.boxes, strict=True):
+        changed = np.array(g) != np.array(out)
+        for a, b, c, d in boxes:
+            changed[a:c, b:d] = False
+        if changed.any():
+            return False
+    return True
+
+
+def _rules(
+    seen: _Seen, things: list[Made], right: Bools, goal: Goal, budget: Budget
+) -> list[tuple[float, str, str]]:
+    """(price, expression, what it says), cheapest first."""
+    found = [
+        (
+            ONE + seen.kind.cost + things[k].cost,
+            things[k].text,
+            f"{seen.kind.says} {things[k].says}",
+        )
+        for k in np.flatnonzero(right.all(1))
+    ]
+    told = seen.all_values(_tests(goal.colours), budget)
+    tests = [(one, np.array([bool(v) for v in values])) for one, values in told]
+    for x in np.flatnonzero(right.any(1) & ~right.all(1)):
+        fits = np.flatnonzero((right | right[x]).all(1) & ~right.all(1))
+        budget.charge(0.02 * len(fits) * len(tests))
+        for y in fits:
+            for test, holds in tests:
+                if (right[x] | ~holds).all() and (right[y] | holds).all():
+                    lone = 1.0 * (int((~right[y]).sum()) <= 1) + 1.0 * (int((~right[x]).sum()) <= 1)
+                    cost = TWO + seen.kind.cost + test.cost + things[x].cost + things[y].cost + lone
+                    text = f"{things[x].text} if {test.text} else {things[y].text}"
+                    says = f"{seen.kind.says} {things[x].says} if it is one {test.says}, else {things[y].says}"
+                    found.append((cost, text, says))
+    return sorted(found)
+
+
+def _parts(kind: Kind, text: str) -> str:
+    """The lines that a rule's text needs."""
+    lines = [
+        f"boxes = {kind.text}",
+        "all_parts = [[row[b:d] for row in g[a:c]] for a, b, c, d in boxes]",
+    ]
+    lines += [f"{name} = {one}" for name, one in _NAMES.items() if re.search(rf"\b{name}\b", text)]
+    return "\n".join(lines)
+
+
+def _every(kind: Kind, cost: float, text: str, says: str) -> Step:
+    lines = "\n".join(wrapped(f"    part = {text}"))
+    code = (
+        "r = [row[:] for row in g]\n"
+        f"{_parts(kind, text)}\n"
+        "for (a, b, c, d), p in zip(boxes, all_parts):\n"
+        f"{lines}\n"
+        "    for i, row in enumerate(part[: c - a]):\n"
+        "        r[a + i][b:d] = (row + [0] * (d - b))[: d - b]\n"
+        "g = r"
+    )
+    return Step(code, says, cost)
+
+
+def _summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    for seen in _looks(state, goal, budget):
+        rows = [
+            [sum(a == top for a, *_ in boxes) for top in sorted({b[0] for b in boxes})]
+            for boxes in seen.boxes
+        ]
+        if any(len(set(r)) != 1 for r in rows) or [(len(r), r[0]) for r in rows] != goal.shapes:
+            continue
+        wanted = [v for out in goal.outputs for row in out for v in row]
+        made = seen.all_values(_cells(goal), budget)
+        if not made:
+            return
+        right = np.array(
+            [[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made]
+        )
+        for cost, text, says in _rules(seen, [one for one, _ in made], right, goal, budget)[:GIVEN]:
+            code = (
+                f"{_parts(seen.kind, text)}\n"
+                "cells = []\nfor p in all_parts:\n"
+                + "\n".join(wrapped(f"    colour = {text}"))
+                + "\n    cells.append(colour)\n"
+                "wide = sum(top == boxes[0][0] for top, *_ in boxes)\n"
+                "g = [cells[k : k + wide] for k in range(0, len(cells), wide)]"
+            )
+            told = says.removeprefix(f"{seen.kind.says} ")
+            step = Step(code, f"make one cell of {seen.kind.says}: {told}", cost)
+            budget.charge(goal.cells / Budget.CELLS)
+            if apply(step, state.grids) == goal.outputs:
+                yield step
+
+
+FINDERS = ((1.8, each), (1.8, summary))

@@ -1,0 +1,1 @@
+"""Drawings: lines, rays, fillings and borders laid over a grid."""

@@ -1,0 +1,331 @@
+"""Formulas of one variable, cheapest first, those that no lane tells apart once (observational
+equivalence): atoms and their combinations, and what holds of an element's neighbours (graded modal
+logic: some, every, two, exactly one or two neighbours have a property).
+
+A feature is a recipe: its kind, the guard of its neighbours, and the features it is made of, which
+all stand before it. Its values are one row of bits over all lanes; a product of matrices counts the
+neighbours of all elements that have any of many properties, and from the counts come all grades.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal as OneOf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tools.logic.sampling import Whole
+from ...tools.logic.tables import Bools
+from .lanes import Floats, Guard, Lanes
+
+Kind = OneOf[
+    "all", "atom", "not", "and", "or", "iff", "implies",
+    "some", "every", "two", "one", "just_two", "pair",  # of neighbours; pair: two, one of each property
+]  # fmt: skip
+CONNECTED: tuple[Kind, ...] = ("and", "or", "iff", "implies")
+JUST_TWO: Kind = "just_two"
+TWO_PARTS: tuple[Kind, ...] = (*CONNECTED, "pair")
+_AT_ONCE = 1 << 22  # counts of a product
+MOST_VALUES = 1 << 28  # bits that are kept, a byte each
+NOWHERE = -1
+
+
+class Recipe(NamedTuple):
+    """one, other: places of features; name: of an atom's predicate."""
+
+    kind: Kind
+    guard: Guard = Guard()
+    one: int = NOWHERE
+    other: int = NOWHERE
+    name: str = ""
+
+
+def size_of(recipe: Recipe, one: int, other: int, plain: bool, plain_other: bool) -> int:
+    """AST size (ABD, appendix B.3), from those of the parts. plain: the part says nothing, and is
+    not written where a neighbour is meant."""
+    kind, guard = recipe.kind, recipe.guard.size
+    if kind == "not":
+        return 1 + one
+    if kind in CONNECTED:
+        return 1 + one + other
+    told = 0 if plain else one
+    joined = guard + told + (1 if guard and told else 0)  # the guard and what is said of it
+    if kind == "some":
+        return 2 + (joined or one)
+    if kind == "every":
+        return 2 + one + (1 + guard if guard else 0)
+    if kind == "pair":
+        rest = [part for part, none in ((one, plain), (other, plain_other)) if not none]
+        return 4 + 2 * guard + 4 + sum(rest) + (2 if guard else 0) + len(rest)
+    again = 0 if plain else 2 * one + 2
+    if kind == "two":
+        return 4 + 2 * guard + 4 + again + (2 if guard else 0)
+    if kind == "just_two":
+        return 4 + 2 * guard + 4 + again + 2 + 1 + 2 + 1 + joined + 7
+    return 2 + joined + 1 + 2 + 1 + joined + 3  # one
+
+
+class Features:
+    """Those found so far. tried: how many were evaluated. values: (features, worlds * size)."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self.inside = lanes.inside.reshape(-1)
+        self.recipes: list[Recipe] = []
+        self._sizes: list[int] = []
+        self.tried = 0
+        self._blocks: list[Bools] | None = []
+        self._known = np.zeros(0, np.uint64)
+        words = -(-len(self.inside) // 64)
+        draw = np.random.PCG64(1).random_raw(2 * words)
+        self._factors = np.asarray(draw | np.uint64(1), np.uint64).reshape(2, words)
+
+    def __len__(self) -> int:
+        return len(self.recipes)
+
+    @property
+    def most(self) -> int:
+        """Features that there is room for."""
+        return max(1, MOST_VALUES // max(1, len(self.inside)))
+
+    @property
+    def sizes(self) -> Whole:
+        return np.array(self._sizes, np.int64)
+
+    @property
+    def values(self) -> Bools:
+        assert self._blocks is not None, "released"
+        if len(self._blocks) > 1:
+            self._blocks = [np.concatenate(self._blocks)]
+        return self._blocks[0] if self._blocks else np.zeros((0, len(self.inside)), bool)
+
+    def release(self) -> None:
+        """Forgets all values, which take tens of megabytes; recipes and sizes stay."""
+        self._blocks = None
+        self.lanes.release()
+
+    def smallest(self, some: NDArray[np.int64], count: int) -> Whole:
+        return some[np.argsort(self.sizes[some], kind="stable")[:count]]
+
+    def add(self, recipes: Sequence[Recipe], values: Bools) -> Whole:
+        """Those of them that are new, each the smallest of its like: their places."""
+        self.tried += len(recipes)
+        room = self.most - len(self)
+        if not recipes or room <= 0:
+            return np.zeros(0, np.int64)
+        sizes = np.array([self._size(recipe) for recipe in recipes])
+        images = self._images(values)
+        order = np.argsort(sizes, kind="stable")
+        _, first = np.unique(images[order], return_index=True)
+        kept = order[np.sort(first)]
+        kept = kept[~np.isin(images[kept], self._known)][:room]
+        start = len(self)
+        self.recipes += [recipes[place] for place in kept]
+        self._sizes += sizes[kept].tolist()
+        assert self._blocks is not None, "released"
+        self._blocks.append(values[kept])
+        self._known = np.concatenate([self._known, images[kept]])
+        return np.arange(start, len(self))
+
+    def _size(self, recipe: Recipe) -> int:
+        if recipe.kind == "all":
+            return 3  # (= x x)
+        if recipe.kind == "atom":
+            return 2 if self.lanes.true[recipe.name].ndim == 2 else 3
+        one, other = recipe.one, recipe.other
+        return size_of(
+            recipe,
+            self._sizes[one],
+            self._sizes[other] if other >= 0 else 0,
+            self.recipes[one].kind == "all",
+            other >= 0 and self.recipes[other].kind == "all",
+        )
+
+    def _images(self, values: Bools) -> NDArray[np.uint64]:
+        """(rows,): a hash of 64 bits of each row. Two that meet cost a feature, never a wrong rule."""
+        packed = np.packbits(values, axis=1)
+        words = self._factors.shape[1]
+        packed = np.pad(packed, ((0, 0), (0, 8 * words - packed.shape[1])))
+        rows = np.ascontiguousarray(packed).view(np.uint64)
+        found = np.zeros(len(rows), np.uint64)
+        for place in range(words):
+            mixed = (rows[:, place] ^ (found >> np.uint64(29))) * self._factors[0, place]
+            found = (found ^ mixed ^ (mixed >> np.uint64(31))) * self._factors[1, place]
+        return found
+
+    # --- what they are made of ---------------------------------------------
+
+    def everything(self) -> Whole:
+        """The property that all elements have."""
+        return self.add([Recipe("all")], self.inside[None])
+
+    def atoms(self, predicates: Iterable[str]) -> Whole:
+        """Those about one element."""
+        names = sorted(predicates)
+        rows = [self.lanes.atom(name).reshape(-1) for name in names]
+        return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
+
+    def negations(self, some: Whole) -> Whole:
+        values = ~self.values[some] & self.inside
+        return self.add([Recipe("not", one=int(place)) for place in some], values)
+
+    def connected(self, kind: Kind, ones: Whole, others: Whole) -> Whole:
+        """Each of `ones` with each of `others`; of `implies` both ways."""
+        first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        low, high = np.unique(np.stack([low, high])[:, low != high], axis=1)
+        if kind == "implies":
+            low, high = np.concatenate([low, high]), np.concatenate([high, low])
+        found = []
+        values = self.values
+        step = max(1, 4 * _AT_ONCE // max(1, values.shape[1]))
+        for start in range(0, len(low), step):
+            here, there = low[start : start + step], high[start : start + step]
+            rows = joined(kind, values[here], values[there], self.inside)
+            recipes = [
+                Recipe(kind, one=int(a), other=int(b)) for a, b in zip(here, there, strict=True)
+            ]
+            found.append(self.add(recipes, rows))
+        return places_of(found)
+
+    def of_neighbours(self, kinds: Collection[Kind], guards: Iterable[Guard], some: Whole) -> Whole:
+        """What holds of the elements related by each guard, of each kind but `pair`."""
+        found = []
+        for start in range(0, len(some), step := self._step()):
+            part = some[start : start + step]
+            table = self._table(self.values[part])
+            for guard in guards:
+                related = self.lanes.related(guard)
+                counts = np.matmul(related, table)
+                for kind in kinds:
+                    if kind in ("two", "one", "just_two") and not guard.literals:
+                        continue
+                    rows = graded(kind, counts, related) & self.lanes.inside[:, :, None]
+                    recipes = [Recipe(kind, guard, int(place)) for place in part]
+                    found.append(self.add(recipes, self._rows(rows)))
+        return places_of(found)
+
+    def pairs(self, guards: Iterable[Guard], ones: Whole, others: Whole) -> Whole:
+        """Two different neighbours, one with each property."""
+        first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        low, high = np.unique(np.stack([low, high])[:, low != high], axis=1)
+        found = []
+        for start in range(0, len(low), step := self._step()):
+            here, there = low[start : start + step], high[start : start + step]
+            parts = [self.values[here], self.values[there]]
+            tables = [self._table(rows) for rows in (*parts, parts[0] | parts[1])]
+            for guard in guards:
+                related = self.lanes.related(guard)
+                rows = paired(*(np.matmul(related, table) for table in tables))
+                recipes = [
+                    Recipe("pair", guard, int(a), int(b)) for a, b in zip(here, there, strict=True)
+                ]
+                found.append(self.add(recipes, self._rows(rows & self.lanes.inside[:, :, None])))
+        return places_of(found)
+
+    def _step(self) -> int:
+        return max(1, _AT_ONCE // max(1, len(self.inside)))
+
+    def _table(self, rows: Bools) -> Floats:
+        """(worlds, size, features) of (features, worlds * size)."""
+        shape = (len(rows), self.lanes.worlds, self.lanes.size)
+        return np.ascontiguousarray(rows.reshape(shape).transpose(1, 2, 0)).astype(np.float32)
+
+    def _rows(self, table: Bools) -> Bools:
+        return np.ascontiguousarray(table.transpose(2, 0, 1)).reshape(table.shape[2], -1)
+
+    # --- the same formulas over other worlds ----------------------------------
+
+    def over(self, lanes: Lanes, some: Collection[int]) -> dict[int, Bools]:
+        """(worlds, size) of each feature, over other worlds."""
+        wanted = self._parts(some)
+        found: dict[int, Bools] = {}
+        groups: dict[tuple[int, Kind, Guard], list[int]] = {}
+        depths: dict[int, int] = {}
+        for place in wanted:
+            recipe = self.recipes[place]
+            depths[place] = 1 + max((depths[part] for part in _parts_of(recipe)), default=-1)
+            groups.setdefault((depths[place], recipe.kind, recipe.guard), []).append(place)
+        step = max(1, _AT_ONCE // max(1, lanes.inside.size))
+        for (_, kind, guard), places in sorted(groups.items(), key=lambda group: group[0][0]):
+            for start in range(0, len(places), step):
+                part = places[start : start + step]
+                rows = self._over(lanes, kind, guard, [self.recipes[p] for p in part], found)
+                found.update(zip(part, rows & lanes.inside, strict=True))
+        return {place: found[place] for place in some}
+
+    def _parts(self, some: Collection[int]) -> list[int]:
+        wanted, left = set(some), list(some)
+        while left:
+            for part in _parts_of(self.recipes[left.pop()]):
+                if part not in wanted:
+                    wanted.add(part)
+                    left.append(part)
+        return sorted(wanted)
+
+    def _over(
+        self,
+        lanes: Lanes,
+        kind: Kind,
+        guard: Guard,
+        recipes: Sequence[Recipe],
+        found: dict[int, Bools],
+    ) -> Bools:
+        """(features, worlds, size)."""
+        if kind == "all":
+            return np.repeat(lanes.inside[None], len(recipes), axis=0)
+        if kind == "atom":
+            return np.array([lanes.atom(recipe.name) for recipe in recipes])
+        one = np.array([found[recipe.one] for recipe in recipes])
+        if kind == "not":
+            return ~one
+        other = np.array([found[recipe.other] for recipe in recipes]) if kind in TWO_PARTS else one
+        if kind in CONNECTED:
+            return joined(kind, one, other, lanes.inside)
+        related = lanes.related(guard)
+        tables = (one, other, one | other) if kind == "pair" else (one,)
+        counts = [
+            np.matmul(related, np.ascontiguousarray(t.transpose(1, 2, 0)).astype(np.float32))
+            for t in tables
+        ]
+        rows = paired(*counts) if kind == "pair" else graded(kind, counts[0], related)
+        return rows.transpose(2, 0, 1)
+
+
+def joined(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) -> Bools:
+    """inside: what stands beyond a world is false, which matters where a part is denied."""
+    if kind == "and":
+        return one & other
+    if kind == "or":
+        return one | other
+    found = ~(one ^ other) if kind == "iff" else ~one | other
+    return found if inside is None else found & inside
+
+
+def graded(kind: Kind, counts: Floats, related: Floats) -> Bools:
+    """counts: of neighbours with a property, whole numbers."""
+    if kind == "some":
+        return counts > 0.5
+    if kind == "every":
+        found: Bools = counts > related.sum(axis=2)[:, :, None] - 0.5
+        return found
+    if kind == "two":
+        return counts > 1.5
+    return (counts > 0.5) & (counts < 1.5) if kind == "one" else (counts > 1.5) & (counts < 2.5)
+
+
+def paired(ones: Floats, others: Floats, either: Floats) -> Bools:
+    """Whether two different neighbours are there, one of each property."""
+    return (ones > 0.5) & (others > 0.5) & (either > 1.5)
+
+
+def _parts_of(recipe: Recipe) -> list[int]:
+    return [part for part in (recipe.one, recipe.other) if part != NOWHERE]
+
+
+def places_of(found: Sequence[Whole]) -> Whole:
+    """Places in one row."""
+    return np.concatenate(found) if found else np.zeros(0, np.int64)

@@ -1,0 +1,322 @@
+"""Candidate rules: features that repair the theory in every prompt world, and conjunctions and
+disjunctions of a few.
+
+In the full and the skeptical regime a conjunction of valid rules is valid, so rules of fewer
+exceptions are found by pairing what is valid already; disjunctions are of features that each cover
+a part of what breaks. Costs over the completions at hand (lanes.py) are exact in the full regime, at
+least what they are in the partial one, and at most in the skeptical one, where more completions may
+also refute; what is proposed is judged exactly (choice.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+from typing import Literal as OneOf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tools.logic.formula import Formula
+from ...tools.logic.judging import Regime
+from ...tools.logic.sampling import Whole
+from ...tools.logic.tables import Bools
+from .features import Features, joined
+from .lanes import Completed, all_of, any_of
+from .writing import Writer
+
+Numbers: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
+
+# What it is worth, in elements marked a world, that a rule is valid in all drawn worlds.
+WORTHS = (0.0, 1.0, 3.0)
+# Each price of a node of the formula, in elements marked a world, has its own best rules.
+PRICES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.13, 0.17, 0.25)
+_MANY = 1_000  # more than any cost in a world
+_PARTLY = 0.3  # of what breaks has to be covered by each part of a disjunction
+
+
+class Shape(NamedTuple):
+    """feature: one; and, or: of shapes."""
+
+    kind: OneOf["feature", "and", "or"]
+    feature: int = -1
+    parts: tuple[Shape, ...] = ()
+
+    def features(self) -> list[int]:
+        if self.kind == "feature":
+            return [self.feature]
+        return [place for part in self.parts for place in part.features()]
+
+    def over(self, values: Mapping[int, Bools]) -> Bools:
+        if self.kind == "feature":
+            return values[self.feature]
+        found = self.parts[0].over(values)
+        for part in self.parts[1:]:
+            found = found & part.over(values) if self.kind == "and" else found | part.over(values)
+        return found
+
+    def formula(self, features: Features) -> Formula:
+        writer = Writer(features)
+
+        def write(shape: Shape) -> int:
+            if shape.kind == "feature":
+                return writer.write(shape.feature)
+            return writer.builder.connect(shape.kind, [write(part) for part in shape.parts])
+
+        return writer.builder.formula(write(self))
+
+
+class Priced(NamedTuple):
+    """shape, its cost over all prompt worlds as it is known so far, its AST size, the share of drawn
+    worlds in which it is valid."""
+
+    shape: Shape
+    cost: int
+    size: int
+    held: float = 0.0
+
+
+class Choice(NamedTuple):
+    """Some shapes with the rows that they cover: (shapes, structures, size). held: (shapes, drawn
+    worlds), where they are valid, at least."""
+
+    shapes: list[Shape]
+    values: Bools
+    sizes: Whole
+    held: Bools
+
+
+class Combined(NamedTuple):
+    """Valid pairs: places of the parts, costs, sizes, shares of drawn worlds in which they hold."""
+
+    ones: Whole
+    others: Whole
+    costs: Whole
+    sizes: Whole
+    held: NDArray[np.float64]
+
+
+class Evidence:
+    """What the prompt worlds ask of a rule, over their completions."""
+
+    def __init__(
+        self, prompt: Completed, broken: Bools, regime: Regime, broken_drawn: Bools
+    ) -> None:
+        """broken: (structures, size), of the completions and of the drawn worlds after them."""
+        self.prompt, self.broken, self.regime = prompt, broken, regime
+        self.broken_drawn = broken_drawn
+        self.worlds = int(prompt.of[-1]) + 1
+        self.starts = np.searchsorted(prompt.of, np.arange(self.worlds))
+
+    def judged(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Whole]:
+        """(..., structures) each to (...): whether a rule is valid in all worlds, and its cost."""
+        if self.regime == "full":
+            return all_of(valid), covered.sum(axis=-1, dtype=np.int64)
+        if self.regime == "skeptical":
+            most = np.maximum.reduceat(covered, self.starts, axis=-1)
+            return all_of(valid), most.sum(axis=-1, dtype=np.int64)
+        least = np.minimum.reduceat(np.where(valid, covered, _MANY), self.starts, axis=-1)
+        return all_of(least < _MANY), least.sum(axis=-1, dtype=np.int64)
+
+    def lists(
+        self, costs: Numbers, sizes: Whole, held: NDArray[np.float64], most: int
+    ) -> Iterator[Whole]:
+        """At most so many places, best first, for each price of a node and each worth of what holds."""
+        each = min(len(sizes), most)
+        for price in PRICES:
+            for worth in WORTHS:
+                scores = costs / self.worlds + price * sizes - worth * held
+                # Among equals the first: which of them a partition has in front is the machine's affair.
+                worst = np.partition(scores, each - 1)[each - 1]
+                top = np.flatnonzero(scores <= worst)
+                yield top[np.argsort(scores[top], kind="stable")[:each]]
+
+    def in_turn(self, costs: Numbers, sizes: Whole, held: NDArray[np.float64], count: int) -> Whole:
+        """So many places, the best of each list in turn."""
+        if not len(sizes):
+            return np.zeros(0, np.int64)
+        each = 8 * max(1, count // (len(PRICES) * len(WORTHS)))
+        order = np.stack(list(self.lists(costs, sizes, held, each))).T.reshape(-1)
+        _, first = np.unique(order, return_index=True)
+        found: Whole = order[np.sort(first)][:count]
+        return found
+
+
+def candidates(features: Features, evidence: Evidence, most: int) -> list[Priced]:
+    """Valid rules, the best at each price, from about so many pairs looked at."""
+    search = _Search(features, evidence)
+    return search.candidates(width=max(8, int((most / 1.4) ** 0.5)))
+
+
+class _Search:
+    def __init__(self, features: Features, evidence: Evidence) -> None:
+        self.features, self.evidence = features, evidence
+        count = evidence.prompt.lanes.worlds
+        shape = (len(features), features.lanes.worlds, features.lanes.size)
+        whole = features.values.reshape(shape)
+        self.values = whole[:, :count]
+        self.held = ~any_of(evidence.broken_drawn[None] & ~whole[:, count:])
+        self.sizes = features.sizes
+        self.found: dict[Shape, Priced] = {}
+
+    def candidates(self, width: int) -> list[Priced]:
+        broken = self.evidence.broken
+        uncovered = broken[None] & ~self.values
+        covered = self.values.sum(axis=2)
+        valid, costs = self.evidence.judged(~any_of(uncovered), covered)
+        told = np.array([recipe.kind != "all" for recipe in self.features.recipes])
+        right = np.flatnonzero(valid & told)
+        for place in self._best(right, costs[right], width):
+            held = float(self.held[place].mean())
+            self._keep(_of(place), int(costs[place]), int(self.sizes[place]), held)
+        base = self._choice(self._best(right, costs[right], width))
+
+        share = 1 - uncovered.sum(axis=(1, 2)) / max(1, broken.sum())
+        part = np.flatnonzero((share >= _PARTLY) & ~valid)
+        dear = covered[part].mean(axis=1) * self.evidence.worlds
+        dear = dear + 1.5 * self.evidence.worlds * (1 - share[part])
+        parts = self._choice(self._best(part, dear, width))
+        either = self._kept("or", parts, parts, self._pairs("or", parts), width // 2)
+
+        wide = Choice(
+            base.shapes + either.shapes,
+            np.concatenate([base.values, either.values]),
+            np.concatenate([base.sizes, either.sizes]),
+            np.concatenate([base.held, either.held]),
+        )
+        both = self._kept("and", wide, wide, self._pairs("and", wide), width)
+        few = max(4, width // 3)
+        top = Choice(both.shapes[:few], both.values[:few], both.sizes[:few], both.held[:few])
+        self._kept("and", top, wide, self._crossed(top, wide), width // 2)
+        if not self.found:  # the rule that marks everything, where no other is valid
+            for place in np.flatnonzero(valid & ~told).tolist():
+                held = float(self.held[place].mean())
+                self._keep(_of(place), int(costs[place]), int(self.sizes[place]), held)
+        return list(self.found.values())
+
+    def _keep(self, shape: Shape, cost: int, size: int, held: float) -> None:
+        self.found[shape] = Priced(shape, cost, size, held)
+
+    def _best(self, places: Whole, costs: Numbers, count: int) -> Whole:
+        held = self.held[places].mean(axis=1)
+        found: Whole = places[self.evidence.in_turn(costs, self.sizes[places], held, count)]
+        return found
+
+    def _choice(self, places: Whole) -> Choice:
+        shapes = [_of(place) for place in places]
+        return Choice(shapes, self.values[places], self.sizes[places], self.held[places])
+
+    def _pairs(self, kind: OneOf["and", "or"], some: Choice) -> Combined:
+        """Those of two of the choice that are valid."""
+        count = len(some.shapes)
+        ones, others = np.triu_indices(count, 1)
+        evidence = self.evidence
+        structures = some.values.shape[1]
+        covered = np.zeros((len(ones), structures), np.int16)
+        valid = np.zeros((len(ones), structures), bool)
+        uncovered = evidence.broken[None] & ~some.values
+        alone = some.values.sum(axis=2)
+        for place in range(structures):
+            rows = some.values[:, place].astype(np.float32)
+            common = (rows @ rows.T)[ones, others]
+            if kind == "and":
+                broken = any_of(uncovered[:, place])
+                covered[:, place] = common
+                valid[:, place] = ~(broken[ones] | broken[others])
+            else:
+                left = uncovered[:, place].astype(np.float32)
+                covered[:, place] = alone[ones, place] + alone[others, place] - common
+                valid[:, place] = (left @ left.T)[ones, others] < 0.5
+        sizes = some.sizes[ones] + some.sizes[others] + 1
+        return self._valid(ones, others, valid, covered, sizes, _held(kind, some, some))
+
+    def _crossed(self, ones: Choice, others: Choice) -> Combined:
+        """Conjunctions of one of each."""
+        first, second = (
+            part.reshape(-1)
+            for part in np.meshgrid(
+                np.arange(len(ones.shapes)), np.arange(len(others.shapes)), indexing="ij"
+            )
+        )
+        evidence = self.evidence
+        structures = ones.values.shape[1]
+        covered = np.zeros((len(first), structures), np.int16)
+        broken = [any_of(evidence.broken[None] & ~some.values) for some in (ones, others)]
+        for place in range(structures):
+            here = ones.values[:, place].astype(np.float32)
+            there = others.values[:, place].astype(np.float32)
+            covered[:, place] = (here @ there.T).reshape(-1)
+        valid = ~(broken[0][first] | broken[1][second])
+        sizes = ones.sizes[first] + others.sizes[second] + 1
+        return self._valid(first, second, valid, covered, sizes, _held("and", ones, others))
+
+    def _valid(
+        self,
+        ones: Whole,
+        others: Whole,
+        valid: Bools,
+        covered: NDArray[np.int16],
+        sizes: Whole,
+        held: NDArray[np.float64],
+    ) -> Combined:
+        """held: (ones, others), of all pairs."""
+        right, costs = self.evidence.judged(valid, covered)
+        kept = np.flatnonzero(right)
+        one, other = ones[kept], others[kept]
+        return Combined(one, other, costs[kept], sizes[kept], held[one, other])
+
+    def _kept(
+        self,
+        kind: OneOf["and", "or"],
+        ones: Choice,
+        others: Choice,
+        combined: Combined,
+        count: int,
+    ) -> Choice:
+        """The best of them, which are candidates from here on."""
+        shapes: list[Shape] = []
+        places: list[int] = []
+        order = self.evidence.in_turn(combined.costs, combined.sizes, combined.held, count)
+        for place in order.tolist():
+            one, other = int(combined.ones[place]), int(combined.others[place])
+            shape = _shape(kind, ones.shapes[one], others.shapes[other])
+            if shape is not None and shape not in self.found:
+                size, held = int(combined.sizes[place]), float(combined.held[place])
+                self._keep(shape, int(combined.costs[place]), size, held)
+                shapes.append(shape)
+                places.append(place)
+        one_, other_ = combined.ones[places], combined.others[places]
+        values, held_ = (
+            joined(kind, here[one_], there[other_])
+            for here, there in ((ones.values, others.values), (ones.held, others.held))
+        )
+        return Choice(shapes, values, combined.sizes[places], held_)
+
+
+def _held(kind: OneOf["and", "or"], ones: Choice, others: Choice) -> NDArray[np.float64]:
+    """(ones, others): the share of drawn worlds in which the pair is valid, of a disjunction at
+    least."""
+    one, other = ones.held.astype(np.float64), others.held.astype(np.float64)
+    both: NDArray[np.float64] = one @ other.T / max(1, one.shape[1])
+    if kind == "and":
+        return both
+    either: NDArray[np.float64] = one.mean(axis=1)[:, None] + other.mean(axis=1)[None] - both
+    return either
+
+
+def _of(place: int) -> Shape:
+    return Shape("feature", int(place))
+
+
+def _shape(kind: OneOf["and", "or"], one: Shape, other: Shape) -> Shape | None:
+    """None where a part would stand there twice."""
+    parts = [part for s in (one, other) for part in (s.parts if s.kind == kind else (s,))]
+    return Shape(kind, parts=tuple(parts)) if len(set(parts)) == len(parts) else None
+
+
+def narrowed(some: Iterable[Priced], evidence: Evidence, count: int) -> Sequence[Priced]:
+    """So many of them, the best at each price in turn."""
+    whole = list(some)
+    costs, sizes = (np.array([one[at] for one in whole], np.int64) for at in (1, 2))
+    held = np.array([one.held for one in whole])
+    return [whole[place] for place in evidence.in_turn(costs, sizes, held, count)]

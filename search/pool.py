@@ -1,0 +1,63 @@
+"""Worker processes of the embedded search.
+
+A problem always goes to the same worker, by the hash of its key, and so meets the same memo. A
+worker is replaced when it dies. It is a program of its own, not a spawned copy of the user's
+script, which would then need a guard around its main part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from ..records import InputSet, Unavailable
+from ..tools.line_process import LineProcess, ProcessDied
+
+_MODULE = "peirce.search.worker"
+
+
+class Worker:
+    """A search process, which answers one request after the other; started anew where it dies."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.process = LineProcess(_MODULE)
+        self.sent: set[str] = set()
+
+    async def ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        async with self.lock:
+            for _ in range(2):
+                try:
+                    return await self._ask(request, space)
+                except ProcessDied:
+                    await self.close()
+                except asyncio.CancelledError:
+                    await self.close()  # its reply must not be taken for the next one's
+                    raise
+            raise Unavailable("The search worker died twice on one request.")
+
+    async def _ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        known = space.digest in self.sent
+        reply = await self.process.ask(request | {"inputs": None if known else space.inputs})
+        if reply.get("need") == "inputs":
+            reply = await self.process.ask(request | {"inputs": space.inputs})
+        self.sent.add(space.digest)
+        found: dict[str, Any] = reply
+        return found
+
+    async def close(self) -> None:
+        self.sent.clear()
+        await self.process.close()
+
+
+class Pool:
+    """Workers by the hash of a problem's key."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = [Worker() for _ in range(workers)]
+
+    async def ask(self, key: str, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        return await self.workers[int(key[:8], 16) % len(self.workers)].ask(request, space)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(worker.close() for worker in self.workers))

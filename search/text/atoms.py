@@ -1,0 +1,212 @@
+"""Single conditions over fields: each with the rows it holds on and its price in bits.
+
+choice: one value, all but one, one of two or three; truth: either; number: a bound between two values
+that stand side by side in the rows, or one of its few values. Where the rows leave room for a bound,
+the roundest number in that room is said, for nothing tells them apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json
+from ...tools.judge.conditions import Compare, Condition, Is, Missing, Not
+from ...tools.judge.prepared import Prepared, missing
+from ...tools.judge.quantities import Number
+
+FEW_VALUES = 8  # of a number: it may be asked for exactly
+MOST_VALUES = 12  # of a choice: pairs of values are asked for
+MOST_BOUNDS = 30  # of a number: quantiles, where it has more values
+MOST_CONDITIONS = 2_000  # of all columns
+LARGEST = 1e300  # above, numbers are not rounded
+ROUND, UNEVEN = 0.4, 2.0  # bits for saying that a bound is round (three of four are), and that not
+DENIED = 1.0  # bits that "not" and "exactly" cost
+Value = TypeVar("Value")
+
+
+class Atoms(NamedTuple):
+    """m conditions on n rows. holds: (m, n); bits: (m,), the choice among the conditions on one column;
+    column: (m,), the number of each one's column; columns: how many there are; phrases: of those, how
+    many are phrases of a text; left_out: conditions that were looked at with the labels and not taken,
+    so that whoever asks what is chance counts them."""
+
+    conditions: Sequence[Condition]
+    holds: NDArray[np.bool_]
+    bits: NDArray[np.float64]
+    column: NDArray[np.int64]
+    columns: int
+    phrases: int = 0
+    left_out: int = 0
+
+
+def atoms_of(rows: Prepared) -> Atoms:
+    """All conditions that hold on some rows and not on all; of two that hold on the same rows in one
+    column the cheaper."""
+    kept: list[tuple[Condition, NDArray[np.bool_], float, int]] = []
+    names = [name for name, told in rows.columns.items() if told["kind"] != "text"]
+    for number, name in enumerate(names):
+        seen: set[bytes] = set()
+        for condition, bits in sorted(_on(rows, name), key=lambda pair: pair[1]):
+            holds = condition.holds(rows)
+            key = holds.tobytes()
+            if holds.any() and not holds.all() and key not in seen:
+                seen.add(key)
+                kept.append((condition, holds, bits, number))
+    return Atoms(
+        [one[0] for one in kept],
+        np.array([one[1] for one in kept], np.bool_).reshape(len(kept), len(rows)),
+        np.array([one[2] for one in kept], np.float64),
+        np.array([one[3] for one in kept], np.int64),
+        len(names),
+    )
+
+
+def both(one: Atoms, other: Atoms) -> Atoms:
+    """The conditions of both, on their own columns."""
+    return Atoms(
+        [*one.conditions, *other.conditions],
+        np.concatenate([one.holds, other.holds]),
+        np.concatenate([one.bits, other.bits]),
+        np.concatenate([one.column, other.column + one.columns]),
+        one.columns + other.columns,
+        one.phrases + other.phrases,
+        one.left_out + other.left_out,
+    )
+
+
+def fewer(atoms: Atoms, given: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
+    """At most so many, those that go best with any label: tables of all pairs of them are made."""
+    if len(atoms.conditions) <= most:
+        return atoms
+    scores = [telling(holds, given) for holds in atoms.holds]
+    some = sorted(sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:most])
+    columns, column = np.unique(atoms.column[some], return_inverse=True)
+    dearer = math.log2(atoms.columns / len(columns))  # each was chosen among all columns
+    return Atoms(
+        [atoms.conditions[at] for at in some],
+        atoms.holds[some],
+        atoms.bits[some] + dearer,
+        column.astype(np.int64),
+        len(columns),
+        min(atoms.phrases, len(columns)),
+        atoms.left_out + len(atoms.conditions) - most,
+    )
+
+
+def telling(marks: NDArray[np.bool_], given: NDArray[np.int64]) -> float:
+    """How far the rows marked go with any label (n,), in standard errors."""
+    n, m = len(marks), float(marks.sum())
+    counts = np.bincount(given).astype(np.float64)
+    inside = np.bincount(given[marks], minlength=len(counts))
+    spread = np.sqrt(counts * (n - counts) * m * (n - m) / (n * n * max(n - 1.0, 1.0)))
+    return float(np.abs((inside - counts * m / n) / np.maximum(spread, 1e-9)).max().round(9))
+
+
+def _on(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
+    """The conditions on a column, each with its bits."""
+    told = rows.columns[name]
+    if rows.without(name).any():
+        yield Missing(name), 2.0
+        yield Not(Missing(name)), 3.0
+    if told["kind"] == "number":
+        yield from _bounds(rows, name)
+    elif told["kind"] == "truth":
+        yield Is(name, (True,)), 1.0
+        yield Is(name, (False,)), 1.0
+    else:
+        yield from _values(rows, name, told)
+
+
+def _values(
+    rows: Prepared, name: str, told: Mapping[str, Json]
+) -> Iterator[tuple[Condition, float]]:
+    seen = {row[name]: None for row in rows.rows if not missing(row.get(name))}
+    values = [value for value in told.get("values") or () if value in seen]
+    values += [value for value in seen if value not in values]
+    if len(values) < 2:
+        return
+    bits = 1.0 + math.log2(len(values))
+    for value in values:
+        yield Is(name, (value,)), bits
+        yield Not(Is(name, (value,))), bits + DENIED
+    for some, price in lists_of(values):
+        if len(some) > 1:
+            yield Is(name, tuple(some)), price
+
+
+def lists_of(values: Sequence[Value]) -> Iterator[tuple[Sequence[Value], float]]:
+    """Each value, and where there are not too many of them two and three; each with its bits."""
+    for value in values:
+        yield (value,), 1.0 + math.log2(len(values))
+    if len(values) > MOST_VALUES:
+        return
+    for size in (2, 3):
+        if len(values) > size + 1:
+            runs = len(values) - size + 1  # values that are listed side by side may belong together
+            apart = math.comb(len(values), size) - runs
+            for places in combinations(range(len(values)), size):
+                run = places[-1] - places[0] == size - 1
+                price = size + (math.log2(runs) if run else 1.0 + math.log2(apart))
+                yield tuple(values[at] for at in places), price
+
+
+def _bounds(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
+    numbers = rows.numbers(name)
+    values = np.unique(numbers[~np.isnan(numbers)])
+    if len(values) < 2:
+        return
+    quantity = Number(name)
+    if len(values) <= FEW_VALUES:
+        for value in values:
+            yield Compare(quantity, "exactly", float(value)), 2.0 + DENIED + math.log2(len(values))
+    gaps = list(zip(values[:-1].tolist(), values[1:].tolist(), strict=True))
+    if len(gaps) > MOST_BOUNDS:
+        ends = np.linspace(0, len(gaps) - 1, MOST_BOUNDS).round().astype(int)
+        gaps = [gaps[at] for at in dict.fromkeys(ends.tolist())]
+    whole = bool(np.all(values == np.round(values)))
+    rounder = grain(values[0], values[-1])
+    bounds = [(low, high, roundest(low, high, whole)) for low, high in gaps]
+    even = [_even(bound, rounder) or _even(high, rounder) for _, high, bound in bounds]
+    for (_, high, bound), is_round in zip(bounds, even, strict=True):
+        alike = sum(one is is_round for one in even)
+        bits = 1.0 + math.log2(alike) + (0.0 if all(even) else ROUND if is_round else UNEVEN)
+        if is_round and not _even(bound, rounder):
+            yield Compare(quantity, "at least", high), bits
+            yield Compare(quantity, "less than", high), bits
+        else:
+            yield Compare(quantity, "more than", bound), bits
+            yield Compare(quantity, "at most", bound), bits
+
+
+def _even(bound: float, rounder: float) -> bool:
+    return abs(bound / rounder - round(bound / rounder)) < 1e-9
+
+
+def grain(low: float, high: float) -> float:
+    """What round bounds between two values are multiples of."""
+    spread = float(high) - float(low)
+    if spread <= 0 or math.isinf(spread):
+        return 1.0
+    size = float(10.0 ** math.floor(math.log10(spread)))
+    return size / 2 if spread < 5 * size else size
+
+
+def roundest(low: float, high: float, whole: bool) -> float:
+    """A number from `low` on and below `high`, with the fewest digits; of such the one nearest to
+    `low`. whole: of whole numbers; else one decimal more than they need is not taken."""
+    if (whole and high - low <= 1) or max(abs(low), abs(high)) > LARGEST:
+        return low
+    size = 10.0 ** math.ceil(math.log10(max(abs(low), abs(high), 1e-12)) + 1)
+    while size > 1e-12:
+        for step in (size, size / 2):
+            at = math.ceil(low / step - 1e-9) * step
+            if low <= at < high and (not whole or step >= 1):
+                return float(f"{at:.12g}")
+        size /= 10
+    return low

@@ -1,0 +1,366 @@
+"""The OR of conjunctions that is worth most (volume.py): grown by beams, then polished.
+
+A beam grows one conjunction beside those that stand. A part of it is kept by worth, the others by how far
+the new rows of the target lie together, of those that are left and of all, since the beginnings of a deep
+rule are worth nothing yet. Polishing drops, replaces and adds conditions, drops conjunctions, exchanges them
+for others that some beam came by, and grows them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tools.judge.conditions import Compare, Condition
+from ..budget import Budget
+from .atoms import Atoms
+from .volume import CONJUNCTION, Evidence
+
+BEAM = 60
+DEEPEST = 5
+MOST = 20  # conjunctions
+WIDTH, CHILDREN = 4, 4  # sets that are kept, and made of each
+ALIKE = 0.8  # of two conjunctions' rows together; where more are common, one is tried
+MET = 20  # of the best that a beam comes by, those that are remembered
+LESS = 6.0  # bits
+BESIDE = 1e-6  # bits, below which nothing is better
+ROWS = 200  # on so many rows, 64 candidates are an expansion
+
+Conjunction = tuple[int, ...]
+Cover = tuple[list[Conjunction], float]
+Marks = NDArray[np.bool_]
+
+
+class Others(NamedTuple):
+    """What stands: rows that any of them holds on, the share of records that any does, their bits."""
+
+    conjunctions: tuple[Conjunction, ...]
+    covered: Marks
+    volume: float
+    bits: float
+
+
+class Met(NamedTuple):
+    """Conjunctions that were come by, with their rows, volumes and bits."""
+
+    conjunctions: list[Conjunction]
+    covers: NDArray[np.bool_]
+    volumes: NDArray[np.float64]
+    bits: NDArray[np.float64]
+
+
+class Covering:
+    """The search for one cover. wanted: (rows,), those to be covered."""
+
+    def __init__(self, atoms: Atoms, wanted: Marks, budget: Budget) -> None:
+        self.atoms, self.wanted, self.budget = atoms, wanted, budget
+        self.evidence = Evidence(atoms, wanted)
+        self.tried = 0
+        self.met: dict[Conjunction, None] = {}
+        side = np.array([_side(one) for one in atoms.conditions])
+        bounds = np.outer(side, side) < 0
+        self.same = (atoms.column[:, None] == atoms.column[None, :]) & ~bounds
+
+    def grown(self) -> Cover:
+        """Conjunctions, and what they are worth less the bits that name them; none are worth 0."""
+        return self._grown([], WIDTH)
+
+    def of(self, conjunction: Conjunction) -> Marks:
+        return np.asarray(self.atoms.holds[list(conjunction)].all(axis=0), np.bool_)
+
+    def worth(self, some: Sequence[Conjunction]) -> float:
+        if not some:
+            return 0.0
+        beside = self._others(some)
+        inside = (beside.covered & self.wanted).sum()
+        wrong = (beside.covered & ~self.wanted).sum()
+        found = self.evidence.worth(np.array(inside), np.array(wrong), beside.volume)
+        return float(found) - beside.bits
+
+    def _others(self, some: Sequence[Conjunction]) -> Others:
+        covered = np.zeros(len(self.wanted), np.bool_)
+        volume = 0.0
+        for at, one in enumerate(some):
+            covered |= self.of(one)
+            apart = self.evidence.apart(some[:at], [one])[0]
+            volume += self.evidence.volume(one) * float(apart)
+        bits = sum(self.evidence.bits(one) for one in some) - sum(
+            float(np.log2(k)) for k in range(2, len(some) + 1)
+        )
+        return Others(tuple(some), covered, min(volume, 1.0), bits)
+
+    def _charge(self, candidates: int) -> bool:
+        self.tried += candidates
+        return self.budget.charge(candidates * len(self.wanted) / (Budget.VECTOR * ROWS))
+
+    def _scored(
+        self, stems: Sequence[Conjunction], beside: Others
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For each stem and each atom more: (stems, atoms) what all is then worth, and (2, stems, atoms)
+        how far the new rows of the target lie together, of those left and of all. -inf for an atom of a
+        column that the stem speaks of, unless they are two bounds."""
+        evidence = self.evidence
+        covers = np.array([self.of(stem) for stem in stems], np.bool_)
+        volumes = np.array([evidence.volume(stem) for stem in stems])
+        bits = np.array([evidence.bits(stem) if stem else CONJUNCTION for stem in stems])
+        new_ones = (covers & self.wanted & ~beside.covered).astype(np.float32) @ evidence.holds.T
+        new_wrong = (covers & ~self.wanted & ~beside.covered).astype(np.float32) @ evidence.holds.T
+        factor = np.array(
+            [
+                evidence.given[:, list(stem)].max(1) if stem else evidence.share
+                for stem in stems
+            ]
+        )  # fmt: skip
+        volume = volumes[:, None] * factor
+        inside = new_ones + (beside.covered & self.wanted).sum()
+        wrong = new_wrong + (beside.covered & ~self.wanted).sum()
+        apart = evidence.beside(beside.conjunctions, stems)
+        whole = beside.volume + volume * apart
+        depth = np.array([len(stem) + 1 for stem in stems], float)
+        more = -np.log2(depth) - np.log2(len(beside.conjunctions) + 1.0)
+        named = bits[:, None] + evidence.price[None, :] + more[:, None]
+        worth = evidence.worth(inside, wrong, whole) - named - beside.bits
+        left = max(1.0, float((self.wanted & ~beside.covered).sum()))
+        gathered = np.stack(
+            [
+                new_ones * np.log2(np.maximum(new_ones, 1) / many / volume) - named
+                for many in (left, evidence.ones)
+            ]
+        )
+        self._charge(worth.size)
+        for row, stem in enumerate(stems):
+            for one in stem:
+                worth[row, self.same[one]] = -np.inf
+                gathered[:, row, self.same[one]] = -np.inf
+        few = new_ones < 2
+        gathered[:, few] = -np.inf
+        worth[few] = -np.inf
+        return worth, gathered
+
+    def _grow(self, beside: Others, unlike: Marks | None = None) -> list[Conjunction]:
+        """The conjunctions that are worth most beside the others, at most `CHILDREN`, whose rows differ.
+        unlike: rows that a conjunction must not nearly be."""
+        found: list[tuple[float, Conjunction]] = []
+        stems: list[Conjunction] = [()]
+        for _ in range(DEEPEST):
+            if not self.budget.left:
+                break
+            worth, gathered = self._scored(stems, beside)
+            for at in first(worth, 4 * CHILDREN):
+                row, atom = divmod(int(at), worth.shape[1])
+                if np.isfinite(worth[row, atom]):
+                    found.append((-float(worth[row, atom]), tuple(sorted((*stems[row], atom)))))
+            stems = list(self._kept(stems, worth, gathered))
+            if not stems:
+                break
+        found.sort()
+        self.met.update(dict.fromkeys(one for _, one in found[:MET]))
+        return self._unlike(found, *([] if unlike is None else [unlike]))
+
+    def _unlike(
+        self, found: Sequence[tuple[float, Conjunction]], *others: Marks
+    ) -> list[Conjunction]:
+        """The first `CHILDREN` whose rows are nearly those neither of the others nor of an earlier one."""
+        taken: list[Conjunction] = []
+        rows = list(others)
+        for _, one in found:
+            marks = self.of(one)
+            if all((marks & other).sum() < ALIKE * (marks | other).sum() for other in rows):
+                taken.append(one)
+                rows.append(marks)
+                if len(taken) == CHILDREN:
+                    break
+        return taken
+
+    def _kept(
+        self,
+        stems: Sequence[Conjunction],
+        worth: NDArray[np.float64],
+        gathered: NDArray[np.float64],
+    ) -> Iterator[Conjunction]:
+        seen: set[Conjunction] = set()
+        covers: set[bytes] = set()
+        for scores in (worth, *gathered):
+            taken = 0
+            for at in first(scores, 4 * BEAM):
+                row, atom = divmod(int(at), scores.shape[1])
+                if taken >= BEAM // 2 or not np.isfinite(scores[row, atom]):
+                    break
+                found = tuple(sorted((*stems[row], atom)))
+                if found in seen:
+                    continue
+                seen.add(found)
+                key = self.of(found).tobytes()
+                if key in covers and scores is worth:
+                    continue
+                covers.add(key)
+                taken += 1
+                yield found
+
+    def _grown(self, start: list[Conjunction], width: int, unlike: Marks | None = None) -> Cover:
+        """A beam of sets. unlike: rows that the first conjunction must not nearly be."""
+        best = list(start), self.worth(start)
+        sets = [best]
+        while sets and len(sets[0][0]) < MOST and self.budget.left:
+            grown: dict[frozenset[Conjunction], Cover] = {}
+            for found, worth in sets:
+                for more in self._grow(self._others(found), unlike):
+                    then = [*found, more]
+                    now = self.worth(then)
+                    if now > worth + BESIDE:
+                        grown.setdefault(frozenset(then), (then, now))
+            unlike = None
+            sets = sorted(grown.values(), key=lambda pair: (-pair[1], pair[0]))[:width]
+            if sets and sets[0][1] > best[1] + BESIDE:
+                best = sets[0]
+        return best
+
+    def polished(self, found: list[Conjunction], worth: float) -> Cover:
+        """Until no step helps, or nothing is left to spend."""
+        better = True
+        while better and self.budget.left:
+            better = False
+            for step in (self._dropped, self._changed, self._exchanged, self._split, self._regrown):
+                then = step(found, worth)
+                if then is not None:
+                    found, worth = then
+                    better = True
+                    break
+        return found, worth
+
+    def completed(self, found: list[Conjunction], worth: float) -> Cover:
+        """Where no row of other labels is inside, those of the target that are left ask for a rule too:
+        with conjunctions that save up to `LESS` bits less than they cost, and are as pure."""
+        while self.budget.left and len(found) < MOST:
+            covered = self._others(found).covered
+            if (covered & ~self.wanted).any() or not (self.wanted & ~covered).any():
+                break
+            grown = [[*found, one] for one in self._grow(self._others(found))]
+            pure = [some for some in grown if not (self.of(some[-1]) & ~self.wanted).any()]
+            then = max(((self.worth(some), some) for some in pure), default=(-np.inf, found))
+            if then[0] < worth - LESS:
+                break
+            worth, found = then
+        return found, worth
+
+    def _dropped(self, found: list[Conjunction], worth: float) -> Cover | None:
+        tries = [found[:at] + found[at + 1 :] for at in range(len(found))]
+        scored = [(self.worth(one), one) for one in tries]
+        best = max(scored, key=lambda pair: pair[0], default=None)
+        return (best[1], best[0]) if best and best[0] > worth + BESIDE else None
+
+    def _changed(self, found: list[Conjunction], worth: float) -> Cover | None:
+        """One condition dropped, replaced or added in one conjunction."""
+        for at, one in enumerate(found):
+            rest = found[:at] + found[at + 1 :]
+            beside = self._others(rest)
+            shorter = [one[:k] + one[k + 1 :] for k in range(len(one))]
+            scored = [(self.worth([*rest, stem]), stem) for stem in shorter if stem]
+            wider, _ = self._scored([*shorter, one], beside)
+            row, atom = divmod(int(np.argmax(wider)), wider.shape[1])
+            scored.append((float(wider[row, atom]), (*[*shorter, one][row], atom)))
+            best = max(scored, key=lambda pair: pair[0])
+            if best[0] > worth + BESIDE:
+                changed = [*rest, best[1]]
+                then = self.worth(changed)
+                if then > worth + BESIDE:
+                    return changed, then
+        return None
+
+    def _exchanged(self, found: list[Conjunction], worth: float) -> Cover | None:
+        """One or two conjunctions left out, and others put in that some beam came by."""
+        pool = list(self.met)
+        if not pool:
+            return None
+        met = Met(
+            pool,
+            np.array([self.of(one) for one in pool], np.bool_),
+            np.array([self.evidence.volume(one) for one in pool]),
+            np.array([self.evidence.bits(one) for one in pool]),
+        )
+        for many in (1, 2):
+            for out in combinations(found, many):
+                rest = [one for one in found if one not in out]
+                then, now = rest, -np.inf
+                while self.budget.left and len(then) < MOST:
+                    worths = self._with_one(met, then)
+                    if then is rest:
+                        worths[[at for at, one in enumerate(pool) if one in out]] = -np.inf
+                    at = int(np.argmax(worths))
+                    if worths[at] <= now + BESIDE:
+                        break
+                    then, now = [*then, pool[at]], float(worths[at])
+                if now > worth + BESIDE:
+                    exactly = self.worth(then)
+                    if exactly > worth + BESIDE:
+                        return then, exactly
+        return None
+
+    def _with_one(self, met: Met, then: Sequence[Conjunction]) -> NDArray[np.float64]:
+        """(met,): what all is worth with each of them."""
+        beside, wanted = self._others(then), self.wanted
+        new = met.covers & ~beside.covered
+        inside = new[:, wanted].sum(axis=1) + (beside.covered & wanted).sum()
+        wrong = new[:, ~wanted].sum(axis=1) + (beside.covered & ~wanted).sum()
+        volume = beside.volume + met.volumes * self.evidence.apart(then, met.conjunctions)
+        named = met.bits + beside.bits - np.log2(len(then) + 1.0)
+        self._charge(len(met.conjunctions))
+        return np.asarray(self.evidence.worth(inside, wrong, np.minimum(volume, 1.0)) - named)
+
+    def _regrown(self, found: list[Conjunction], worth: float) -> Cover | None:
+        """Without one conjunction, and grown again into something else."""
+        for at in range(len(found)):
+            rest = found[:at] + found[at + 1 :]
+            then = self._grown(rest, 1, self.of(found[at]))
+            if then[1] > worth + BESIDE:
+                return then
+        return None
+
+    def _split(self, found: list[Conjunction], worth: float) -> Cover | None:
+        """One conjunction made narrower, and another grown for what it leaves."""
+        for at, one in enumerate(found):
+            rest = found[:at] + found[at + 1 :]
+            for narrow in self._narrower(one, self._others(rest)):
+                then = self._grown([*rest, narrow], 1)
+                while fewer := self._dropped(*then):
+                    then = fewer
+                if then[1] > worth + BESIDE:
+                    return then
+        return None
+
+    def _narrower(self, one: Conjunction, beside: Others) -> list[Conjunction]:
+        """One condition more, or another in the place of one on the same column; rows fewer."""
+        marks = self.of(one)
+        stems = [one, *(one[:k] + one[k + 1 :] for k in range(len(one)))]
+        _, gathered = self._scored(stems, beside)
+        found: list[tuple[float, Conjunction]] = []
+        for row, stem in enumerate(stems):
+            for atom in np.flatnonzero(np.isfinite(gathered[1, row])).tolist():
+                then = tuple(sorted((*stem, atom)))
+                if not (self.of(then) & ~marks).any():
+                    found.append((-float(gathered[1, row, atom]), then))
+        return self._unlike(sorted(found), marks)
+
+
+def _side(condition: Condition) -> int:
+    """1 for a bound from below, -1 for one from above, else 0."""
+    relation = condition.relation if isinstance(condition, Compare) else ""
+    return {"more than": 1, "at least": 1, "at most": -1, "less than": -1}.get(relation, 0)
+
+
+def first(scores: NDArray[np.float64], many: int) -> list[int]:
+    """The flat places of the largest scores, largest first, of equals the first; the same on any
+    machine, whatever its way of sorting."""
+    flat = scores.ravel()
+    if many < flat.size:
+        least = np.partition(flat, flat.size - many)[flat.size - many]
+        places = np.flatnonzero(flat >= least)
+    else:
+        places = np.arange(flat.size)
+    order = np.argsort(-flat[places], kind="stable")[:many]
+    found: list[int] = places[order].tolist()
+    return found

@@ -1,0 +1,239 @@
+"""Rules over fields as sentences: what decides, as a whole and part by part.
+
+For each label an OR of conjunctions is looked for that says when it is given (covering.py). Of two labels the
+one with the better rule is spoken of. One conjunction is one sentence; several are first one
+sentence with a clause each, and then a sentence each (those alone, where they speak of all rows and labels). Where no rule pays for the bits that name it, the
+surest single condition is said, if it is no chance. What decides beside the rules (chance.py) is said in
+sentences of one condition after them.
+
+Of every condition `meta` says what the rows know of it: how many rows of other labels are right only
+with it, how many bits it is worth, and which other conditions would do as well on these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json
+from ...tools.judge.conditions import AllOf, Condition
+from ...tools.judge.prepared import Prepared
+from ...tools.judge.rules import Rule, When
+from ..budget import Budget
+from .atoms import Atoms, atoms_of, both, fewer
+from .chance import FALSE, beside, kept, surest
+from .covering import Conjunction, Cover, Covering
+from .phrases import phrase_atoms
+
+MOST = 20  # sentences
+READ = 4  # conditions of a conjunction; longer ones are hard to read
+READABLE = 12.0  # bits that a rule may be worth less where the other one is hard to read
+KEPT_BACK = 0.2  # of the budget, for rows that are left at the end
+APART = 0.7  # rows that two sentences share of all theirs; where more, one is said
+AS_WELL = 3  # other conditions that are named
+Marks = NDArray[np.bool_]
+
+
+class Found(NamedTuple):
+    """rules: what is to be said, in order; meta: of the search."""
+
+    rules: tuple[Rule, ...]
+    meta: dict[str, Json]
+
+
+class _Part(NamedTuple):
+    """A conjunction and the label that it gives."""
+
+    conjunction: Conjunction
+    label: str
+    covering: Covering
+
+
+def rules_over_fields(
+    rows: Sequence[Mapping[str, Json]],
+    labels: Sequence[str],
+    public: Mapping[str, Json],
+    expansions: float,
+) -> Found:
+    """rows, labels: n labelled rows of a problem with `public`. Columns of text are looked at too, for
+    words and phrases. Nothing is found where nothing tells rows apart."""
+    prepared = Prepared(rows, public)
+    atoms = both(atoms_of(prepared), phrase_atoms(prepared, labels))
+    if not len(atoms.conditions):
+        return Found((), {"tried": 0})
+    atoms = fewer(atoms, np.array([prepared.label_index(label) for label in labels]))
+    given = np.array(labels)
+    present = [label for label in prepared.labels if label in set(labels)]
+    each = expansions / len(present)
+    searched = {
+        label: Covering(atoms, given == label, Budget(each * (1 - KEPT_BACK))) for label in present
+    }
+    best = {label: covering.grown() for label, covering in searched.items()}
+    most = max(worth for _, worth in best.values())
+    for label, covering in searched.items():
+        if len(present) > 2 or best[label][1] >= most - 2 * READABLE:
+            best[label] = covering.polished(*best[label])
+    if len(present) == 2:
+        spoken = [_better(present, best)]
+    else:
+        spoken = present
+    for label in spoken:
+        if best[label][0]:
+            searched[label].budget = Budget(each * KEPT_BACK)
+            best[label] = searched[label].completed(*best[label])
+    parts = [_Part(one, label, searched[label]) for label in spoken for one in best[label][0]]
+    if not parts:
+        parts = list(_surest(searched))
+    parts = _in_order(parts)
+    rules = list(_sentences(parts, atoms, given, present))
+    rules += _beside(parts, atoms, given, present, MOST - len(rules))
+    single = len(present[:1] if len(present) == 2 else present) * len(atoms.conditions)
+    tried = sum(covering.tried for covering in searched.values()) + single + atoms.left_out
+    told: list[Json] = [_told(part, parts) for part in parts]
+    return Found(tuple(rules[:MOST]), {"tried": tried, "rules": told})
+
+
+def joined(conditions: Sequence[Condition]) -> Condition:
+    return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
+
+
+def _better(labels: Sequence[str], best: Mapping[str, Cover]) -> str:
+    """The label that the sentences speak of."""
+    most = max(best[label][1] for label in labels)
+    near = [label for label in labels if best[label][0] and best[label][1] >= most - READABLE]
+
+    def long(label: str) -> tuple[bool, float, int]:
+        found, worth = best[label]
+        return max(len(one) for one in found) > READ, -worth, labels.index(label)
+
+    return min(near, key=long) if near else labels[0]
+
+
+def _surest(searched: Mapping[str, Covering]) -> Iterator[_Part]:
+    """A single condition that is no chance, of all that were tried for all labels."""
+    found: list[tuple[float, str, int]] = []
+    for label, covering in searched.items():
+        prices = covering.evidence.price.tolist()
+        at, chance = surest(covering.atoms.holds, covering.wanted, prices, covering.atoms.left_out)
+        found.append((chance * max(1, len(searched) - 1), label, at))
+    for chance, label, at in sorted(found, key=lambda one: one[0])[:1]:
+        covering = searched[label]
+        holds, share = covering.atoms.holds[at], covering.wanted.mean()
+        if chance <= FALSE and covering.wanted[holds].mean() > share:
+            yield _Part((at,), label, covering)
+        elif chance <= FALSE and len(searched) == 2:
+            other = next(one for one in searched if one != label)
+            yield _Part((at,), other, searched[other])
+
+
+def _in_order(parts: Sequence[_Part]) -> list[_Part]:
+    """The purest first, of such the one with the most rows."""
+
+    def key(part: _Part) -> tuple[float, int, Conjunction]:
+        marks = part.covering.of(part.conjunction)
+        right = int((marks & part.covering.wanted).sum())
+        return -round((right + 1) / (int(marks.sum()) + 2), 1), -right, part.conjunction
+
+    return sorted(parts, key=key)
+
+
+def _condition(atoms: Atoms, conjunction: Conjunction) -> Condition:
+    order = sorted(conjunction, key=lambda at: (int(atoms.column[at]), at))
+    return joined([atoms.conditions[at] for at in order])
+
+
+def _sentences(
+    parts: Sequence[_Part], atoms: Atoms, given: NDArray[np.str_], labels: Sequence[str]
+) -> Iterator[Rule]:
+    if not parts:
+        return
+    clauses = tuple(When(_condition(atoms, part.conjunction), part.label) for part in parts)
+    left = np.ones(len(given), np.bool_)
+    for part in parts:
+        left &= ~part.covering.of(part.conjunction)
+    rest = given[left] if left.any() else given
+    spoken = {part.label for part in parts}
+    others = [label for label in labels if label not in spoken] or list(labels)
+    otherwise = max(others, key=lambda label: (int((rest == label).sum()), -labels.index(label)))
+    if left.any() or len(spoken) < len(labels):
+        yield Rule(clauses[:MOST], otherwise)
+    if len(clauses) > 1:
+        yield from (Rule((clause,)) for clause in clauses)
+
+
+def _beside(
+    parts: Sequence[_Part],
+    atoms: Atoms,
+    given: NDArray[np.str_],
+    labels: Sequence[str],
+    most: int,
+) -> list[Rule]:
+    """Conditions that tell labels apart among rows of which the rules say the same."""
+    strata = np.zeros(len(given), np.int64)
+    for number, part in enumerate(parts, 1):
+        strata[(strata == 0) & part.covering.of(part.conjunction)] = number
+    tries: list[tuple[float, str, int]] = []
+    asked = labels[:1] if len(labels) == 2 else labels
+    for label in asked:
+        for at, holds in enumerate(atoms.holds):
+            chance, excess = beside(holds, given == label, strata)
+            toward = label if excess > 0 else labels[1] if len(labels) == 2 else ""
+            tries.append((chance if toward else 1.0, toward, at))
+    taken: list[tuple[Marks, str]] = []
+    rules: list[Rule] = []
+    unseen = atoms.left_out * len(asked)
+    for place in kept([chance for chance, _, _ in tries], unseen=unseen):
+        _, label, at = tries[place]
+        holds = atoms.holds[at]
+        right = int((given[holds] == label).sum())
+        alike = any(
+            label == said and (holds & rows).sum() > APART * (holds | rows).sum()
+            for rows, said in taken
+        )
+        if len(rules) < most and not alike and 2 * right > int(holds.sum()):
+            taken.append((holds, label))
+            rules.append(Rule((When(atoms.conditions[at], label),)))
+    return rules
+
+
+def _told(part: _Part, parts: Sequence[_Part]) -> Json:
+    """What the shown rows know of a conjunction and of each of its conditions."""
+    covering, one = part.covering, part.conjunction
+    alike = [other.conjunction for other in parts if other.label == part.label]
+    rest = [other for other in alike if other != one]
+    elsewhere = np.zeros(len(covering.wanted), np.bool_)
+    for other in rest:
+        elsewhere |= covering.of(other)
+    marks = covering.of(one)
+    whole = covering.worth(alike)
+    conditions: list[Json] = []
+    for atom in one:
+        shorter = tuple(other for other in one if other != atom)
+        without = covering.of(shorter)
+        against = int((without & ~marks & ~elsewhere & ~covering.wanted).sum())
+        changed = [*rest, shorter] if shorter else rest
+        conditions.append(
+            {
+                "condition": covering.atoms.conditions[atom].written(),
+                "refuted_without": against,
+                "bits": round(whole - covering.worth(changed), 1),
+                "as_well": _as_well(covering, atom, without, marks),
+            }
+        )
+    return {
+        "label": part.label,
+        "rows": int((marks & covering.wanted).sum()),
+        "wrong": int((marks & ~covering.wanted).sum()),
+        "conditions": conditions,
+    }
+
+
+def _as_well(covering: Covering, atom: int, without: Marks, marks: Marks) -> list[Json]:
+    """Conditions of any column that hold on the same rows beside the others."""
+    same = (covering.atoms.holds & without == marks).all(1)
+    others = [at for at in np.flatnonzero(same).tolist() if at != atom]
+    others.sort(key=lambda at: (float(covering.evidence.price[at]), at))
+    return [covering.atoms.conditions[at].written() for at in others[:AS_WELL]]

@@ -1,0 +1,193 @@
+"""Sentences on phrases: "If the text mentions PHRASE, the label is LABEL", for texts that are put together
+from pieces (pieces.py).
+
+All phrases go into one multinomial regression (multinomial.py), so that what one of them does is not taken for what
+another does that stands beside it. A group of phrases, of which each text has one, is spoken of where the
+labels hang together with it beyond all other phrases: the residuals of predictions by other rows,
+summed where each phrase stands, beside the same sums with the group dealt out anew among the rows (999
+times); over all groups after Benjamini and Hochberg. Then each phrase of the group gets its sentence.
+
+Its label is the one that most texts with the phrase would have: the mean chance of each label over all
+shown texts with this phrase in place of those it never stands beside. That rests on all rows, where a
+count rests on those that happen to have the phrase.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tools.judge.conditions import AllOf, AnyOf, Compare, Condition, Not, mentions
+from ...tools.judge.prepared import Prepared
+from ...tools.judge.quantities import Listed
+from ...tools.judge.rules import Rule, When
+from ...tools.judge.terms import Term, terms
+from ..budget import Budget
+from .chance import kept
+from .multinomial import SLIPS, Integers, Numbers, Setting, chances, fitted, judged, left_out, work
+from .pieces import Pieces, repeated, share_repeated
+
+MOST = 20  # sentences
+MADE = 0.5  # share of the words in repeated phrases, from which on texts are put together
+FEWEST = 40  # rows, below which nothing is mined
+COLUMNS = 40  # phrases that are weighed
+FALSE = 0.1  # share of the groups that may stand by chance
+SHUFFLES = 999
+COMPARED = 2_000  # rows, on which phrases and words are compared: it takes the cube of them
+FLOPS = 200_000  # multiplications that count as an expansion
+
+
+@dataclass(frozen=True)
+class Mentioned:
+    """rules: the strongest first. right: share of the rows that the regression labels rightly by other rows;
+    tried: phrases; groups: of them; sure: groups that are no chance."""
+
+    rules: tuple[Rule, ...]
+    right: float = 0.0
+    tried: int = 0
+    groups: int = 0
+    sure: int = 0
+
+
+def pieces_of(rows: Prepared) -> Pieces | None:
+    """The phrases of rows with one text that are put together from pieces; None of others."""
+    if len(rows) < FEWEST or len(rows.columns) != 1 or len(rows.texts) != 1:
+        return None
+    texts = rows.text("").texts
+    return repeated(texts) if share_repeated(texts) >= MADE else None
+
+
+def in_full(rules: Sequence[Rule], rows: Prepared, pieces: Pieces) -> tuple[Rule, ...]:
+    """The rules with the whole phrase for a word of it that stands in the same rows, and a sentence for
+    each where one says that a text mentions one of several."""
+
+    def said(one: Condition) -> Condition:
+        match one:
+            case Not(part):
+                return Not(said(part))
+            case AllOf(parts) | AnyOf(parts):
+                return type(one)(tuple(map(said, parts)))
+            case Compare(Listed((Term(text=word, kind=""),)), "at least", 1):
+                own = one.holds(rows)
+                for phrase, marks in zip(pieces.phrases, pieces.marks, strict=True):
+                    if f" {word} " in f" {phrase} " and (marks == own).all():
+                        return mentions(terms(phrase))
+        return one
+
+    found: list[Rule] = []
+    for rule in rules:
+        match rule:
+            case Rule((When(Compare(Listed(some), "at least", 1), label),), None):
+                found += [Rule((When(said(mentions((one,))), label),)) for one in some]
+            case _:
+                clauses = (
+                    When(said(one.condition), one.label) if isinstance(one, When) else one
+                    for one in rule.clauses
+                )
+                found.append(Rule(tuple(clauses), rule.otherwise))
+    return tuple(dict.fromkeys(found))[:MOST]
+
+
+def mentioned(
+    rows: Prepared, labels: Sequence[str], pieces: Pieces, budget: Budget
+) -> Mentioned:  # fmt: skip
+    """labels: of the rows, whose phrases are `pieces`. Nothing is found where the
+    words by themselves tell more."""
+    present = [one for one in rows.labels if one in set(labels)]
+    pieces = pieces.thinned(COLUMNS)
+    slips: Sequence[float] = SLIPS
+    if _effort(len(rows), pieces, len(present), slips) > budget.left:
+        slips = SLIPS[:1]
+    effort = _effort(len(rows), pieces, len(present), slips)
+    if not pieces.phrases or effort > budget.left:
+        return Mentioned((), tried=pieces.tried)
+    budget.charge(effort)
+    y = np.array([present.index(one) for one in labels], np.int64)
+    words = rows.text("")
+    found = [words.present(Term(one)) for one in words.vocabulary if one[0].isalnum()]
+    some = np.arange(0, len(rows), -(-len(rows) // COMPARED))
+    by_words = _right(np.array(found, np.float64).T[some], y[some], len(present))
+    by_phrases = _right(pieces.marks.T[some].astype(np.float64), y[some], len(present))
+    if by_phrases < by_words - 2 * math.sqrt(by_words * (1 - by_words) / len(some)):
+        return Mentioned((), tried=pieces.tried)
+    return _said(pieces, y, present, slips)
+
+
+def _effort(rows: int, pieces: Pieces, labels: int, slips: Sequence[float]) -> float:
+    """Expansions."""
+    judging, leaving_out = work(rows, len(pieces.phrases), labels, slips)
+    return (2 * judging + len(pieces.groups) * leaving_out) / FLOPS
+
+
+def _said(
+    pieces: Pieces, codes: Integers, labels: Sequence[str], slips: Sequence[float]
+) -> Mentioned:  # fmt: skip
+    x = pieces.marks.T.astype(np.float64)
+    found = judged(x, codes, len(labels), slips)
+    by_chance = [_chance(x, group, codes, len(labels), found.setting) for group in pieces.groups]
+    sure = kept(by_chance, FALSE)
+    if not sure:
+        return Mentioned((), found.right, pieces.tried, len(pieces.groups))
+    places = [at for one in sure for at in pieces.groups[one]]
+    some = x[:, places]
+    fit = fitted(some, codes, len(labels), judged(some, codes, len(labels), slips).setting)
+    rules: list[tuple[float, Rule]] = []
+    shares = np.bincount(codes, minlength=len(labels)) / len(codes)
+    for column, at in enumerate(places):
+        expected = _with(some, column, fit)
+        label = labels[int(expected.argmax())]
+        strength = float(np.abs(expected - shares).sum())
+        rules.append((strength, Rule((When(mentions(terms(pieces.phrases[at])), label),))))
+    rules.sort(key=lambda one: -round(one[0], 9))
+    said = tuple(rule for _, rule in rules[:MOST])
+    return Mentioned(said, found.right, pieces.tried, len(pieces.groups), len(sure))
+
+
+def _right(x: Numbers, codes: Integers, labels: int) -> float:
+    """The share of rows that a ridge regression on x (n, m), quickly computed, labels rightly by all other
+    rows."""
+    n = len(codes)
+    z = x - x.mean(0)
+    values, vectors = np.linalg.eigh(z @ z.T)
+    values = np.maximum(values, 0.0)
+    y = (codes[:, None] == np.arange(labels)).astype(np.float64)
+    best = 0.0
+    for penalty in (1.0, 10.0, 100.0):
+        hat = (vectors * (values / (values + penalty))) @ vectors.T + 1 / n
+        off = (y - hat @ y) / (1 - np.diag(hat))[:, None]
+        best = max(best, float(((y - off).argmax(1) == codes).mean()))
+    return best
+
+
+def _with(x: Numbers, at: int, w: Numbers) -> Numbers:
+    """The share of each label among all texts, each with phrase `at` in place of those that it never
+    stands beside."""
+    turned = x.copy()
+    turned[:, (x[:, at] @ x) == 0] = 0.0
+    turned[:, at] = 1.0
+    found: Numbers = chances(turned, w).mean(0)
+    return found
+
+
+def _chance(
+    x: Numbers, group: Sequence[int], codes: Integers, labels: int, setting: Setting
+) -> float:  # fmt: skip
+    """The chance that a group dealt out anew tells as much of what the other phrases leave over."""
+    others = [at for at in range(x.shape[1]) if at not in group]
+    held = left_out(x[:, others], codes, labels, setting)
+    left = (codes[:, None] == np.arange(labels)) - held
+    left -= left.mean(0)
+    marks = x[:, list(group)]
+    spread = marks.sum(0)[:, None] * (left**2).mean(0)
+    rng = np.random.default_rng(0)
+
+    def told(some: NDArray[np.float64]) -> float:
+        return float(((some.T @ left) ** 2 / spread).sum())
+
+    here = told(marks)
+    above = sum(told(marks[rng.permutation(len(codes))]) >= here - 1e-9 for _ in range(SHUFFLES))
+    return (1 + above) / (1 + SHUFFLES)

@@ -1,0 +1,117 @@
+"""Words and phrases of texts as conditions: up to three words side by side, with no mark between them.
+
+Of phrases in the same rows one of the fewest words stands for all. Only those are kept that go best with a label, each
+alone; the price of a condition is for the choice among all of them. Phrases that fill a place of made
+texts (places.py) are the values of one column, as of a choice (atoms.py), and cost what those cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tools.judge.conditions import mentions
+from ...tools.judge.prepared import Prepared, TextIndex
+from ...tools.judge.terms import terms
+from .atoms import Atoms, lists_of, telling
+from .places import places
+
+LONGEST = 3  # words
+FEWEST = 3  # rows with a phrase, and without it
+MOST = 150  # phrases that are kept of a column
+A_WORD_MORE = 0.5  # bits
+SMALL = frozenset(
+    ("a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "it", "of", "on", "or", "that",
+     "the", "to", "was", "with")
+)  # fmt: skip
+Marks = NDArray[np.bool_]
+
+
+def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
+    """One column of `Atoms` for each place, and for each other phrase, over all columns of text."""
+    given = np.array([rows.label_index(label) for label in labels])
+    kept: list[tuple[Sequence[str], str, Marks, float]] = []
+    column: list[int] = []
+    columns = left_out = 0
+    for name in rows.texts:
+        about = name if len(rows.texts) > 1 else ""
+        found = dict(sorted(_phrases(rows.text(name)), key=lambda one: _telling(one[0])))
+        price = math.log2(max(len(found), 1))
+        apart = _by_rows(found)
+        filled = places(found)
+        choice = 1.0 + math.log2(max(len(filled), 1))
+        for some in filled:
+            for chosen, bits in lists_of(some):
+                kept.append(
+                    (chosen, about, np.any([apart[one] for one in chosen], axis=0), choice + bits)
+                )
+                column.append(columns)
+            columns += 1
+        inside = {one for some in filled for one in some}
+        rest = [one for one in apart if one not in inside]
+        scores = {one: telling(apart[one], given) for one in rest}
+        best = set(sorted(rest, key=lambda one: (-scores[one], one))[:MOST])
+        left_out += len(rest) - len(best)
+        for phrase in rest:
+            if phrase in best:
+                bits = price + A_WORD_MORE * phrase.count(" ")
+                kept.append(((phrase,), about, apart[phrase], bits))
+                column.append(columns)
+                columns += 1
+    own = math.log2(max(columns, 1))  # is added for the choice of a column
+    return Atoms(
+        [mentions(tuple(terms(one)[0] for one in some), text=about) for some, about, _, _ in kept],
+        np.array([marks for _, _, marks, _ in kept], np.bool_).reshape(len(kept), len(rows)),
+        np.array([bits - own for _, _, _, bits in kept], np.float64),
+        np.array(column, np.int64),
+        columns,
+        columns,
+        left_out,
+    )
+
+
+def _phrases(index: TextIndex) -> Iterator[tuple[str, Marks]]:
+    """Each phrase of enough rows, with the rows it stands in."""
+    size = np.int64(max(len(index.vocabulary), 1))
+    ids = index.ids.astype(np.int64)
+    words = index.is_word[index.ids] if len(ids) else np.zeros(0, np.bool_)
+    n = len(index)
+    for length in range(1, LONGEST + 1):
+        starts = np.arange(max(len(ids) - length + 1, 0))
+        whole = np.ones(len(starts), np.bool_)
+        keys = np.zeros(len(starts), np.int64)
+        for step in range(length):
+            whole &= words[starts + step] & (index.row_of[starts + step] == index.row_of[starts])
+            keys = keys * size + ids[starts + step]
+        pairs = np.unique(np.stack([keys[whole], index.row_of[starts[whole]]]), axis=1)
+        found, begins, counts = np.unique(pairs[0], return_index=True, return_counts=True)
+        for key, begin, count in zip(found.tolist(), begins.tolist(), counts.tolist(), strict=True):
+            if FEWEST <= count <= n - FEWEST:
+                marks = np.zeros(n, np.bool_)
+                marks[pairs[1, begin : begin + count]] = True
+                yield _said(key, length, index.vocabulary), marks
+
+
+def _said(key: int, length: int, vocabulary: Sequence[str]) -> str:
+    found: list[str] = []
+    for _ in range(length):
+        key, last = divmod(key, len(vocabulary))
+        found.append(vocabulary[last])
+    return " ".join(reversed(found))
+
+
+def _telling(phrase: str) -> tuple[int, int, str]:
+    """Fewer words first; of as many those without small ones: "red bag" says more than "a red"."""
+    words = phrase.split(" ")
+    return len(words), sum(one in SMALL for one in words), phrase
+
+
+def _by_rows(found: Mapping[str, Marks]) -> dict[str, Marks]:
+    """The first, which is the shortest, of those in the same rows."""
+    kept: dict[bytes, str] = {}
+    for phrase, marks in found.items():
+        kept.setdefault(marks.tobytes(), phrase)
+    return {phrase: found[phrase] for phrase in kept.values()}

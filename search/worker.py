@@ -1,0 +1,10 @@
+"""A worker of the embedded search: `python -m peirce.search.worker`, one JSON object a line
+in and out (tools/line_process.py)."""
+
+from __future__ import annotations
+
+from ..tools.line_process import serve
+from .engines import Engine
+
+if __name__ == "__main__":
+    serve(Engine().propose)

@@ -1,0 +1,208 @@
+"""Worlds that rules are looked for in: completions of the prompt worlds, and worlds drawn like them.
+
+Internals: the worlds that rules are looked for in are drawn here and are seen by no caller.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+from peirce.search.logic import lanes as lanes_module
+from peirce.search.logic.lanes import (
+    COMPLETIONS_DRAWN,
+    MOST_BROKEN,
+    Lanes,
+    at_once,
+    broken_alike,
+    completed,
+    drawn_like,
+    hidden_like,
+)
+from peirce.search.logic.plausible import drawn_worlds
+from peirce.tools.logic import PUBLISHED, SIGNATURE, Prepared, Regime, Stream, World
+
+from ..tools.logic.worlds_at_random import any_theory, completions, holds
+from .logic_problems import default, generated, of_regime, prepared_of, worlds_of
+
+REGIMES = ("full", "partial", "skeptical")
+ODD = {"Z": 0, "P": 1, "Q": 1, "R": 2, "T": 3}
+
+
+def atoms_of(lanes: Lanes, world: int) -> set:
+    return {
+        (name, tuple(map(int, at)))
+        for name, t in lanes.true.items()
+        for at in np.argwhere(t[world])
+    }
+
+
+def small(regime: Regime, seed: str = "small", sizes=(4, 2, 5), unknown: int = 4) -> Prepared:
+    worlds = worlds_of(seed, sizes, 0 if regime == "full" else unknown)
+    return Prepared(PUBLISHED["TH11"], worlds, regime)
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_each_is_a_completion_of_its_world_and_the_first_makes_nothing_true(regime) -> None:
+    prepared = small(regime)
+    found = completed(prepared, 10, Stream("c"))
+    assert found.of.tolist() == sorted(found.of.tolist())
+    for number, world in enumerate(prepared.worlds):
+        possible = [set(one) for one in completions(world, closed=regime == "full")]
+        places = np.flatnonzero(found.of == number)
+        assert len(places) == (1 if regime == "full" else 10)
+        own = [atoms_of(found.lanes, place) for place in places]
+        assert all(one in possible for one in own)
+        assert own[0] == possible[0], "all unknown atoms false"
+        assert found.lanes.inside[places].sum(axis=1).tolist() == [len(world.names)] * len(places)
+        if regime == "skeptical":
+            assert possible[-1] in own, "all unknown atoms true"
+
+
+def test_partial_keeps_the_completions_that_break_least() -> None:
+    prepared = small("partial", sizes=(6, 7), unknown=9)
+    whole = completed(prepared, COMPLETIONS_DRAWN, Stream("p"))
+    kept = completed(prepared, 8, Stream("p"))
+    for world in range(2):
+        all_ = whole.lanes.violated(prepared).sum(axis=1)[whole.of == world]
+        some = kept.lanes.violated(prepared).sum(axis=1)[kept.of == world]
+        assert len(all_) == COMPLETIONS_DRAWN and len(some) == 8
+        assert some[0] == all_[0]
+        assert sorted(some[1:]) == sorted(all_[1:])[:7]
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_a_world_whose_atoms_are_all_known_is_its_only_completion(regime) -> None:
+    prepared = small(regime, unknown=0)
+    found = completed(prepared, 4, Stream("k"))
+    assert all(
+        atoms_of(found.lanes, place) == set(next(completions(prepared.worlds[world], True)))
+        for place, world in enumerate(found.of)
+    )
+
+
+def test_elements_that_break_the_theory_are_those_of_the_textbook() -> None:
+    draw = random.Random("broken")
+    for number in range(12):
+        theory = any_theory(draw)
+        prepared = Prepared(theory, worlds_of(f"v{number}", (1, 4, 3)), "full")
+        lanes = completed(prepared, 1, Stream("v")).lanes
+        broken = lanes.violated(prepared)
+        for place, world in enumerate(prepared.worlds):
+            true, size = next(completions(world, True)), len(world.names)
+            said = [holds(theory.violation, true, size, {"x": e}) for e in range(size)]
+            assert broken[place].tolist() == said + [False] * (lanes.size - size)
+
+
+def test_many_worlds_are_judged_in_parts_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = small("full", sizes=(6, 5, 4))
+    lanes = drawn_like(prepared, 50, Stream("parts"))
+    whole = lanes.violated(prepared)
+    monkeypatch.setattr(lanes_module, "MOST_CELLS", 700)
+    assert whole.any() and (lanes.violated(prepared) == whole).all()
+    assert lanes.some(np.zeros(50, bool)).violated(prepared).shape == (0, 6)
+
+
+def test_drawn_worlds_have_the_sizes_and_densities_of_prompt_worlds() -> None:
+    prepared = prepared_of(of_regime("full"))
+    lanes = drawn_like(prepared, 3_000, Stream("drawn"))
+    sizes = lanes.inside.sum(axis=1)
+    own = [len(world.names) for world in prepared.worlds]
+    assert set(sizes.tolist()) == set(own)
+    assert abs(sizes.mean() - np.mean(own)) < 0.1
+    for name, places in SIGNATURE.items():
+        outside = lanes.true[name] & ~_possible(lanes, places)
+        assert not outside.any()
+        axes = tuple(range(1, 1 + places))
+        shares = lanes.true[name].sum(axis=axes) / sizes**places
+        given = [len(world.true[name]) / len(world.names) ** places for world in prepared.worlds]
+        assert abs(shares.mean() - np.mean(given)) < 0.01, name
+        nearest = abs(shares[:, None] - np.array(given)[None]).min(axis=1)
+        assert (nearest <= 1 / sizes**places + 1e-9).all(), "each as in some prompt world"
+
+
+def test_unknown_atoms_count_by_the_density_of_the_known_ones() -> None:
+    signature = {"P": 1, "R": 2}
+    atoms = list(product(range(6), repeat=2))
+    worlds = (
+        World("W", tuple("abcdef"), {"P": ((0,),), "R": tuple(atoms[:8])}, {"R": tuple(atoms[8:20])}),
+    )  # fmt: skip
+    prepared = Prepared(default("(P x)", "(R x x)", signature), worlds, "partial")
+    lanes = drawn_like(prepared, 2_000, Stream("unknown"))
+    assert abs(lanes.true["R"].sum(axis=(1, 2)).mean() - 36 * 8 / 24) < 0.2
+    hidden = hidden_like(prepared, lanes, Stream("hidden"))
+    assert abs(hidden["R"].mean() - 12 / 36) < 0.01
+    assert not hidden["P"].any()
+
+
+def _possible(lanes: Lanes, places: int):
+    found = np.ones(lanes.worlds, bool)
+    for place in range(places):
+        found = found[..., None] & lanes.inside.reshape(lanes.worlds, *(1,) * place, lanes.size)
+    return found
+
+
+def test_broken_alike_are_worlds_in_which_some_break_the_theory_and_not_many() -> None:
+    for problem in generated()[:6]:
+        prepared = prepared_of(problem)
+        lanes = broken_alike(prepared, 40, Stream("alike"))
+        counts = lanes.violated(prepared).sum(axis=1)
+        assert lanes.worlds == 40 and (counts >= 1).all() and (counts <= MOST_BROKEN).all()
+    none = Prepared(default("(P x)", "(P x)", {"P": 1}), worlds_of("n", (3,), 0, {"P": 1}), "full")
+    assert broken_alike(none, 40, Stream("none")).worlds == 40, "any, where none breaks"
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_predicates_of_any_number_of_arguments_are_completed_and_drawn(regime) -> None:
+    worlds = worlds_of("odd", (3, 4), 0 if regime == "full" else 3, ODD)
+    theory = default("(and (P x) (Z ))", "(exists y (T x y x))", ODD)
+    prepared = Prepared(theory, worlds, regime)
+    found = completed(prepared, 6, Stream("odd"))
+    for place, number in enumerate(found.of):
+        assert atoms_of(found.lanes, place) in [set(c) for c in completions(worlds[number], False)]
+    lanes = drawn_like(prepared, 200, Stream("odd"))
+    for name, places in ODD.items():
+        assert lanes.true[name].ndim == 1 + places
+        assert not (lanes.true[name] & ~_possible(lanes, places)).any()
+
+
+def test_all_is_drawn_from_the_stream_alone_and_large_worlds_in_smaller_numbers() -> None:
+    prepared = small("skeptical")
+    for made in (completed, drawn_like, broken_alike):
+        one, other = (made(prepared, 12, Stream("same")) for _ in range(2))
+        one, other = (getattr(some, "lanes", some) for some in (one, other))
+        assert all((one.true[name] == other.true[name]).all() for name in SIGNATURE)
+    assert at_once(prepared, 6_000) == 6_000
+    large = Prepared(PUBLISHED["TH2"], worlds_of("large", (64,)), "full")
+    assert 100 < at_once(large, 6_000) < 6_000
+
+
+def test_further_worlds_are_read_and_completed_as_each_regime_has_it() -> None:
+    for regime in REGIMES:
+        prepared = prepared_of(of_regime(regime))
+        drawn = drawn_worlds(prepared, Stream("further"))
+        assert drawn is not None and drawn.worlds.worlds >= 150
+        counts = drawn.worlds.violated(prepared).sum(axis=1)
+        assert (counts >= 1).all() and (counts <= MOST_BROKEN).all()
+        if regime != "partial":
+            assert drawn.read is drawn.worlds
+        if regime != "skeptical":
+            assert drawn.completed == ()
+        if regime == "partial":
+            gone = {n: drawn.worlds.true[n] & ~drawn.read.true[n] for n in SIGNATURE}
+            assert not any((drawn.read.true[n] & ~drawn.worlds.true[n]).any() for n in SIGNATURE)
+            assert not gone["P"].any() and gone["R"].any() and gone["S"].any()
+    least, most, *others = drawn.completed
+    first = drawn.worlds.some(np.arange(least.worlds))
+    possible = _possible(first, 2)
+    for name in ("R", "S"):
+        open_ = (most.true[name] & ~least.true[name])[possible]
+        given = [len(w.unknown.get(name, ())) / len(w.names) ** 2 for w in prepared.worlds]
+        assert abs(open_.mean() - np.mean(given)) < 0.01
+        for lanes in (first, *others):
+            own = lanes.true[name]
+            assert not (least.true[name] & ~own)[possible].any(), "nothing known is lost"
+            assert not (own & ~most.true[name])[possible].any(), "nothing known is added"
+        assert any((one.true[name] != most.true[name])[possible].any() for one in others)
