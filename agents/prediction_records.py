@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..records import DataError, Json, UsageError
-from ..tasks.json_text import parse_json
+from ..tasks.io.json_text import parse_json
 
 SCHEMA = "abd_prediction_record_v1"
 DATASET = "abd"

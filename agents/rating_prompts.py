@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records import Digest, Message, digest_of
-from ..tasks.compact_values import one_line
+from ..tasks.io.compact_values import one_line
 
 RATING_PROMPT_VERSION = 1
 
@@ -107,7 +107,7 @@ def relationship(true: str, found: str) -> list[Message]:
 
 
 def quality(which: str, hypothesis: str, known: Sequence[str], about: str = "") -> list[Message]:
-    """which: one of `QUALITIES` (tasks/rating_answers.py); 1 to 5 with a reason. known: findings, shown
+    """which: one of `QUALITIES` (tasks/text/rating_answers.py); 1 to 5 with a reason. known: findings, shown
     as a list. about: of the data."""
     question, points = _SCALES[which]
     parts = [question]

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, UsageError, View
 from ..records.settings import setting
-from ..tasks.files import identity, locate, read_lines
-from ..tasks.json_text import parse_json
+from ..tasks.io.files import identity, locate, read_lines
+from ..tasks.io.json_text import parse_json
 from .model_settings import ModelSettings
 from .prediction_records import DATASET, is_prediction, read_predictions
 

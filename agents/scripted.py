@@ -28,7 +28,7 @@ from ..records import (
     View,
     digest_of,
 )
-from ..tasks.files import identity, locate, read_json
+from ..tasks.io.files import identity, locate, read_json
 
 if TYPE_CHECKING:
     from .model_settings import ModelSettings

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..records import Json, Message, Reply, ToolCall, ToolSpec, View, digest_of
 from ..search.budget import PRESETS
 from ..search.pool import Pool
-from ..tasks.sentences import warn
+from ..tasks.io.messages import warn
 from .prompts import NO_CALLS_LEFT
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from ..records import Json, Message, Observation
-from ..tasks.label_words import TextWords, input_text, labelled, quoted_label
+from ..tasks.text.words import TextWords, input_text, labelled, quoted_label
 
 Pattern: TypeAlias = tuple[str, Sequence[Observation]]  # a hypothesis, rows that it got right
 Wrong: TypeAlias = tuple[Observation, str]  # a row, what was predicted of it; "" where not known

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from ..records import Digest, InputSet, Json, Message, Observation, View, digest_of
-from ..tasks.label_words import APPLIES_NOT, TextWords
+from ..tasks.text.words import APPLIES_NOT, TextWords
 from .text_blocks import (
     YES_NO,
     Findings,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records import Digest, Message, digest_of
-from ..tasks.compact_values import one_line
+from ..tasks.io.compact_values import one_line
 
 TOPIC_PROMPT_VERSION = 1
 

@@ -40,7 +40,7 @@ from peirce.reports.tables import Cell, Mean, Table, as_csv, as_markdown, as_tex
 from peirce.search.budget import PRESETS
 from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking, TradeOff
 from peirce.tasks import family
-from peirce.tasks.logic_measures import EVALUATORS
+from peirce.tasks.logic.measures import EVALUATORS
 from peirce.tools.logic.writing import written
 from table import Row as BenchRow
 from table import write_rows

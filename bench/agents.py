@@ -39,7 +39,7 @@ from peirce.graphs.runner import run_session
 from peirce.records import Observation, Problem, Reply, ToolCall, ToolSpec, View
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
-from peirce.tasks.list_functions import space
+from peirce.tasks.programs.list_functions import space
 from table import Row, add_json_option, write_rows
 
 SHOWN = tuple(Observation([n] * (n % 3), [n] * (n % 3)) for n in range(8))

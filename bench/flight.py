@@ -27,7 +27,7 @@ from peirce.graphs.runner import run_session
 from peirce.records import Observation, Problem
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
-from peirce.tasks.list_functions import space
+from peirce.tasks.programs.list_functions import space
 from table import Row, add_json_option, write_rows
 
 MB = 2**20

@@ -31,7 +31,7 @@ from peirce.records import (
 )
 from peirce.sandbox.inside.canonical import code_of
 from peirce.store import Store
-from peirce.tasks.list_functions import space
+from peirce.tasks.programs.list_functions import space
 
 SETTINGS = [
     *(("list_functions", n) for n in (1, 2, 3, 4)),

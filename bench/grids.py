@@ -19,7 +19,7 @@ from pathlib import Path
 from peirce.records import Limits
 from peirce.sandbox import open_sandbox
 from peirce.tasks import load_problems
-from peirce.tasks.grid_rules import OBJECTS
+from peirce.tasks.programs.grid_rules import OBJECTS
 from table import Row, add_json_option, write_rows, write_skipped
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))

@@ -34,8 +34,8 @@ from peirce.reports.statistics import wilson
 from peirce.reports.tables import Cell, Table, as_markdown
 from peirce.store import Store
 from peirce.tasks import load_problems
-from peirce.tasks.files import write_whole
-from peirce.tasks.sentences import DataWarning
+from peirce.tasks.io.files import write_whole
+from peirce.tasks.io.messages import DataWarning
 from peirce.tools.discovery.identified import identified
 from peirce.tools.discovery.scores import exact
 from peirce.tools.discovery.space import Space

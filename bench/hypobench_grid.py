@@ -44,7 +44,7 @@ from peirce.reports import plotting
 from peirce.reports.discovered import discovered
 from peirce.reports.tables import as_text
 from peirce.tasks import load_problems
-from peirce.tasks.label_generation import GENERATORS
+from peirce.tasks.text.generation import GENERATORS
 from table import Row as BenchRow
 from table import add_json_option
 from table import write_rows as write_bench_rows

@@ -29,7 +29,7 @@ import numpy as np
 from peirce.records import Observation, Problem
 from peirce.reports.tables import Cell, Table, as_markdown, as_text
 from peirce.tasks import load_problems
-from peirce.tasks.label_generation import GENERATORS
+from peirce.tasks.text.generation import GENERATORS
 from peirce.tools.discovery.scores import Exact, exact
 from peirce.tools.discovery.space import Space
 from peirce.tools.judge.prepared import Prepared

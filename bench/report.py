@@ -30,7 +30,7 @@ from typing import Any
 from gear_store import FUNCTIONS, Answers
 from peirce.records import CallKey, Observation, Outcome, Problem, Usage
 from peirce.store import Store
-from peirce.tasks.list_functions import space
+from peirce.tasks.programs.list_functions import space
 from table import Row, add_json_option, write_rows, write_skipped
 
 GOOD = 0.7  # the chance of a good answer; three bad ones end a problem: ten answers

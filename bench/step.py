@@ -26,7 +26,7 @@ from peirce.records import InputSet, Limits, Observation, Problem, Reply, StepRe
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
 from peirce.tasks import family
-from peirce.tasks.list_functions import space
+from peirce.tasks.programs.list_functions import space
 from peirce.tools.execute import executor
 from table import Row, add_json_option, write_rows
 

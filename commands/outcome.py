@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..records import Json, Problem, StepRecord, UsageError
 from ..store import Store
-from ..tasks.files import expanded
+from ..tasks.io.files import expanded
 from .results import Metric, Result, unprinted
 from .session.settings import shown_model
 
@@ -93,7 +93,7 @@ def reading(store: str | Path | None) -> Iterator[Store]:
 def problem_in(store: Store, session: str, name: str) -> str:
     """The id of a session's problem. Of labelled text a data set's name alone means its first sample, as
     everywhere. Raises UsageError where there is none."""
-    from ..tasks.sentences import nearest
+    from ..tasks.io.messages import nearest
 
     ids = [row.problem.id for row in store.problems(session)]
     for one in (name, f"{name}#0"):

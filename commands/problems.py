@@ -12,11 +12,12 @@ from pathlib import Path
 
 from ..config import DataConfig
 from ..records import InputSet, Json, Problem, Task, UsageError
+from ..records.tasks import Documented, Draws, IdentifiesData, IsFile, NamesFiles
 from ..tasks import load_problems
 from ..tasks import task as task_named
 from ..tasks import tasks as all_tasks
-from ..tasks.files import identity, locate, writable
-from ..tasks.space_files import SPACE_FILES, write_space
+from ..tasks.io.files import identity, locate, writable
+from ..tasks.io.spaces import SPACE_FILES, write_space
 from .arguments import checked
 from .data.results import ProblemShown, SpaceFile, TaskHelp, TaskRow
 from .subsets import subset_of
@@ -62,7 +63,7 @@ def choose(task: str, config: DataConfig) -> Chosen:
     )
     if not pairs:
         raise UsageError(f"{data or task} leaves no problem to work on.")
-    file = getattr(source, "task_file", None)
+    file = source.task_file if isinstance(source, IsFile) else None
     sources = {
         "data": None if data is None else _identity(source, data),
         "observations": _observed(shown),
@@ -81,8 +82,9 @@ def has_texts(task: str) -> bool:
 
 def _identity(source: Task, data: str | Path) -> Json:
     """Of the file, or as the task says where its data may be several."""
-    of_task = getattr(source, "identity", None)
-    return of_task(data) if of_task else identity(locate(data, getattr(source, "files", ())))
+    if isinstance(source, IdentifiesData):
+        return source.identity(data)
+    return identity(locate(data, source.files if isinstance(source, NamesFiles) else ()))
 
 
 def _observed(observations: str | None) -> Json:
@@ -113,13 +115,16 @@ def tasks_help(task: str) -> TaskHelp:
         f"peirce tasks show {task} --problems 1",
         f"peirce tasks generate {task} --out made",
     )
-    own = found if found.name == task else None  # a generator's is not its task's
+    # what a generator takes is not what its task does
+    takes, commands = "", list(plain)
+    if found.name == task and isinstance(found, Documented):
+        takes, commands = found.takes, list(found.commands)
     return TaskHelp(
         task=task,
         family=found.family,
         about=found.about,
-        takes=getattr(own, "takes", ""),
-        commands=list(getattr(own, "commands", plain)),
+        takes=takes,
+        commands=commands,
         methods={one.name: one.about for one in methods().values() if found.family in one.families},
     )
 
@@ -145,7 +150,7 @@ def tasks_show(
         seed=seed, label=label, ood=ood,
     )  # fmt: skip
     chosen = choose(task, config)
-    drawn = getattr(chosen.task, "drawn", None)
+    drawn = chosen.task.drawn if isinstance(chosen.task, Draws) else None
     return [
         ProblemShown.from_dict(
             {**one.as_json(), "space": len(space), **({"drawn": drawn(one)} if drawn else {})}

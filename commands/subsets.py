@@ -65,7 +65,7 @@ def splits_of(
 
 def read_fixed(path: str | Path) -> dict[str, Split]:
     """Groups by name with their split, from {split: [groups]}. Raises DataError, with the file."""
-    from ..tasks.files import expanded, read_json
+    from ..tasks.io.files import expanded, read_json
 
     place = expanded(path)
     told = read_json(place)

@@ -30,7 +30,7 @@ from ..records import (
     Summary,
     View,
 )
-from ..tasks.text import NEEDS_MODEL, NOT_ASKED, UNREADABLE, agreement_of, not_asked
+from ..tasks.text.family import NEEDS_MODEL, NOT_ASKED, UNREADABLE, agreement_of, not_asked
 from .asking import PROPOSER, asked, side_by_side
 from .case import Case, Runtime
 from .judge_calls import predictions_of

@@ -14,8 +14,8 @@ from functools import partial
 
 from ..config import BankSettings
 from ..records import Json, Observation, StepRecord
-from ..tasks.label_answers import judgement_in
-from ..tasks.text import of_split
+from ..tasks.text.answers import judgement_in
+from ..tasks.text.family import of_split
 from . import Method
 from .asking import JUDGE, asked, side_by_side
 from .case import Case, Runtime

@@ -28,8 +28,8 @@ from ..records import (
     digest_of,
     digest_of_text,
 )
-from ..tasks.label_answers import NOT_APPLICABLE, judgement_in
-from ..tasks.text import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
+from ..tasks.text.answers import NOT_APPLICABLE, judgement_in
+from ..tasks.text.family import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
 from ..tools.judge.prepared import Prepared
 from ..tools.judge.rules import NotExact, Rule, compile_sentence
 from .asking import JUDGE, asked, side_by_side

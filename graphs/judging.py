@@ -27,7 +27,7 @@ from ..records import (
     View,
     digest_of,
 )
-from ..tasks.text import not_asked
+from ..tasks.text.family import not_asked
 from ..tools.gear import is_redundant
 from .case import Case, Runtime
 from .replies import check_reply, read_back, reply_of, reply_to_json

@@ -6,9 +6,9 @@ paper/3/summary/0      the first piece of the fourth paper
 from __future__ import annotations
 
 from ..records import Hypothesis, Json, Malformed, Reply, Summary
-from ..tasks.label_answers import sourced_in
-from ..tasks.papers import Paper, pieces, quoted
-from ..tasks.text import MOST_HYPOTHESES
+from ..tasks.text.answers import sourced_in
+from ..tasks.text.family import MOST_HYPOTHESES
+from ..tasks.text.papers import Paper, pieces, quoted
 from .asking import LITERATURE, asked, side_by_side
 from .case import Case, Runtime
 from .judge_calls import bare_view

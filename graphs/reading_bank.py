@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..records import InputSet, Json, Message, Observation, StepRecord
-from ..tasks.text import of_split
+from ..tasks.text.family import of_split
 from .asking import JUDGE, asked
 from .bank_scores import bank_scores
 from .case import Case, Runtime

@@ -27,7 +27,7 @@ from ..records import (
 )
 from ..store import ProblemRow, Store
 from ..tasks import family_of
-from ..tasks.text import of_split
+from ..tasks.text.family import of_split
 from ..tools.execute import executor
 from . import method
 from .asking import Role

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..config import BankSettings
 from ..records import UNASKED, Agreement, Answered, BankEvent, Hypothesis, Json
-from ..tasks.label_answers import yes_no_in
+from ..tasks.text.answers import yes_no_in
 from . import Method
 from .asking import JUDGE, asked, side_by_side
 from .bank_steps import (

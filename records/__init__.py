@@ -18,12 +18,13 @@ from .errors import (
     Unavailable,
     UsageError,
 )
-from .families import Family, FamilyWords, Measuring, Task
+from .families import Family, FamilyWords, Measuring
 from .hypotheses import UNASKED, Agreement, Hypothesis, Malformed, Predictions, Verdict
 from .oracles import Batch, Execute, Judge, Keep, Limits, Oracles, Sandbox, Solution, Solve, Wanted
 from .problems import Earlier, InputSet, Observation, Problem, Summary, View
 from .proposers import Proposer, Repairer
 from .steps import Answered, BankEvent, EventKind, Judged, Ledger, StepRecord
+from .tasks import Task
 from .values import Digest, Json, canonical_json, digest_of, digest_of_text
 
 __all__ = [

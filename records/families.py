@@ -104,19 +104,3 @@ class Measuring(Protocol):
     ) -> dict[str, Json]:
         """text: the hypothesis as it was given; shown, hidden: None where it was not read."""
         ...
-
-
-class Task(Protocol):
-    """A source of problems: one file in tasks/."""
-
-    name: str
-    family: str
-    about: str  # one line
-
-    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Published or user's files as they are, plain or gzip. Raises DataError."""
-        ...
-
-    def generate(self, count: int, seed: int) -> list[Problem]: ...
-
-    def space(self, problem: Problem, seed: int) -> InputSet: ...

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ..records import InputSet, Problem, StepRecord, Verdict
-from ..tasks.logic_measures import measured
+from ..tasks.logic.measures import measured
 from .abd_records import Attempt, Record, choose, facts_of, record, refined
 from .evaluation import Evaluation, Metric
 from .statistics import Interval, summary

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..records import Agreement, Hypothesis, Problem, StepRecord
-from ..tasks.logic_measures import Measured, Part
+from ..tasks.logic.measures import Measured, Part
 from ..tools.logic.formula import Formula
 from ..tools.logic.reading import FormulaError, read_formula
 from ..tools.logic.theories import theory_from

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from ..records import Json, Observation, Problem
-from ..tasks.logic_measures import Measured, Part
+from ..tasks.logic.measures import Measured, Part
 from ..tools.logic.judging import REGIMES
 from ..tools.logic.theories import Theory, theory_from
 from ..tools.logic.writing import usual

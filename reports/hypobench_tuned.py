@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from ..records import Digest, Json, Problem
-from ..tasks.label_problems import rows_digest
+from ..tasks.text.problems import rows_digest
 
 TUNED = "fine-tuned "
 TESTED = ("ind", "ood", "val")  # the first that there is stands for the set, as in labels.py

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import InputSet, Json, Problem, StepRecord
-from ..tasks.rating_answers import QUALITIES
+from ..tasks.text.rating_answers import QUALITIES
 from ..tools.label_scores import accuracy, macro_f1
 from . import discovered
 from .evaluation import Evaluation, Metric

@@ -12,7 +12,7 @@ from math import fsum, nan
 import numpy as np
 
 from ..records import Json
-from ..tasks.rating_answers import QUALITIES
+from ..tasks.text.rating_answers import QUALITIES
 from ..tools.discovery.scores import Discovery, paper, released
 
 

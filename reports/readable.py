@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..records import UNASKED, Json
-from ..tasks.grids import is_grid
+from ..tasks.programs.grid_values import is_grid
 from .drawing import pair_lines
 from .text import (
     VERDICT_STYLES,

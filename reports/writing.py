@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..records import UsageError
-from ..tasks.files import writable, write_whole
+from ..tasks.io.files import writable, write_whole
 
 
 def check(paths: Iterable[Path]) -> None:
-    """Raises UsageError for a path where no file can be written: what `tasks.files.writable`
+    """Raises UsageError for a path where no file can be written: what `tasks.io.files.writable`
     refuses, a file in the place of a folder, a folder that may not be written to."""
     for path in paths:
         writable(path)

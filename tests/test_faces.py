@@ -60,14 +60,14 @@ CROSSINGS = {
         "peirce.store.bank",  # in the text of a module that mutants are made of
     ),
     "tests/agents/test_text_prompts.py": (
-        "peirce.tasks.label_answers",  # the form that a prompt asks for is the form that is read
+        "peirce.tasks.text.answers",  # the form that a prompt asks for is the form that is read
     ),
     "tests/graphs/test_budget.py": (
         "peirce.agents.limits",  # an estimated usage, as a client of an endpoint reports it
     ),
     "tests/reports/test_abd.py": (
         "peirce.commands.score.rule_records",  # records are judged there and counted here
-        "peirce.tasks.logic_measures",
+        "peirce.tasks.logic.measures",
     ),
     "tests/reports/test_abd_golden.py": (
         "peirce.agents.prediction_records",  # published records, read, judged and counted

@@ -23,7 +23,7 @@ from typing import IO
 from ..records import DataError, Json, StoreError, UsageError
 from ..store import Store
 from ..store.trainings import Point
-from ..tasks.sentences import warn
+from ..tasks.io.messages import warn
 
 LINES, LOCK = "log.jsonl", ".log.lock"
 EVERY_S = 10.0

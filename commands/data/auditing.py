@@ -14,6 +14,6 @@ def tasks_audit(file: str | Path) -> Audit:
     "offenders"}], "statistics": [{"regime", "worlds", "statistic", "mean", "least", "most",
     "n"}]} of instances of abd in the published form. Raises UsageError (no such file), DataError
     (a file of another kind)."""
-    from ...tasks.abd_audit import audited
+    from ...tasks.logic.audit import audited
 
     return Audit.from_dict(audited(file))

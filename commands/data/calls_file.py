@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...records import DataError, Json, UsageError, canonical_json
-from ...tasks.files import expanded, read_lines
+from ...tasks.io.files import expanded, read_lines
 
 BEGINS = b'{"finish":"'  # each line, as it is written
 FIELDS = ("key", "text", "finish", "usage")

@@ -7,18 +7,17 @@ from pathlib import Path
 
 from ...config import DataConfig
 from ...records import Json, Problem, Proposer, UsageError, canonical_json
+from ...records.tasks import WRITTEN, OfferedKinds, WritesProblems
 from ...tasks import task as task_named
-from ...tasks.difficulty import of_difficulty
-from ...tasks.files import identity, writable, write_lines
-from ...tasks.labels import Labels
+from ...tasks.io.files import identity, writable, write_lines
+from ...tasks.programs.difficulty import of_difficulty
+from ...tasks.text.labels import Labels
 from ..arguments import checked
 from ..problems import choose
 from ..session.driving import OnEvent
 from .mining import answered_rules
 from .results import Generated
 from .topics import Writing, written
-
-GENERATED = 100  # problems, where no number is given
 
 
 @checked
@@ -51,7 +50,7 @@ def tasks_generate(
     """Writes new problems from `seed` in a form that `--data` reads back, whole or not at all.
     problems: by default 100, of labels all sets of the generator. regime: of abd, all in turn where it is
     None. difficulty: easy or hard, of abd (in turn where it is None) and of the program tasks
-    (tasks/difficulty.py; all problems where it is None). mined: a store, whose valid rules compete with those that are planted.
+    (tasks/programs/difficulty.py; all problems where it is None). mined: a store, whose valid rules compete with those that are planted.
     level, noise, format: of labels, which sets, how labels are changed (exact, sampled), and the
     layout (published, huggingface). data: the file of works of labels:citations.
 
@@ -72,9 +71,9 @@ def tasks_generate(
         "budget_tokens": budget_tokens, "budget_usd": budget_usd, "price_in": price_in,
         "price_out": price_out, "price_cached": price_cached,
     }  # fmt: skip
-    count = problems if problems is not None or getattr(source, "whole", False) else GENERATED
+    offered = source.kinds if isinstance(source, OfferedKinds) else ()
     for name, value in kinds.items():
-        if value is not None and name not in getattr(source, "kinds", ()):
+        if value is not None and name not in offered:
             raise UsageError(f"--{name} {value}: task {source.name!r} has nothing of the kind")
     of_model = {
         "model_arg": model_arg,
@@ -86,23 +85,22 @@ def tasks_generate(
     by: dict[str, Json] = {}
     if model is not None and isinstance(source, Labels):
         writing = Writing(model, model_arg, about, labels, calls, concurrency, spending, on_event)
-        source, by = written(source, writing, out, count, seed, kinds)
+        source, by = written(source, writing, out, problems, seed, kinds)
     elif given := [name for name, value in of_model.items() if value or value == 0]:
         flag = given[0].replace("_", "-")
         raise UsageError(f"--{flag}: it is said to a model that writes, and no --model is named")
-    write = getattr(source, "write", None)
-    if write is not None:
+    if isinstance(source, WritesProblems):
         rules = None if mined is None else answered_rules(mined)
-        told = write(out, count, seed, {**kinds, "mined": rules})
+        told = source.write(out, problems, seed, {**kinds, "mined": rules})
         first = identity(Path(told["files"][0]))
         return Generated.from_dict(
             {"task": task, **told, **by, "path": str(out), "sha256": first["sha256"]}
         )
-    target = writable(out)
+    target, count = writable(out), problems or WRITTEN
     if difficulty is None:
         made = choose(task, DataConfig(problems=count, seed=seed)).problems
     else:
-        made = of_difficulty(source, count or GENERATED, seed, difficulty)
+        made = of_difficulty(source, count, seed, difficulty)
     write_lines(target, (canonical_json(_published(problem)) for problem in made))
     return Generated(
         task=task, problems=len(made), path=str(out), sha256=identity(target)["sha256"]

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from ...config import BudgetConfig
 from ...records import DataError, Json, PeirceError, Proposer, UsageError, digest_of
-from ...tasks.files import expanded, read_text
-from ...tasks.label_generation import GENERATORS
-from ...tasks.label_generation.phrases import Topic
-from ...tasks.label_generation.posts import Posts
-from ...tasks.label_generation.written import SUBJECT, WRITABLE, Draft, Named, written_metadata
-from ...tasks.labels import Labels
-from ...tasks.sentences import shorten
+from ...tasks.io.files import expanded, read_text
+from ...tasks.io.messages import shorten
+from ...tasks.text.generation import GENERATORS
+from ...tasks.text.generation.phrases import Topic
+from ...tasks.text.generation.posts import Posts
+from ...tasks.text.generation.written import SUBJECT, WRITABLE, Draft, Named, written_metadata
+from ...tasks.text.labels import Labels
 from ..score.judges import Asked, writer_of
 from ..session.driving import OnEvent, complete
 from ..session.planning import CONCURRENCY
@@ -152,8 +152,8 @@ def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
 
 def _labels(names: Sequence[str]) -> list[Named]:
     """Those that the user gives. Raises UsageError."""
-    from ...tasks.label_generation.written_rules import label_fault
-    from ...tasks.label_names import LabelNames
+    from ...tasks.text.generation.written_rules import label_fault
+    from ...tasks.text.label_names import LabelNames
 
     given = [name for one in names for name in map(str.strip, one.split(",")) if name]
     if names and not LABELS[0] <= len(given) <= LABELS[1]:

@@ -4,7 +4,7 @@
 
 Labels, types of phrase, phrases type by type, templates, then each phrase in a form for the slot of
 each template (HypoBench, section 2 and appendix B.3): 23 questions where nothing is wrong. What breaks a
-rule (tasks/label_generation/written_rules.py) is asked again with what was wrong, each part at most
+rule (tasks/text/generation/written_rules.py) is asked again with what was wrong, each part at most
 `ANSWERS` times in all; after that the whole is refused in one sentence. There is no session: every
 call stands in a file beside the data, and one that stands there is not made again.
 """
@@ -33,10 +33,10 @@ from ...records import (
     View,
     digest_of,
 )
-from ...tasks.label_generation import written_rules as rules
-from ...tasks.label_generation.written import LABELS, PHRASES, TEMPLATES, TYPES, Draft, Named
-from ...tasks.label_generation.written_rules import Read
-from ...tasks.sentences import shorten
+from ...tasks.io.messages import shorten
+from ...tasks.text.generation import written_rules as rules
+from ...tasks.text.generation.written import LABELS, PHRASES, TEMPLATES, TYPES, Draft, Named
+from ...tasks.text.generation.written_rules import Read
 from ..score.rating import rater_name
 from ..session.driving import OnEvent
 from .calls_file import CallsFile

@@ -17,7 +17,7 @@ from math import fsum
 from pathlib import Path
 
 from ...records import DataError, Json, UsageError, digest_of
-from ...tasks.rating_answers import QUARTERS
+from ...tasks.text.rating_answers import QUARTERS
 from ..arguments import checked
 from ..outcome import reading, store_path
 from .ratings_file import beside, read_ratings
@@ -118,7 +118,7 @@ def _write(
     items: int,
     seed: int,
 ) -> dict[str, Json]:
-    from ...tasks.files import writable, write_whole
+    from ...tasks.io.files import writable, write_whole
 
     if items < 1:
         raise UsageError(f"--items {items}: a sheet has one at least")
@@ -172,7 +172,7 @@ def _stratum(rated: Rated, item: str) -> str:
 
 
 def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
-    from ...tasks.files import expanded, read_csv, read_jsonl
+    from ...tasks.io.files import expanded, read_csv, read_jsonl
 
     found: dict[str, Rated] = {}
     for one in files:

@@ -80,7 +80,7 @@ def _check(
     config: RunConfig,
 ) -> Iterator[CheckRow]:
     from ...tasks import family as family_named
-    from ...tasks.files import locate, read_lines
+    from ...tasks.io.files import locate, read_lines
     from ...tools.solve import check_solver
     from ..opening import opened
 

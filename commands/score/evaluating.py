@@ -27,7 +27,7 @@ from ...reports.grouping import Study, settings_of
 from ...reports.hypobench_tuned import tuned
 from ...reports.results import Options, Spaces
 from ...store import Store
-from ...tasks.files import expanded
+from ...tasks.io.files import expanded
 from ..arguments import checked
 from ..outcome import reading
 from ..session.settings import shown_model

@@ -72,7 +72,7 @@ class Judge:
         return said | {"seconds": round(time.perf_counter() - start, 4)}
 
     def _nearest(self, name: str) -> str:
-        from ...tasks.sentences import nearest
+        from ...tasks.io.messages import nearest
 
         return nearest(name, self.known)
 
@@ -131,7 +131,7 @@ class Judge:
 
 def _read(number: int, text: str) -> tuple[str, str, str]:
     """(problem, "hypothesis" or "answer", text) of one line."""
-    from ...tasks.json_text import SURROGATE, parse_json
+    from ...tasks.io.json_text import SURROGATE, parse_json
 
     if SURROGATE.search(text):  # what stands for bytes that are not UTF-8
         raise DataError(f"line {number}: not UTF-8 text")

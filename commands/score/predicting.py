@@ -140,7 +140,7 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
 def _check_inference(name: str | None, problem: Problem) -> None:
     from ...graphs.inference import STRATEGIES
     from ...graphs.reading_bank import CHOOSE
-    from ...tasks.text import of_split
+    from ...tasks.text.family import of_split
 
     one_of("inference", str(name), (*STRATEGIES, CHOOSE))
     if name == CHOOSE and not of_split(problem, "val"):
@@ -151,8 +151,8 @@ def _check_inference(name: str | None, problem: Problem) -> None:
 
 
 def _rows(data: str | Path, problem: Problem, label: str | None) -> list[_Row]:
-    from ...tasks.label_names import LabelNames
-    from ...tasks.label_sources import rows_of
+    from ...tasks.text.label_names import LabelNames
+    from ...tasks.text.sources import rows_of
 
     names = LabelNames(problem.public["labels"])
     column = label or ("" if "label=" in str(data) else problem.public.get("label_name", ""))
@@ -197,7 +197,7 @@ class _Work:
 
     def check(self, bank: str) -> None:
         """Raises DataError where nothing of the bank is a sentence; warns of what is none."""
-        from ...tasks.sentences import warn
+        from ...tasks.io.messages import warn
 
         kept, there = len(self.case(None).entries), len(self.problem.public["banks"][0])
         if not kept:

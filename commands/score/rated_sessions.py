@@ -9,7 +9,7 @@ from pathlib import Path
 from ...records import Json
 from ...reports.rated import summed
 from ...store import Store
-from ...tasks.rating_answers import QUALITIES
+from ...tasks.text.rating_answers import QUALITIES
 from .rating import variables_of
 from .ratings_file import beside, read_ratings
 

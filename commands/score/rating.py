@@ -26,7 +26,7 @@ from ...records import (
     canonical_json,
     digest_of,
 )
-from ...tasks.rating_answers import QUALITIES
+from ...tasks.text.rating_answers import QUALITIES
 from ..arguments import checked
 from ..outcome import problem_in, reading, store_path
 from ..session.planning import CONCURRENCY
@@ -89,7 +89,7 @@ def _result(row: Mapping[str, Json]) -> Rating | RatingSummary:
 
 
 def _findings(path: str | Path | None) -> tuple[str, ...]:
-    from ...tasks.files import expanded, read_text
+    from ...tasks.io.files import expanded, read_text
 
     if path is None:
         return ()
@@ -276,8 +276,8 @@ class _Work:
 
 def read(kind: str, said: str) -> dict[str, Json]:
     """{"score", "reason", "said"} of an answer; score None where none can be read."""
-    from ...tasks.label_answers import yes_no_in
-    from ...tasks.rating_answers import MARKS, QUARTERS, number_in, reason_in
+    from ...tasks.text.answers import yes_no_in
+    from ...tasks.text.rating_answers import MARKS, QUARTERS, number_in, reason_in
 
     score: float | None
     if kind in ("feature", "variable"):

@@ -14,8 +14,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from ...records import DataError, Json
-from ...tasks.files import expanded, read_lines
-from ...tasks.rating_answers import MARKS, QUARTERS
+from ...tasks.io.files import expanded, read_lines
+from ...tasks.text.rating_answers import MARKS, QUARTERS
 
 YES_NO = (0.0, 1.0)
 SCALES = {

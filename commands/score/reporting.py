@@ -7,7 +7,7 @@ from pathlib import Path
 from ...records import UsageError
 from ...reports import writing
 from ...reports.page import Contents, document
-from ...tasks.files import expanded, write_whole
+from ...tasks.io.files import expanded, write_whole
 from ..arguments import checked
 from ..outcome import reading
 from .results import Report

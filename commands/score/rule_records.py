@@ -22,8 +22,8 @@ from ...records import (
 from ...reports.abd_beside import ANTECEDENT, PLANTED, Kind, Known
 from ...reports.abd_records import Attempt, Record, choose, facts_of, record
 from ...reports.abd_worlds import Described, described
-from ...tasks.logic import hypothesis_of
-from ...tasks.logic_measures import measured
+from ...tasks.logic.family import hypothesis_of
+from ...tasks.logic.measures import measured
 from ...tools.logic.rules import NoRule, read_rule
 from ...tools.logic.theories import theory_from
 

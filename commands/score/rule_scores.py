@@ -17,7 +17,7 @@ from ...reports.abd_worlds import Described
 from ...reports.evaluation import fitting
 from ...reports.feedback import feedback_of
 from ...store import Store
-from ...tasks.logic_measures import EVALUATORS, check_evaluator
+from ...tasks.logic.measures import EVALUATORS, check_evaluator
 from ...tools.solve import check_solver
 from ..opening import opened
 from ..session.driving import complete

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ...records import Json, UsageError
 from ...reports import plotting, studies, study_figures, study_tables, tables, writing
-from ...tasks.files import expanded
-from ...tasks.sentences import warn
+from ...tasks.io.files import expanded
+from ...tasks.io.messages import warn
 from ..arguments import checked
 from ..outcome import reading
 from ..session.settings import one_of, shown_model

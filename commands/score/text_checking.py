@@ -27,7 +27,7 @@ from ...records import (
     UsageError,
 )
 from ...reports.labels import scores
-from ...tasks.text import not_asked, of_split
+from ...tasks.text.family import not_asked, of_split
 from ..session.planning import CONCURRENCY
 from ..session.roles import role_settings
 from ..session.settings import one_of

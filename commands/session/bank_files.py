@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ...records import DataError, Json, Problem, StoreError, UsageError, digest_of
 from ...store import Store
-from ...tasks.files import expanded, identity, read_json, read_jsonl
+from ...tasks.io.files import expanded, identity, read_json, read_jsonl
 
 FIELDS = ("text", "accuracy", "visits", "reward", "covered", "right")
 PUBLIC = ("labels", "label_name", "columns", "shape", "description")  # of a problem, in a file

@@ -197,13 +197,13 @@ def import_recorded(
             function).
     """
     from ...agents.recorded import read_record
-    from ...tasks import own
+    from ...tasks.custom import task_file
     from ..problems import choose, task_like
 
     config = run_config(None, overrides)
     record = read_record(file, of_model)
     name = task or task_like(str(record.about.get("dataset", "")), file)
-    if config.data.data is None and not own.is_path(name):
+    if config.data.data is None and not task_file.is_path(name):
         raise UsageError(
             f"{file} holds answers and no problems: name their file, as in"
             f" `peirce import {file} --data {name}.jsonl`"

@@ -31,7 +31,7 @@ def session_words(problem: Problem, family: Family, method: MethodSettings) -> d
     from ... import graphs
     from ...agents import prompts
     from ...sandbox.inside.canonical import EQUALITY_VERSION
-    from ...tasks.own_words import EQUALITY
+    from ...tasks.custom.words import EQUALITY
 
     rule = problem.public.get(EQUALITY)
     aim = graphs.method(method.method, family.name).aim

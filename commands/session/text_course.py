@@ -117,7 +117,7 @@ def with_reading(
     beside: dict[str, Json] = {}
     public: dict[str, Json] = {}
     if literature:
-        from ...tasks.papers import paper_identity, read_papers
+        from ...tasks.text.papers import paper_identity, read_papers
 
         papers = read_papers(literature)
         public["papers"] = [

@@ -18,8 +18,8 @@ from ...graphs.memory import case_of
 from ...graphs.papers_read import PIECE_WORDS
 from ...graphs.reading_bank import CHOOSE, UNDER_A_MODEL
 from ...records import InputSet, Json, Message, Observation, Problem, UsageError, canonical_json
-from ...tasks.papers import pieces
-from ...tasks.text import of_split
+from ...tasks.text.family import of_split
+from ...tasks.text.papers import pieces
 
 VISITING = ("hypogenic", "hyporefine", "union")  # go through the rows
 ASKED_AGAIN = ("io", "refine", "abduce", "t3")  # in the words of the general protocol

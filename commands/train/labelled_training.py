@@ -13,10 +13,10 @@ from ...records import DataError, Json, UsageError
 from ...reports import writing
 from ...reports.statistics import wilson
 from ...store.sessions import new_id
-from ...tasks.files import expanded
-from ...tasks.label_problems import SPLIT_NAMES, Rows
-from ...tasks.labels import TASK, Labels
-from ...tasks.sentences import nearest
+from ...tasks.io.files import expanded
+from ...tasks.io.messages import nearest
+from ...tasks.text.labels import TASK, Labels
+from ...tasks.text.problems import SPLIT_NAMES, Rows
 from ...training.classifier.card import card
 from ..arguments import checked
 from ..outcome import store_path
@@ -144,7 +144,7 @@ def _rows(
         if label is not None or ood is not None:
             raise UsageError(f"--labels {data}: made rows have no --label or --ood to choose")
         return task.rows(wanted, seed)
-    from ...tasks.label_sources import source_of
+    from ...tasks.text.sources import source_of
 
     source = source_of(data, label, ood)
     there = source.places()

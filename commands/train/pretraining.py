@@ -10,8 +10,8 @@ from typing import Any
 
 from ...records import InputSet, Json, Problem, UsageError
 from ...reports import writing
-from ...tasks.files import expanded
-from ...tasks.sentences import DataWarning
+from ...tasks.io.files import expanded
+from ...tasks.io.messages import DataWarning
 from ...training.pretrain import making
 from ...training.pretrain.settings import PretrainSettings
 from ..arguments import checked
@@ -108,14 +108,15 @@ async def _measured(
 def unseen(task: str, observations: int, count: int) -> tuple[list[Problem], list[InputSet]]:
     """Easy generated problems, that no library was made of, with so many observations, and their
     sample spaces."""
+    from ...records.tasks import SharesSpaces
     from ...tasks import task as task_named
-    from ...tasks.difficulty import of_difficulty
+    from ...tasks.programs.difficulty import of_difficulty
 
     source: Any = task_named(task)
     easy = of_difficulty(source, count, MEASURED_SEED + observations, "easy")
     with warnings.catch_warnings():  # of choices that a user of this verb has not made
         warnings.simplefilter("ignore", DataWarning)
         problems = list(source.observe(easy, str(observations), 0))
-    if hasattr(source, "spaces"):
+    if isinstance(source, SharesSpaces):
         return problems, source.spaces(problems, 0)
     return problems, [source.space(one, 0) for one in problems]

@@ -14,8 +14,8 @@ from ...records import Json, UsageError
 from ...reports import training_tables, writing
 from ...reports.training_runs import STAGES, runs
 from ...store import Store
-from ...tasks.files import expanded
-from ...tasks.sentences import warn
+from ...tasks.io.files import expanded
+from ...tasks.io.messages import warn
 from ..arguments import checked
 from ..outcome import reading, store_path
 from ..session.settings import versions

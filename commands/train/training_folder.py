@@ -11,8 +11,8 @@ from typing import Any
 
 from ...records import DataError, Json, UsageError
 from ...reports import writing
-from ...tasks.files import expanded
-from ...tasks.sentences import warn
+from ...tasks.io.files import expanded
+from ...tasks.io.messages import warn
 
 ASKED = "asked.json"
 RECORD = "training.json"

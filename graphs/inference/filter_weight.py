@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...records import Json, digest_of_text
-from ...tasks.label_answers import yes_no_in
+from ...tasks.text.answers import yes_no_in
 from .asking import NAMED, answers, judged, mended, place_of
 from .reading import Predicted, Reading
 from .selection import top, trusts, voted

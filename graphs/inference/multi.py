@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records import Json
-from ...tasks.label_answers import NOT_APPLICABLE, judgement_in
+from ...tasks.text.answers import NOT_APPLICABLE, judgement_in
 from .asking import answers, judged, mended, place_of
 from .reading import UNREADABLE, Decision, Predicted, Reading
 from .selection import log_odds, voted

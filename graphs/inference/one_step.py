@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...records import Json
-from ...tasks.label_answers import pattern_in
+from ...tasks.text.answers import pattern_in
 from .asking import answers, judged, mended, place_of
 from .multi import read
 from .reading import Decision, Predicted, Reading

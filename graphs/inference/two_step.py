@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records import Json
-from ...tasks.label_answers import pattern_in
+from ...tasks.text.answers import pattern_in
 from .asking import answers, judged, mended, place_of
 from .one_step import by_rules
 from .reading import Decision, Predicted, Reading

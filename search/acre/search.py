@@ -15,7 +15,7 @@ holds a blicket; `few` is a smallest choice that explains them all, `many` is ev
 objects that were never seen, one alone is more often a dud, but of two or more one is more often a
 blicket: so the first answer says "on iff it holds one of the few, or at least two objects that are
 no duds", and another "one of the many, or at least four", for a world with fewer blickets. Both
-were settled on generated problems (tasks/acre_generator.py), not on published ones; LOG.md has the
+were settled on generated problems (tasks/programs/acre_generator.py), not on published ones; LOG.md has the
 figures.
 """
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from ...tasks.grid_rules import NAMES
+from ...tasks.programs.grid_rules import NAMES
 from .helpers import HELPERS
 
 Grid: TypeAlias = list[list[int]]

@@ -9,7 +9,7 @@ import pytest
 from peirce.agents import text_blocks, text_prompts
 from peirce.agents.text_prompts import OWN, text_prompt_hash
 from peirce.records import InputSet, Observation, View
-from peirce.tasks.label_answers import (
+from peirce.tasks.text.answers import (
     NOT_APPLICABLE,
     hypotheses_in,
     judgement_in,

@@ -25,7 +25,7 @@ from peirce.reports import (
 from peirce.reports.abd_groups import Run
 from peirce.reports.abd_records import Attempt, Facts, Record, choose, pattern_of
 from peirce.tasks import family
-from peirce.tasks.logic_measures import Measured, Part
+from peirce.tasks.logic.measures import Measured, Part
 from peirce.tools.logic import PUBLISHED, read_formula
 from peirce.tools.solve import Solver
 

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from peirce.tasks.abd_audit import audited
-from peirce.tasks.abd_generation.making import Instance, instances
-from peirce.tasks.abd_generation.published_form import holdout_rows, record
+from peirce.tasks.logic.audit import audited
+from peirce.tasks.logic.generation.making import Instance, instances
+from peirce.tasks.logic.generation.published_form import holdout_rows, record
 
 Records, Rows = list[dict[str, Any]], list[dict[str, Any]]
 REGIMES = ("full", "partial", "skeptical")

@@ -16,11 +16,11 @@ import pytest
 from abd_sets import REGIMES, Change, Rows, failed, made, of, saved, written
 from peirce import cli
 from peirce.records import DataError, UsageError
-from peirce.tasks.abd_audit import audited
-from peirce.tasks.abd_generation.filters import OF_HOLDOUTS, OF_SETS, OF_WORLDS
-from peirce.tasks.abd_generation.set_files import save
-from peirce.tasks.files import read_jsonl, read_text
-from peirce.tasks.yaml_records import read_records
+from peirce.tasks.io.files import read_jsonl, read_text
+from peirce.tasks.io.yaml_records import read_records
+from peirce.tasks.logic.audit import audited
+from peirce.tasks.logic.generation.filters import OF_HOLDOUTS, OF_SETS, OF_WORLDS
+from peirce.tasks.logic.generation.set_files import save
 
 Record = dict[str, Any]
 

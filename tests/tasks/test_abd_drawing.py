@@ -15,8 +15,8 @@ import pytest
 from abd_records import NEIGHBOURS, holdout, instance, save_holdouts, save_instances, world
 from peirce import cli
 from peirce.tasks import DataWarning
-from peirce.tasks.abd import TASK
-from peirce.tasks.abd_problem import problem as made
+from peirce.tasks.logic.abd import TASK
+from peirce.tasks.logic.problems import problem as made
 from peirce.tools.logic import PUBLISHED, World, theory_of
 
 SHOWN = """\

@@ -30,8 +30,9 @@ from abd_records import (
 )
 from peirce import cli
 from peirce.records import DataError, Problem, UsageError
-from peirce.tasks import DataWarning, load_problems, record_cache
-from peirce.tasks.abd import TASK
+from peirce.tasks import DataWarning, load_problems
+from peirce.tasks.io import record_cache
+from peirce.tasks.logic.abd import TASK
 
 WORLD = {
     "id": "W0",
@@ -161,7 +162,9 @@ def test_a_large_file_is_kept_in_the_cache_and_read_alike(
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     first = load(folder)
     assert len(list((folder / "cache" / "peirce").iterdir())) == 1
-    monkeypatch.setattr("peirce.tasks.abd_files.read_records", None)  # nothing is read again
+    monkeypatch.setattr(
+        "peirce.tasks.logic.published_files.read_records", None
+    )  # nothing is read again
     assert load(folder) == first
 
 

@@ -20,17 +20,15 @@ import pytest
 from abd_sets import REGIMES, made, of
 from peirce.records import Problem, UsageError
 from peirce.tasks import load_problems
-from peirce.tasks.abd import TASK
-from peirce.tasks.abd_audit.set_checks import maskings_of_one
-from peirce.tasks.abd_generation.candidates import Source
-from peirce.tasks.abd_generation.filters import (
-    judged,
-)
-from peirce.tasks.abd_generation.holdouts import holdouts, same
-from peirce.tasks.abd_generation.making import instances
-from peirce.tasks.abd_generation.masking import masked_with_care
-from peirce.tasks.abd_generation.set_files import as_problem, save
-from peirce.tasks.files import write_whole
+from peirce.tasks.io.files import write_whole
+from peirce.tasks.logic.abd import TASK
+from peirce.tasks.logic.audit.set_checks import maskings_of_one
+from peirce.tasks.logic.generation.candidates import Source
+from peirce.tasks.logic.generation.filters import judged
+from peirce.tasks.logic.generation.holdouts import holdouts, same
+from peirce.tasks.logic.generation.making import instances
+from peirce.tasks.logic.generation.masking import masked_with_care
+from peirce.tasks.logic.generation.set_files import as_problem, save
 from peirce.tools.logic import Prepared, Solved, Stream
 
 # --- one seed, one set ------------------------------------------------------------------

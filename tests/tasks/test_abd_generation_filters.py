@@ -15,12 +15,17 @@ import peirce
 import pytest
 from abd_sets import REGIMES, made, of
 from peirce.records import UsageError
-from peirce.tasks.abd_audit import audited
-from peirce.tasks.abd_generation.candidates import Candidate, Source
-from peirce.tasks.abd_generation.cheaters import Cheater, beaten, cheapest
-from peirce.tasks.abd_generation.competitors import Competitor, behaviour, mined_rules, pool
-from peirce.tasks.abd_generation.diversity import Used, most_uses
-from peirce.tasks.abd_generation.filters import (
+from peirce.tasks.logic.audit import audited
+from peirce.tasks.logic.generation.candidates import Candidate, Source
+from peirce.tasks.logic.generation.cheaters import Cheater, beaten, cheapest
+from peirce.tasks.logic.generation.competitors import (
+    Competitor,
+    behaviour,
+    mined_rules,
+    pool,
+)
+from peirce.tasks.logic.generation.diversity import Used, most_uses
+from peirce.tasks.logic.generation.filters import (
     OF_HOLDOUTS,
     OF_SETS,
     OF_WORLDS,
@@ -30,13 +35,19 @@ from peirce.tasks.abd_generation.filters import (
     set_fault,
     world_fault,
 )
-from peirce.tasks.abd_generation.hardening import INVALID, Pool, costs_in, hardened, surviving
-from peirce.tasks.abd_generation.making import instances, template_for, tried
-from peirce.tasks.abd_generation.mutants import mutants
-from peirce.tasks.abd_generation.recipes import DIFFICULTIES, MARGIN, recipe
-from peirce.tasks.abd_generation.refining import Reference, refined
-from peirce.tasks.abd_generation.set_files import save
-from peirce.tasks.abd_generation.templates import Template, library
+from peirce.tasks.logic.generation.hardening import (
+    INVALID,
+    Pool,
+    costs_in,
+    hardened,
+    surviving,
+)
+from peirce.tasks.logic.generation.making import instances, template_for, tried
+from peirce.tasks.logic.generation.mutants import mutants
+from peirce.tasks.logic.generation.recipes import DIFFICULTIES, MARGIN, recipe
+from peirce.tasks.logic.generation.refining import Reference, refined
+from peirce.tasks.logic.generation.set_files import save
+from peirce.tasks.logic.generation.templates import Template, library
 from peirce.tools.logic import PUBLISHED, SIGNATURE, Prepared, Stream, published, read_formula
 
 T2 = published("T2")
@@ -219,7 +230,7 @@ def test_no_competitor_covers_what_the_reference_does() -> None:
 
 
 def test_where_no_template_passes_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("peirce.tasks.abd_generation.making.tried", lambda *_: None)
+    monkeypatch.setattr("peirce.tasks.logic.generation.making.tried", lambda *_: None)
     with pytest.raises(UsageError, match="problem 0 of seed 3: none of 400 templates passed"):
         next(instances(1, 3))
 

@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 from peirce.records import Observation, Problem
-from peirce.tasks.abd import TASK
-from peirce.tasks.files import read_jsonl, read_text
-from peirce.tasks.yaml_records import read_records
+from peirce.tasks.io.files import read_jsonl, read_text
+from peirce.tasks.io.yaml_records import read_records
+from peirce.tasks.logic.abd import TASK
 from peirce.tools.logic import (
     Beyond,
     Formula,

@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 from peirce.records import DataError, InputSet, Problem, digest_of
 from peirce.tasks import load_problems, read_space
-from peirce.tasks.abd import TASK
-from peirce.tasks.abd_problem import problem as made
-from peirce.tasks.abd_sampling import WORLDS, space
-from peirce.tasks.space_files import write_space
+from peirce.tasks.io.spaces import write_space
+from peirce.tasks.logic.abd import TASK, WORLDS, space
+from peirce.tasks.logic.problems import problem as made
 from peirce.tools.logic import PUBLISHED, World, theory_of, world_of
 
 THEORY = PUBLISHED["TH2"]
@@ -105,7 +104,7 @@ def test_hash_seeds_change_nothing(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps(problem().as_json()))
     script = (
         "import json, sys; from peirce.records import Problem;"
-        "from peirce.tasks.abd_sampling import space;"
+        "from peirce.tasks.logic.abd import space;"
         "print(space(Problem.from_json(json.load(open(sys.argv[1]))), 0).digest)"
     )
     for seed in ("0", "1", "4242"):

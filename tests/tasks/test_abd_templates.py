@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from peirce.tasks.abd_generation.competitors import behaviour
-from peirce.tasks.abd_generation.templates import library, templates_of
+from peirce.tasks.logic.generation.competitors import behaviour
+from peirce.tasks.logic.generation.templates import library, templates_of
 from peirce.tools.logic import FREE, PUBLISHED, Rule, read_rule, written
 
 

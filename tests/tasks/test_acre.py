@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 from peirce.records import DataError, Observation, Problem, UsageError, canonical_json
-from peirce.tasks import DataWarning, files, judgeable, load_problems
-from peirce.tasks.acre import ENTITIES, TASK, scene_name, space
+from peirce.tasks import DataWarning, judgeable, load_problems
+from peirce.tasks.io import files
+from peirce.tasks.programs.acre import TASK, space
+from peirce.tasks.programs.acre_scenes import ENTITIES, scene_name
 
 ROW = {
     "idx": 7,

@@ -15,8 +15,8 @@ import peirce
 import pytest
 from peirce.records import Problem, UsageError
 from peirce.tasks import judgeable
-from peirce.tasks.acre import TASK
-from peirce.tasks.acre_generator import conclude, generate
+from peirce.tasks.programs.acre import TASK
+from peirce.tasks.programs.acre_generator import conclude, generate
 
 MADE = generate(200, 3)
 

@@ -8,7 +8,7 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from peirce.tasks.compact_values import compact, one_line
+from peirce.tasks.io.compact_values import compact, one_line
 
 CELLS = st.integers(0, 9)
 GRIDS = st.integers(1, 3).flatmap(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from peirce.records import Observation, Problem
 from peirce.tasks import DataWarning, load_problems
-from peirce.tasks.contradictions import contradiction
+from peirce.tasks.programs.contradictions import contradiction
 
 
 def problem(*pairs: tuple[Any, Any], **other: Any) -> Problem:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from peirce.records import DataError
-from peirce.tasks.label_columnar import _info, _said
+from peirce.tasks.text.tables import _info, _said
 
 DEEP = "[" * 100_000
 

@@ -12,7 +12,7 @@ import peirce
 import pytest
 from peirce.records import Problem, UsageError
 from peirce.tasks import load_problems, task
-from peirce.tasks.difficulty import CELLS, cells, is_easy, of_difficulty
+from peirce.tasks.programs.difficulty import CELLS, cells, is_easy, of_difficulty
 
 TASKS = ("list_functions", "acre", "mini_arc", "arc")
 

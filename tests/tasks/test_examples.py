@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks import load_problems
-from peirce.tasks.examples import TASK
-from peirce.tasks.files import read_csv
+from peirce.tasks.custom.examples import TASK
+from peirce.tasks.io.files import read_csv
 
 PAIRS = """\
 {"problem": "rev", "input": [1, 2], "output": [2, 1]}

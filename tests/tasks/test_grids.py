@@ -19,12 +19,12 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, Json, Observation, Problem, canonical_json
 from peirce.tasks import DataWarning, load_problems, read_space
-from peirce.tasks.arc import TASK as ARC
-from peirce.tasks.grids import UNANSWERED, canonical, grid, is_grid
-from peirce.tasks.mini_arc import TASK as MINI
-from peirce.tasks.programs import FAMILY
-from peirce.tasks.sentences import BadValue
-from peirce.tasks.space_files import write_space
+from peirce.tasks.io.messages import BadValue
+from peirce.tasks.io.spaces import write_space
+from peirce.tasks.programs.family import FAMILY
+from peirce.tasks.programs.grid_values import UNANSWERED, canonical, grid, is_grid
+from peirce.tasks.programs.grids import ARC
+from peirce.tasks.programs.grids import MINI_ARC as MINI
 
 ROWS = [
     {
@@ -74,10 +74,10 @@ def test_what_is_no_grid_says_where_and_why(value: Json, keys: tuple[int, ...], 
 def test_a_grid_is_itself_and_the_editors_cells_are_read_where_asked() -> None:
     largest = [[9] * 30] * 30
     assert grid(largest) is largest and is_grid([[0]])
-    assert grid([[None, "3"], [0, "0"]], drawn=True) == [[0, 3], [0, 0]]
+    assert grid([[None, "3"], [0, "0"]], from_editor=True) == [[0, 3], [0, 0]]
     for bad in ("", "10", "x", "²"):
         with pytest.raises(BadValue, match="not a colour"):
-            grid([[bad]], drawn=True)
+            grid([[bad]], from_editor=True)
 
 
 def test_the_space_holds_each_input_of_all_problems_once_in_canonical_order(tmp_path: Path) -> None:

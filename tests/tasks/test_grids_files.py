@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks import DataWarning
-from peirce.tasks.arc import TASK as ARC
-from peirce.tasks.grids import UNANSWERED
-from peirce.tasks.mini_arc import TASK as MINI
+from peirce.tasks.programs.grid_values import UNANSWERED
+from peirce.tasks.programs.grids import ARC
+from peirce.tasks.programs.grids import MINI_ARC as MINI
 
 TASKS: dict[str, Any] = {
     f"{k:08x}": {

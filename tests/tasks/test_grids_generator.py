@@ -14,12 +14,18 @@ from collections.abc import Callable
 import pytest
 from peirce.records import InputSet, Limits, Problem, UsageError, digest_of
 from peirce.sandbox import open_sandbox
-from peirce.tasks.grid_generator import SHAPES, Rule, _compile, generate, inputs
-from peirce.tasks.grid_pictures import KINDS, picture
-from peirce.tasks.grid_resizing import CHANGING, fractal
-from peirce.tasks.grid_rules import SAME, Draw
-from peirce.tasks.grids import Grid, is_grid
-from peirce.tasks.programs import FAMILY
+from peirce.tasks.programs.family import FAMILY
+from peirce.tasks.programs.grid_generator import (
+    KINDS,
+    SHAPES,
+    Rule,
+    _compile,
+    generate,
+    inputs,
+    picture,
+)
+from peirce.tasks.programs.grid_rules import CHANGING, SAME, Draw, fractal
+from peirce.tasks.programs.grid_values import Grid, is_grid
 from peirce.tools.execute import executor
 
 MADE = {task: generate(task, 100, 3) for task in SHAPES}

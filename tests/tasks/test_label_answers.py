@@ -9,7 +9,7 @@ import json
 import time
 
 import pytest
-from peirce.tasks.label_answers import (
+from peirce.tasks.text.answers import (
     NOT_APPLICABLE,
     hypotheses_in,
     judgement_in,

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import DataError, Observation
-from peirce.tasks.label_columns import Columns
-from peirce.tasks.label_generation import GENERATORS, admission, election, logistic, named
-from peirce.tasks.label_generation.admission_rules import used
-from peirce.tasks.label_generation.planted import clean, planted, public_of
-from peirce.tasks.label_generation.posts import LEVELS, Level
+from peirce.tasks.text.columns import Columns
+from peirce.tasks.text.generation import GENERATORS, admission, election, logistic, named
+from peirce.tasks.text.generation.admission_rules import used
+from peirce.tasks.text.generation.planted import clean, planted, public_of
+from peirce.tasks.text.generation.posts import LEVELS, Level
 from peirce.tools.judge import Rule, compile_sentence
 
 

@@ -15,12 +15,19 @@ import numpy as np
 import pytest
 from peirce.records import Observation, UsageError
 from peirce.tasks import load_problems, task
-from peirce.tasks.label_generation import GENERATORS, admission, election, logistic, named, shoe
-from peirce.tasks.label_generation.admission_rules import whole
-from peirce.tasks.label_generation.marine import scaled_error
-from peirce.tasks.label_generation.phrases import Topic
-from peirce.tasks.label_generation.planted import Splits, clean, noisy, public_of
-from peirce.tasks.label_problems import Rows
+from peirce.tasks.text.generation import (
+    GENERATORS,
+    admission,
+    election,
+    logistic,
+    named,
+    shoe,
+)
+from peirce.tasks.text.generation.admission_rules import whole
+from peirce.tasks.text.generation.marine import scaled_error
+from peirce.tasks.text.generation.phrases import Topic
+from peirce.tasks.text.generation.planted import Splits, clean, noisy, public_of
+from peirce.tasks.text.problems import Rows
 from peirce.tools.judge import Prepared, Rule, compile_sentence
 
 EVERY = [(name, one) for name, maker in GENERATORS.items() for one in named(maker, None, 0)]

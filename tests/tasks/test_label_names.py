@@ -9,7 +9,7 @@ import time
 
 import pytest
 from peirce.records import DataError
-from peirce.tasks.label_names import LabelNames
+from peirce.tasks.text.label_names import LabelNames
 
 
 @pytest.mark.parametrize(

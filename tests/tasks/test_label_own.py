@@ -17,7 +17,7 @@ import pytest
 from label_sets import loaded, published, rows, split, three, write
 from peirce.records import DataError, Json, UsageError
 from peirce.tasks import DataWarning, load_problems, task
-from peirce.tasks.label_sources import rows_of
+from peirce.tasks.text.sources import rows_of
 
 RECORDS = {
     "math": [("A", "B")[n % 2] for n in range(40)],
@@ -178,7 +178,7 @@ def test_the_label_column_is_named_by_the_option_the_path_or_a_config_beside(
         loaded(f"{path}?columns=txt")
 
 
-@pytest.mark.filterwarnings("ignore::peirce.tasks.sentences.DataWarning")
+@pytest.mark.filterwarnings("ignore::peirce.tasks.io.messages.DataWarning")
 def test_the_columns_of_the_path_are_the_inputs(tmp_path: Path) -> None:
     path = written(tmp_path / "r.csv", {"id": list(range(40)), **RECORDS})
     assert list(loaded(f"{path}?columns=papers,math").public["columns"]) == ["papers", "math"]

@@ -8,8 +8,8 @@ import json
 
 import pytest
 from peirce.records import Agreement, Hypothesis, InputSet, Observation, View
-from peirce.tasks.label_answers import hypotheses_in
-from peirce.tasks.label_words import ANSWER_FORMATS, TextWords, input_text, shortened
+from peirce.tasks.text.answers import hypotheses_in
+from peirce.tasks.text.words import ANSWER_FORMATS, TextWords, input_text, shortened
 from peirce.tools.judge import compile_sentence
 
 TEXT = {

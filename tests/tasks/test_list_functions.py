@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, UsageError, canonical_json
 from peirce.tasks import load_problems
-from peirce.tasks.list_functions import TASK, space
+from peirce.tasks.programs.list_functions import TASK, space
 
 ROW = {
     "idx": 7,

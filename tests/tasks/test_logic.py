@@ -11,8 +11,8 @@ import json
 import pytest
 from peirce.records import Hypothesis, Malformed, Observation, Oracles, Problem, UsageError
 from peirce.tasks import family_of
-from peirce.tasks.abd_sampling import space
-from peirce.tasks.logic import FAMILY
+from peirce.tasks.logic.abd import space
+from peirce.tasks.logic.family import FAMILY
 from peirce.tools.logic import PUBLISHED
 from peirce.tools.solve import Solver
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, Observation, Problem, UsageError
 from peirce.tasks import DataWarning, load_problems
-from peirce.tasks.list_functions import TASK
-from peirce.tasks.observations import apply
+from peirce.tasks.io.observations import apply
+from peirce.tasks.programs.list_functions import TASK
 
 
 def _problem(name: str, shown: int = 3, hidden: int = 3) -> Problem:

@@ -22,7 +22,7 @@ from peirce.records import (
 )
 from peirce.sandbox import open_sandbox
 from peirce.tasks import DataWarning
-from peirce.tasks.own_words import OwnWords, equality_said, shown
+from peirce.tasks.custom.words import OwnWords, equality_said, shown
 from peirce.tools.execute import executor
 
 # --- YAML: what it becomes -----------------------------------------------------------

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks import DataWarning
-from peirce.tasks.papers import Paper, paper_identity, read_papers
+from peirce.tasks.text.papers import Paper, paper_identity, read_papers
 
 TEXT = "Liars use fewer words about space.\n\nThey use more exaggeration."
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from peirce.records import Hypothesis, Malformed
-from peirce.tasks.program_answers import read_answer, read_code
-from peirce.tasks.program_source import read_source, unescape
-from peirce.tasks.programs import ANSWER_FORMATS
+from peirce.tasks.programs.answers import read_answer, read_code
+from peirce.tasks.programs.family import ANSWER_FORMATS
+from peirce.tasks.programs.source import read_source, unescape
 
 DEF = "def f(x):\n    return x[1:]"
 

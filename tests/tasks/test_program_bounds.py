@@ -15,8 +15,14 @@ from collections.abc import Callable
 
 import pytest
 from peirce.records import Hypothesis, Malformed
-from peirce.tasks.program_bounds import COMPILED_NODES, DEPTH, TOO_DEEP, too_costly
-from peirce.tasks.program_source import SOURCE_CHARACTERS, read_source
+from peirce.tasks.programs.source import (
+    COMPILED_NODES,
+    DEPTH,
+    SOURCE_CHARACTERS,
+    TOO_DEEP,
+    read_source,
+    too_costly,
+)
 
 
 def filled(start: str, unit: str, end: str = "") -> str:
@@ -86,7 +92,7 @@ BORNE = {
 SCRIPT = """
 import json, resource, sys, time
 from peirce.records import Malformed
-from peirce.tasks.program_source import read_source
+from peirce.tasks.programs.source import read_source
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 for name, source in json.load(sys.stdin).items():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

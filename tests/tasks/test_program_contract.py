@@ -13,8 +13,8 @@ import re
 import pytest
 from peirce.records import Hypothesis, InputSet, Malformed, Observation, Oracles, Problem
 from peirce.tasks import family
-from peirce.tasks.program_contract import BREACHES
-from peirce.tasks.programs import FAMILY
+from peirce.tasks.programs.answers import BREACHES
+from peirce.tasks.programs.family import FAMILY
 
 IMPORT = re.compile(r"^\s*(?:import|from)\s+\w+", re.MULTILINE)
 STRICT = FAMILY.strictly()

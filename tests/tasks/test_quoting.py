@@ -12,7 +12,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peirce.tasks.quoting import pieces, quoted
+from peirce.tasks.text.papers import pieces, quoted
 
 SOURCE = (
     "We ﬁnd that decep-\ntive reviews use “fewer” words about\n  spatial conﬁguration; a well-\n"

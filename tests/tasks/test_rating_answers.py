@@ -6,7 +6,7 @@ Internals: the readers of ratings are called on single answers of a rater.
 from __future__ import annotations
 
 import pytest
-from peirce.tasks.rating_answers import MARKS, QUARTERS, number_in, reason_in
+from peirce.tasks.text.rating_answers import MARKS, QUARTERS, number_in, reason_in
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import os
 from pathlib import Path
 
 import pytest
-from peirce.tasks import record_cache
-from peirce.tasks.record_cache import cache_folder, kept_records
-from peirce.tasks.yaml_records import Record
+from peirce.tasks.io import record_cache
+from peirce.tasks.io.record_cache import cache_folder, kept_records
+from peirce.tasks.io.yaml_records import Record
 
 TEXT = "- " + "word " * 50_000
 RECORDS = [Record(1, {"é": [1, None, 2.5]}), Record(7, "line\nline\u2028\r")]

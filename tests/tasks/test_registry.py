@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import peirce
 import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks import family, load_problems, read_space, task, tasks
-from peirce.tasks.json_text import NotFinite, literal, parse_json
+from peirce.tasks.io.json_text import NotFinite, literal, parse_json
 
 
 def test_every_task_has_a_family_and_a_line_about_it() -> None:
@@ -18,6 +19,16 @@ def test_every_task_has_a_family_and_a_line_about_it() -> None:
     assert names == sorted(names) and {"list_functions", "examples"} <= set(names)
     for one in tasks():
         assert family(one.family).name == one.family and one.about and task(one.name) is one
+
+
+@pytest.mark.parametrize("name", [one.name for one in tasks()])
+def test_a_generated_problem_of_every_task_is_shown(name: str) -> None:
+    try:
+        (shown,) = peirce.tasks_show(name, problems=1)
+    except UsageError as error:  # a task that runs on data alone says so
+        assert "--data" in str(error)
+    else:
+        assert shown["task"] == name and shown.to_dict().get("drawn", "a") != ""
 
 
 def test_an_unknown_name_gets_its_nearest_match() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from peirce.records import DataError, InputSet
 from peirce.tasks import DataWarning, load_problems, read_space
-from peirce.tasks.space_files import as_set, each_once, write_space
+from peirce.tasks.io.spaces import as_set, each_once, write_space
 
 
 def write(folder: Path, *rows: Any) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 from peirce.records import DataError
-from peirce.tasks.label_generation import written_rules as rules
-from peirce.tasks.label_generation.written import Draft, Named, Template, WrittenPhrase
+from peirce.tasks.text.generation import written_rules as rules
+from peirce.tasks.text.generation.written import Draft, Named, Template, WrittenPhrase
 from peirce.tools.judge import tokens
 
 LABELS = ("stays", "moves out")

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from peirce import tasks_generate
 from peirce.agents.scripted import Answering
-from peirce.tasks.label_generation.planted import public_of
-from peirce.tasks.label_sources import source_of
+from peirce.tasks.text.generation.planted import public_of
+from peirce.tasks.text.sources import source_of
 from peirce.tools.judge import Prepared, Rule, compile_sentence
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "commands"))

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from abd_records import instances, yaml_of
 from peirce.records import DataError
-from peirce.tasks import yaml_records
-from peirce.tasks.yaml_records import read_records
+from peirce.tasks.io import yaml_records
+from peirce.tasks.io.yaml_records import read_records
 
 FILE = Path("f.yaml")
 VALUES = """

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from peirce.tasks.yaml_records import read_records
-from peirce.tasks.yaml_text import Members, yaml_text
+from peirce.tasks.io.yaml_records import Members, read_records, yaml_text
 
 RECORDS = [
     {

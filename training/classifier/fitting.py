@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...records import DataError, Digest, Observation, UsageError
-from ...tasks.label_problems import rows_digest
+from ...tasks.text.problems import rows_digest
 from ...tools.label_scores import accuracy, macro_f1
 from .passes import Epoch, Told
 from .settings import ClassifierSettings

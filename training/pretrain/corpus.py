@@ -232,7 +232,7 @@ class FromChains:
 
     def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
         """done: makes no difference here."""
-        from ...tasks.acre import COLORS, MATERIALS, SHAPES
+        from ...tasks.programs.acre_scenes import COLORS, MATERIALS, SHAPES
 
         chain = rng.choice(self.chains)
         renamed: dict[str, str] = {}

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Observation, Problem
-from ...tasks.difficulty import CELLS, is_easy
+from ...tasks.programs.difficulty import CELLS, is_easy
 
 LONGEST = 420  # characters of a source: longer ones are left out
 LIST_WORK, GRID_WORK, SCENE_WORK = 1_500, 500, 3_000  # expansions of a search
@@ -72,7 +72,7 @@ class Chain:
 
 def list_programs(seed: int, problems: int) -> list[Program]:
     """What the search finds on so many generated problems."""
-    from ...tasks import list_generator as generator
+    from ...tasks.programs import list_generator as generator
 
     found: dict[str, Program] = {}
     for shown in _problems(generator.generate, seed, problems, (2, 3, 4)):
@@ -81,7 +81,7 @@ def list_programs(seed: int, problems: int) -> list[Program]:
 
 
 def of_lists(programs: Sequence[Program], seed: int) -> Library:
-    from ...tasks import list_generator as generator
+    from ...tasks.programs import list_generator as generator
 
     rng = random.Random(f"pretrain lists {seed}")
     drawn = {tuple(_short_row(rng, generator)): None for _ in range(2 * LISTS)}
@@ -91,7 +91,7 @@ def of_lists(programs: Sequence[Program], seed: int) -> Library:
 
 def grid_programs(task: str, seed: int, problems: int) -> list[Program]:
     """task: mini_arc or arc."""
-    from ...tasks import grid_generator as generator
+    from ...tasks.programs import grid_generator as generator
 
     found: dict[str, Program] = {}
     for shown in _problems(partial(generator.generate, task), seed, problems, (1, 2, 3)):
@@ -100,7 +100,7 @@ def grid_programs(task: str, seed: int, problems: int) -> list[Program]:
 
 
 def of_grids(task: str, programs: Sequence[Program], seed: int) -> Library:
-    from ...tasks import grid_generator as generator
+    from ...tasks.programs import grid_generator as generator
 
     pool = [g for g in generator.inputs(task, SEED + seed, 3 * GRIDS) if _is_small(g)][:GRIDS]
     return _library(task, programs, pool, _is_small)
@@ -109,7 +109,7 @@ def of_grids(task: str, programs: Sequence[Program], seed: int) -> Library:
 def scenes(seed: int, problems: int) -> list[Chain]:
     from ...search.acre.engine import Problem as Search
     from ...search.acre.engine import prepared
-    from ...tasks import acre, acre_generator
+    from ...tasks.programs import acre, acre_generator
 
     space = prepared(list(acre.space(0).inputs[::24]))
     made = acre_generator.generate(problems, SEED + seed)
@@ -205,7 +205,7 @@ def _list_probes() -> list[Json]:
 
 
 def _grid_probes() -> list[Json]:
-    from ...tasks.grid_generator import inputs
+    from ...tasks.programs.grid_generator import inputs
 
     return [*inputs("mini_arc", 3, 12), *inputs("arc", 3, 12)]
 

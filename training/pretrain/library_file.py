@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ...records import Json, Observation, canonical_json, digest_of, digest_of_text
-from ...tasks.record_cache import cache_folder
+from ...tasks.io.record_cache import cache_folder
 from .library import Chain, Program, grid_programs, list_programs, scenes
 
 FORM = 1  # of the file and of the searches that fill it

@@ -155,7 +155,7 @@ class Lessons:
 
 def names(settings: PretrainSettings) -> tuple[str, ...]:
     """Texts of one token: the objects of scenes and their words."""
-    from ...tasks.acre import COLORS, ENTITIES, MATERIALS, SHAPES
+    from ...tasks.programs.acre_scenes import COLORS, ENTITIES, MATERIALS, SHAPES
 
     return (*ENTITIES, *COLORS, *MATERIALS, *SHAPES) if "acre" in settings.tasks else ()
 

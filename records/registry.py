@@ -1,0 +1,126 @@
+"""The registry: every part that is found by name, as `name -> "module:object"`.
+
+A kind of part has the names below and those that installed packages add by Python entry points of the
+group `peirce.` and the kind. The module of a part is imported when that part is asked for, and no
+other; listing names imports nothing.
+
+| kind | object |
+|---|---|
+| tasks | a `records.Task` |
+| families | a `records.Family` |
+| methods | a `graphs.Method` |
+| sandboxes | `async open_backend(workers, strict) -> records.Sandbox` |
+| metrics | a `reports.metrics.evaluation.Evaluation` |
+| models | an `agents.ModelKind`, by the word before the colon of a model string |
+| search_engines | a `search.engines.SearchEngine`, asked in this order, those of other packages last |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from .errors import UsageError
+
+Kind: TypeAlias = Literal[
+    "tasks", "families", "methods", "sandboxes", "metrics", "models", "search_engines"
+]
+
+BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
+    "tasks": {
+        "abd": "tasks.logic.abd:TASK",
+        "acre": "tasks.programs.acre:TASK",
+        "arc": "tasks.programs.grids:ARC",
+        "examples": "tasks.custom.examples:TASK",
+        "labels": "tasks.text.labels:TASK",
+        "list_functions": "tasks.programs.list_functions:TASK",
+        "mini_arc": "tasks.programs.grids:MINI_ARC",
+    },
+    "families": {
+        "logic": "tasks.logic.family:FAMILY",
+        "programs": "tasks.programs.family:FAMILY",
+        "text": "tasks.text.family:FAMILY",
+    },
+}
+PACKAGE = __name__.partition(".")[0]
+
+
+class Part(NamedTuple):
+    """Where a part is. package: the distribution that brings it with its version; "" for our own."""
+
+    module: str
+    object: str
+    package: str = ""
+
+
+@cache
+def parts(kind: Kind) -> Mapping[str, Part]:
+    """The parts of a kind by name, our own first. Raises UsageError where a package brings a name that
+    there is already."""
+    found = {
+        name: Part(f"{PACKAGE}.{module}", attribute)
+        for name, (module, _, attribute) in (
+            (name, where.partition(":")) for name, where in BUILT_IN.get(kind, {}).items()
+        )
+    }
+    for name, part in _brought(kind):
+        if name in found:
+            other = found[name].package or "Peirce itself"
+            raise UsageError(
+                f"{part.package} brings {name!r} of {_group(kind)}, which {other} brings already:"
+                " one of the two has to be uninstalled"
+            )
+        found[name] = part
+    return found
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """The names of a kind, in the order of the alphabet."""
+    return tuple(sorted(parts(kind)))
+
+
+def has(kind: Kind, name: str) -> bool:
+    """Whether there is such a part. Packages are asked only where it is none of our own."""
+    return name in BUILT_IN.get(kind, {}) or name in parts(kind)
+
+
+def load(kind: Kind, name: str) -> Any:
+    """The object of a part, whose module is imported. Raises KeyError for a name that there is not,
+    UsageError where another package's part cannot be imported."""
+    own = BUILT_IN.get(kind, {}).get(name)
+    if own is not None:
+        module, _, attribute = own.partition(":")
+        return getattr(import_module(f"{PACKAGE}.{module}"), attribute)
+    part = parts(kind)[name]
+    try:
+        found = import_module(part.module)
+        for attribute in part.object.split("."):
+            found = getattr(found, attribute)
+    except Exception as error:  # whatever the code of another package raises
+        raise UsageError(
+            f"{part.package} brings {name!r} of {_group(kind)}, which cannot be imported from"
+            f" {part.module}:{part.object}: {type(error).__name__}: {error}"
+        ) from error
+    return found
+
+
+def package_of(kind: Kind, name: str) -> str:
+    """The distribution and version that bring a part; "" for our own and for none."""
+    part = None if name in BUILT_IN.get(kind, {}) else parts(kind).get(name)
+    return part.package if part else ""
+
+
+def _group(kind: Kind) -> str:
+    return f"{PACKAGE}.{kind}"
+
+
+def _brought(kind: Kind) -> list[tuple[str, Part]]:
+    from importlib.metadata import entry_points  # takes longer to import than all else here
+
+    found = []
+    for one in entry_points(group=_group(kind)):
+        package = f"{one.dist.name} {one.dist.version}" if one.dist else "an unnamed package"
+        found.append((one.name, Part(one.module, one.attr, package)))
+    return sorted(found)

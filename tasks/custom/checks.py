@@ -1,0 +1,117 @@
+"""What is checked of a task file in either form: its name, its template of a pair, and its rule of
+equality, whose form is sandbox/inside/tolerance.py's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+
+from ...records import Json, Observation
+from ...sandbox.inside.canonical import plain
+from ...sandbox.inside.tolerance import normal_bytes, normaliser
+from ..io.messages import nearest, shorten, warn
+from .words import FIELD, STEP, part
+
+Fail = Callable[[Sequence[str | int], str], Exception]  # (where in the rule, what is wrong)
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "numbers": ("decimals", "nearest", "significant"),
+    "strings": ("ignore",),
+    "lists": ("ignore", "at"),
+}
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # of a task
+DECIMALS, SIGNIFICANT = (-12, 15), (1, 15)
+NEAREST = (1e-12, 1e12)
+
+
+def checked_equality(value: Json, fail: Fail) -> dict[str, Json]:
+    """`value` itself, where it is a rule. Raises `fail(where, sentence)`."""
+    if value == "exact":
+        return {}
+    rule: dict[str, Json] = _mapping(value, (), tuple(KEYS), fail)
+    for name, of_kind in rule.items():
+        _mapping(of_kind, (name,), KEYS[name], fail)
+        if name == "numbers":
+            _check_numbers(of_kind, fail)
+        elif name == "strings":
+            ignored = of_kind.get("ignore")
+            if not isinstance(ignored, list) or not ignored:
+                raise fail((name, "ignore"), f"not a list of case, blanks: {shorten(ignored)}")
+            for i, one in enumerate(ignored):
+                _one_of(one, ("case", "blanks"), (name, "ignore", i), fail)
+        else:
+            _one_of(of_kind.get("ignore"), ("order", "repeats"), (name, "ignore"), fail)
+            at = of_kind.get("at", "outermost")
+            _one_of(at, ("outermost", "everywhere"), (name, "at"), fail)
+    return rule
+
+
+def _mapping(value: Json, at: Sequence[str | int], valid: Sequence[str], fail: Fail) -> Json:
+    if not isinstance(value, dict) or not value:
+        raise fail(at, f"not a mapping of {', '.join(valid)}: {shorten(value)}")
+    for name in value:
+        if name not in valid:
+            raise fail((*at, str(name)), f"no such key{nearest(str(name), valid)}")
+    return value
+
+
+def _one_of(value: Json, valid: Sequence[str], at: Sequence[str | int], fail: Fail) -> None:
+    if value not in valid:
+        raise fail(at, f"neither {' nor '.join(valid)}: {shorten(value)}")
+
+
+def _check_numbers(rule: dict[str, Json], fail: Fail) -> None:
+    if len(rule) != 1:
+        raise fail(("numbers",), f"one of {', '.join(KEYS['numbers'])}, not {len(rule)} of them")
+    ((name, value),) = rule.items()
+    at = ("numbers", name)
+    if name == "nearest":
+        low, high = NEAREST
+        if type(value) not in (int, float) or not low <= value <= high:
+            raise fail(at, f"not a number from {low:g} to {high:g}: {shorten(value)}")
+        return
+    least, most = DECIMALS if name == "decimals" else SIGNIFICANT
+    if type(value) is not int or not least <= value <= most:
+        raise fail(at, f"not a whole number from {least} to {most}: {shorten(value)}")
+
+
+def warn_of_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Observation]) -> None:
+    """Says which outputs the rule itself rounds: a prediction is right by what such an output is
+    rounded to, which may be nearer to one side."""
+    if "numbers" not in rule:
+        return
+    exact, rounded = normaliser({}), normaliser({"numbers": rule["numbers"]})
+    off = [
+        pair.output
+        for pair in pairs
+        if normal_bytes(plain(pair.output), exact) != normal_bytes(plain(pair.output), rounded)
+    ]
+    if off:
+        warn(
+            f"{where}: {len(off)} of {len(pairs)} outputs are rounded by the rule of equality"
+            f" before they are compared, such as {shorten(off[0])}"
+        )
+
+
+def check_name(name: object, taken: Collection[str], fail: object) -> None:
+    """Raises `fail(sentence)` for what no task can be called."""
+    assert callable(fail)
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise fail(f"a name begins with a letter and has letters, digits, - and _: {shorten(name)}")
+    if name in taken:
+        raise fail(f"{name!r} is a task of Peirce: call yours otherwise")
+
+
+def check_pair(template: str, pairs: Sequence[tuple[str, Observation]]) -> str:
+    """What is wrong with a template for these (where, pair); empty where nothing is."""
+    valid = "{number}, {input}, {output} and parts of these as in {input[name]}"
+    rest = FIELD.sub("", template)
+    if "{" in rest or "}" in rest:
+        return f"beside plain text it takes {valid}: {shorten(template)}"
+    for name, path in FIELD.findall(template):
+        for where, pair in pairs:
+            try:
+                part({"number": 0, "input": pair.input, "output": pair.output}[name], STEP.findall(path))  # fmt: skip
+            except LookupError:
+                return f"{{{name}{path}}} is not in the pair {where}"
+    return "" if FIELD.search(template) else f"it shows neither input nor output; it takes {valid}"

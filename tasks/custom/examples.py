@@ -1,0 +1,306 @@
+"""Task `examples`: a user's own input/output pairs, from JSONL, JSON, CSV or TSV, plain or gzip.
+
+JSONL, a pair a line:     {"problem": "p1", "input": [3, 1], "output": [1, 3], "split": "hidden"}
+JSONL, a problem a line:  {"id": "p1", "train": [{"input": …, "output": …}, …], "test": […]}
+JSON:                     a list of what stands on a line of JSONL
+CSV, TSV with a header:   problem,input,output[,split]
+
+`split` is shown (the default) or hidden, and the train and test pairs of a problem are just
+these; `idx` is read as `id`. Where no pair names its problem, all are of one, named as the file. Values are JSON; a CSV cell is read as JSON, else as a Python
+literal, else it is a string. A file is taken whole or not at all: an error names file, line and
+field.
+
+The sample space of a problem comes from the inputs of all problems of the data whose inputs are
+of one type with its own. It always begins with those inputs themselves, each once, those of
+hidden pairs too: S holds the inputs on which a hypothesis is tested later, never their outputs.
+Then come:
+
+| inputs | more of S |
+|---|---|
+| lists of integers | distinct lists of each length from 0 to 1.5 times the longest (within 5 and 30): 500 a length, elements uniform between the smallest (at most 0) and the largest (at least 9) |
+| integers | all, or 5,000 distinct ones, of a range as wide again as what was seen, on either side |
+| strings | 500 distinct strings of each length as for lists, of the characters seen |
+| anything else | nothing more |
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
+from ..io import observations as observations_
+from ..io.files import locate, read_csv, read_json, read_jsonl
+from ..io.json_text import Unusable, literal, parse_json
+from ..io.messages import shorten
+from ..io.spaces import each_once
+from ..programs.list_functions import stratum
+
+KINDS = ("jsonl", "json", "csv", "tsv")
+FILES = tuple(f"examples.{kind}{end}" for kind in KINDS for end in ("", ".gz"))
+COLUMNS = ("problem", "input", "output", "split")
+SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False}
+PER_LENGTH = 500
+INTEGERS = 5_000
+
+Pair = tuple[str, bool, Observation]  # problem, shown, pair
+
+
+class Examples:
+    name = "examples"
+    family = "programs"
+    about = "your own input/output pairs, from JSONL, JSON or CSV (needs --data)"
+    takes = (
+        'your pairs: JSONL, {"input": …, "output": …} a line, a JSON list of such, or a CSV or TSV with'
+        " columns input and output; problem and split may stand beside them"
+    )
+    commands = (
+        "peirce run examples --data pairs.jsonl",
+        "peirce run examples --data pairs.csv --observations 6 --model http://localhost:8000/v1#NAME",
+        "peirce report last --out report.html",
+    )
+    files = FILES
+
+    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        place = locate(path, FILES)
+        loaded = _problems(place, _pairs_of(place))
+        return loaded if observations is None else self.observe(loaded, observations, seed)
+
+    def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        return observations_.apply(problems, observations, seed)
+
+    def generate(self, count: int, seed: int) -> list[Problem]:
+        raise UsageError("task 'examples' has no generator: give your pairs with --data FILE")
+
+    def space(self, problem: Problem, seed: int) -> InputSet:
+        return self.spaces([problem], seed)[0]
+
+    def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
+        """S for each problem, one for all whose inputs are of one type."""
+        kinds = [_kind(_inputs([problem])) for problem in problems]
+        spaces: dict[str, InputSet] = {}
+        for kind in dict.fromkeys(kinds):
+            alike = [p for p, of in zip(problems, kinds, strict=True) if of == kind]
+            rows = _space(kind, _inputs(alike), seed)
+            spaces[kind] = InputSet(f"examples space of {kind}, seed {seed}", tuple(rows))
+        return [spaces[kind] for kind in kinds]
+
+
+# --- files ------------------------------------------------------------------------
+
+
+def _pairs_of(path: Path) -> Iterator[tuple[str, Pair]]:
+    """(where, pair) for each pair of the file."""
+    ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if ending in ("csv", "tsv"):
+        return _csv_pairs(path, "\t" if ending == "tsv" else ",")
+    return _json_pairs(path, _listed(path) if ending == "json" else _lines(path))
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Json]]:
+    return ((f"{path}, line {number}", row) for number, row in read_jsonl(path))
+
+
+def _listed(path: Path) -> Iterator[tuple[str, Json]]:
+    """The rows of a file that is one JSON list; JSONL under that name is read too."""
+    try:
+        rows = read_json(path)
+    except Unusable:
+        raise
+    except DataError as error:
+        try:
+            return iter(list(_lines(path)))
+        except DataError:
+            raise error from None
+    if isinstance(rows, dict) and {"input", "train"} & rows.keys():
+        rows = [rows]  # one line of JSONL
+    if not isinstance(rows, list):
+        raise DataError(f"{path}: neither a list of pairs nor a pair a line: {shorten(rows)}")
+    return ((f"{path}, row {number}", row) for number, row in enumerate(rows, 1))
+
+
+def _problems(path: Path, pairs: Iterable[tuple[str, Pair]]) -> list[Problem]:
+    shown: dict[str, list[Observation]] = {}
+    hidden: dict[str, list[Observation]] = {}
+    for _, (name, is_shown, pair) in pairs:
+        shown.setdefault(name, [])
+        (shown if is_shown else hidden).setdefault(name, []).append(pair)
+    if not shown:
+        raise DataError(f"{path}: the file is empty")
+    for name, some in shown.items():
+        if not some:
+            raise DataError(f"{path}, problem {name!r}, split: all its pairs are hidden")
+    return [
+        Problem(
+            id=name,
+            task=Examples.name,
+            family=Examples.family,
+            shown=tuple(some),
+            hidden=tuple(hidden.get(name, ())),
+            group=name,
+        )
+        for name, some in shown.items()
+    ]
+
+
+def _json_pairs(path: Path, rows: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Pair]]:
+    """rows: (where, value) of each pair or problem."""
+    whole: set[str] = set()
+    by_pairs: set[str] = set()
+    named: set[bool] = set()
+    for where, row in rows:
+        if not isinstance(row, dict):
+            raise DataError(f"{where}: not an object: {shorten(row)}")
+        if "train" in row:
+            _same_naming(True, named, where)
+            name = _name(row.get("id", row.get("idx")), f"{where}, id")
+            if name in whole:
+                raise DataError(f"{where}, id: {name!r} stands there twice")
+            if name in by_pairs:
+                raise DataError(f"{where}, id: {name!r} has pairs on lines of their own before")
+            whole.add(name)
+            for part in ("train", "test"):
+                yield from _part(row.get(part, []), name, part, where)
+            continue
+        unknown = [key for key in row if key not in COLUMNS]
+        if unknown:
+            raise DataError(
+                f"{where}, {unknown[0]}: unknown field; there are {', '.join(COLUMNS)}, or"
+                " id, train and test"
+            )
+        for field in ("input", "output"):
+            if field not in row:
+                raise DataError(f"{where}, {field}: missing")
+        _same_naming("problem" in row, named, where)
+        name = _name(row.get("problem", _stem(path)), f"{where}, problem")
+        if name in whole:
+            raise DataError(f"{where}, problem: {name!r} stands whole on a line before")
+        by_pairs.add(name)
+        is_shown = _is_shown(row.get("split", "shown"), f"{where}, split")
+        yield where, (name, is_shown, Observation(row["input"], row["output"]))
+
+
+def _part(pairs: Json, name: str, part: str, where: str) -> Iterator[tuple[str, Pair]]:
+    if not isinstance(pairs, list) or (part == "train" and not pairs):
+        raise DataError(f"{where}, {part}: not a list of pairs: {shorten(pairs)}")
+    for i, pair in enumerate(pairs):
+        for field in ("input", "output"):
+            if not isinstance(pair, dict) or field not in pair:
+                raise DataError(f"{where}, {part}[{i}].{field}: missing")
+        yield where, (name, part == "train", Observation(pair["input"], pair["output"]))
+
+
+def _csv_pairs(path: Path, delimiter: str) -> Iterator[tuple[str, Pair]]:
+    for number, row in read_csv(path, delimiter):
+        where = f"{path}, line {number}"
+        for field in ("input", "output"):
+            if field not in row:
+                raise DataError(
+                    f"{path}, line 1: no column {field!r}; the columns are {', '.join(row)}. A pair"
+                    " needs input and output; problem and split may stand beside them"
+                )
+        name = _name(row.get("problem", _stem(path)).strip(), f"{where}, problem")
+        is_shown = _is_shown(row.get("split", "").strip(), f"{where}, split")
+        for field in ("input", "output"):
+            if not row[field].strip():
+                raise DataError(f"{where}, {field}: missing")
+        pair = Observation(
+            *(_cell(row[field], f"{where}, {field}") for field in ("input", "output"))
+        )
+        yield where, (name, is_shown, pair)
+
+
+def _cell(text: str, where: str) -> Json:
+    """JSON, else a Python literal, else text. 1,5 without brackets is text: a number or two of them."""
+    bare = "," in text and text.strip()[0] not in "[({\"'"
+    for read in () if bare else (parse_json, literal):
+        try:
+            return read(text, where)
+        except Unusable:  # no text that happens to look like a value
+            raise
+        except DataError:
+            continue
+    return text
+
+
+def _stem(path: Path) -> str:
+    """What the one problem of a file is called."""
+    return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+
+
+def _same_naming(names: bool, before: set[bool], where: str) -> None:
+    """Pairs of a file all name their problem, or none does."""
+    if before and names not in before:
+        said = (
+            "named here, while the lines before name none"
+            if names
+            else "missing, while the lines before name theirs"
+        )
+        raise DataError(f"{where}, problem: {said}")
+    before.add(names)
+
+
+def _name(value: Json, where: str) -> str:
+    if type(value) not in (str, int) or value == "":
+        raise DataError(f"{where}: not a name or a number: {shorten(value)}")
+    return str(value)
+
+
+def _is_shown(value: Json, where: str) -> bool:
+    if not isinstance(value, str) or value not in SPLITS:
+        raise DataError(f"{where}: neither shown nor hidden: {shorten(value)}")
+    return SPLITS[value]
+
+
+# --- sample spaces -------------------------------------------------------------------
+
+
+def _inputs(problems: Sequence[Problem]) -> list[Json]:
+    """The inputs of the problems, each once, in order."""
+    pairs = (pair for problem in problems for pair in problem.shown + problem.hidden)
+    return each_once(pair.input for pair in pairs)
+
+
+def _is_integer(value: Json) -> bool:
+    return type(value) is int and abs(value) < 2**50  # what a float draws evenly
+
+
+def _kind(inputs: Sequence[Json]) -> str:
+    if all(_is_integer(value) for value in inputs):
+        return "integers"
+    if all(type(value) is str for value in inputs):
+        return "strings"
+    if all(isinstance(value, list) and all(map(_is_integer, value)) for value in inputs):
+        return "lists of integers"
+    return "the inputs themselves"
+
+
+def _space(kind: str, inputs: list[Json], seed: int) -> list[Json]:
+    rng = random.Random(f"examples space {seed}")
+    more: Iterable[Json] = ()
+    if kind == "integers":
+        low, high = min(inputs), max(inputs)
+        reach = max(high - low, 10)
+        more = (row[0] for row in stratum(rng, 1, low - reach, high + reach, INTEGERS))
+    elif kind == "lists of integers":
+        items = [item for row in inputs for item in row]
+        low, high = min(items, default=0), max(items, default=9)
+        more = _by_length(rng, inputs, min(low, 0), max(high, 9))
+    elif kind == "strings":
+        letters = sorted({letter for text in inputs for letter in text})
+        if letters:
+            rows = _by_length(rng, inputs, 0, len(letters) - 1)
+            more = ("".join(letters[i] for i in row) for row in rows)
+    return each_once([*inputs, *more])
+
+
+def _by_length(
+    rng: random.Random, inputs: Sequence[Json], low: int, high: int
+) -> Iterator[list[int]]:
+    longest = max(5, min(30, max(map(len, inputs)) * 3 // 2))
+    for length in range(longest + 1):
+        yield from stratum(rng, length, low, high, PER_LENGTH)
+
+
+TASK = Examples()

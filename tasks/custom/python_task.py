@@ -1,0 +1,359 @@
+"""A user's own task as a Python module: its `TASK` is a records.Task.
+
+    name, about             texts
+    generate(count, seed)   new problems, or problems() for fixed ones; one of the two, or load
+    load(path, observations, seed)   what --data names; without it the form of task `examples`
+    space(problem, seed)    S, an InputSet with weights if it wants them, or spaces(problems, seed)
+                            for all at once; without them S as the task `examples` makes it
+    observe(problems, observations, seed)   what --observations means, where N drawn is not it
+    judgeable(observation)  False for a hidden pair by which no hypothesis can be judged
+    instructions, pair, equality     as in a YAML file
+
+The module is the user's own code: it runs in this process, with the user's rights and in no sandbox,
+when a session begins, and never after: what it makes is checked, and stands whole in the store. What
+it prints goes to stderr. An exception of its own becomes one sentence with its file and line; its
+traceback is the sentence's cause, for those who call Peirce from Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import sys
+import traceback
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Literal
+
+from ...records import (
+    DataError,
+    InputSet,
+    Json,
+    Observation,
+    PeirceError,
+    Problem,
+    Task,
+    canonical_json,
+    digest_of_text,
+)
+from ..io import observations as observations_
+from ..io.files import expanded, identity, locate
+from ..io.json_text import as_json
+from ..io.messages import shorten
+from ..io.spaces import as_set
+from . import examples
+from .checks import check_name, check_pair, checked_equality, warn_of_rounding
+from .space import checked_weight
+from .words import EQUALITY, INSTRUCTIONS, JUDGED, PAIR
+
+METHODS = ("generate", "problems", "load", "space", "spaces", "observe", "judgeable")
+
+
+class _UsersCode:
+    """Around a user's own code, the third boundary where any exception may come: it leaves as one
+    sentence that names the line of the file."""
+
+    def __init__(self, file: Path, doing: str, line: int = 1) -> None:
+        self.file, self.doing, self.line = file, doing, line
+        self._stdout = contextlib.redirect_stdout(sys.stderr)
+
+    def __enter__(self) -> None:
+        self._stdout.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> Literal[False]:
+        self._stdout.__exit__(kind, error, at)
+        if error is None or isinstance(error, (PeirceError, KeyboardInterrupt, MemoryError)):
+            return False
+        frames = traceback.extract_tb(at)
+        lines = [frame.lineno for frame in frames if frame.filename == str(self.file)]
+        line = lines[-1] if lines and lines[-1] else self.line
+        if isinstance(error, SyntaxError) and error.filename == str(self.file):
+            line = error.lineno or line
+        said = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
+        name = type(error).__name__
+        raise DataError(
+            f"{self.file}, line {line}, {self.doing}: {name}{': ' if said else ''}{shorten(said, 300)}"
+        ) from error
+
+
+def python_task(
+    file: Path, content: bytes, named: Mapping[str, Json], taken: Collection[str]
+) -> Task:
+    """The TASK of the module in `content`. named: {"name", "sha256"} of the file."""
+    module = ModuleType(f"peirce_task_{named['sha256'][:12]}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    with _UsersCode(file, "loading the module"):
+        exec(compile(content, str(file), "exec", dont_inherit=True), vars(module))
+    if not hasattr(module, "TASK"):
+        raise DataError(
+            f"{file}: it defines no TASK, an object with name, about, generate and space"
+        )
+    if hasattr(module, "FAMILY"):
+        raise DataError(f"{file}: a task file brings no FAMILY: give instructions, pair, equality")
+    return PythonTask(file, module.TASK, named, taken, _lines(content, type(module.TASK).__name__))
+
+
+def _lines(content: bytes, kind: str) -> dict[str, int]:
+    """The lines of TASK, and of what the class of that name defines."""
+    found: dict[str, int] = {}
+    for node in ast.parse(content).body:
+        whole = isinstance(node, ast.ClassDef) and node.name == kind
+        for one in (node, *(node.body if isinstance(node, ast.ClassDef) and whole else ())):
+            if isinstance(one, ast.ClassDef) and whole:
+                found.setdefault("", one.lineno)
+            elif isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and whole:
+                found[one.name] = one.lineno
+            elif isinstance(one, (ast.Assign, ast.AnnAssign)):
+                targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+                found |= dict.fromkeys(names, one.lineno) if whole or "TASK" in names else {}
+    return found
+
+
+class PythonTask:
+    """records.Task around a user's TASK: calls it, checks what comes, and puts its words and rule
+    into each problem."""
+
+    def __init__(
+        self,
+        file: Path,
+        own: Any,
+        named: Mapping[str, Json],
+        taken: Collection[str],
+        lines: Mapping[str, int],
+    ) -> None:
+        self.file, self.own, self.task_file, self._lines = file, own, dict(named), lines
+        if isinstance(own, type):
+            raise self._error(
+                "TASK", f"a class, where an object is needed: TASK = {own.__name__}()"
+            )
+        for key in ("name", "about"):
+            if not isinstance(getattr(own, key, None), str):
+                raise self._error(f"TASK.{key}", f"not a text: {self._given(key)}")
+        self.name, self.about = str(own.name), str(own.about)
+        check_name(self.name, taken, lambda said: self._error("TASK.name", said))
+        self.family = getattr(own, "family", "programs")
+        if self.family != "programs":
+            raise self._error("TASK.family", f"it must be 'programs': {shorten(self.family)}")
+        self.files = tuple(getattr(own, "files", examples.FILES))
+        for name in METHODS:
+            if not callable(getattr(own, name, len)):
+                raise self._error(f"TASK.{name}", f"not a method: {self._given(name)}")
+        if not any(hasattr(own, name) for name in ("generate", "problems", "load")):
+            raise self._error("TASK", "it has none of the methods generate, problems, load")
+        self._public = self._words()
+
+    # --- records.Task ---
+
+    def problems(self) -> list[Problem] | None:
+        if not hasattr(self.own, "problems"):
+            return None
+        return self._checked("problems", self._call("problems"))
+
+    def generate(self, count: int, seed: int) -> list[Problem]:
+        if not hasattr(self.own, "generate"):
+            raise self._error("TASK", "it has no generate: give its data with --data PATH")
+        return self._checked("generate", self._call("generate", count, seed))[:count]
+
+    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        if hasattr(self.own, "load"):
+            loaded = self._checked("load", self._call("load", path, None, seed))
+        else:
+            loaded = self._checked("load", examples.TASK.load(path, None, seed))
+        return loaded if observations is None else self.observe(loaded, observations, seed)
+
+    def identity(self, path: str | Path) -> dict[str, Json]:
+        """As `files.identity`; of a folder that the module itself reads, over the files in it."""
+        place = expanded(path)
+        if not (place.is_dir() and hasattr(self.own, "load")):
+            return identity(locate(place, self.files))
+        files = sorted(one for one in place.iterdir() if one.is_file())
+        rows = [f"{identity(one)['sha256']}  {one.name}\n" for one in files]
+        return {"name": place.name, "sha256": digest_of_text("".join(rows))}
+
+    def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        if not hasattr(self.own, "observe"):
+            return self._judged(observations_.apply(problems, observations, seed))
+        return self._checked("observe", self._call("observe", problems, observations, seed))
+
+    def space(self, problem: Problem, seed: int) -> InputSet:
+        return self.spaces([problem], seed)[0]
+
+    def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
+        """Each distinct object that the module gives is checked once."""
+        known: dict[int, tuple[InputSet, InputSet]] = {}
+
+        def checked(name: str, one: Any) -> InputSet:
+            if id(one) not in known:
+                known[id(one)] = one, self._checked_space(name, one)
+            return known[id(one)][1]
+
+        if hasattr(self.own, "spaces"):
+            given = self._call("spaces", problems, seed)
+            if not isinstance(given, (list, tuple)) or len(given) != len(problems):
+                raise self._wrong("spaces", f"a list of {len(problems)} InputSets", given)
+            return [checked("spaces", one) for one in given]
+        if hasattr(self.own, "space"):
+            return [checked("space", self._call("space", one, seed)) for one in problems]
+        return examples.TASK.spaces(problems, seed)
+
+    # --- calls ---
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        method = getattr(self.own, name)
+        with _UsersCode(self.file, f"TASK.{name}", self._line(name)):
+            given = method(*arguments)
+            return list(given) if isinstance(given, Iterator) else given
+
+    def _line(self, name: str) -> int:
+        places = (self._lines.get(key) for key in (name, "", "TASK"))
+        return next((line for line in places if line), 1)
+
+    def _error(self, where: str, said: str) -> DataError:
+        line = self._line(where.removeprefix("TASK").lstrip(".").partition(".")[0] or "TASK")
+        return DataError(f"{self.file}, line {line}, {where}: {said}")
+
+    def _wrong(self, name: str, wanted: str, given: object) -> DataError:
+        return self._returned(name, f"{wanted}, not {type(given).__name__}: {shorten(given)}")
+
+    def _returned(self, name: str, said: str) -> DataError:
+        return DataError(
+            f"{self.file}, line {self._line(name)}, TASK.{name}: it must return {said}"
+        )
+
+    def _given(self, name: str) -> str:
+        return shorten(getattr(self.own, name)) if hasattr(self.own, name) else "missing"
+
+    # --- what is checked ---
+
+    def _words(self) -> dict[str, Json]:
+        public: dict[str, Json] = {}
+        for key in (INSTRUCTIONS, PAIR):
+            text = getattr(self.own, key, None)
+            if text is not None and (not isinstance(text, str) or not text.strip()):
+                raise self._error(f"TASK.{key}", f"not a text: {shorten(text)}")
+            public |= {} if text is None else {key: text}
+        given = getattr(self.own, EQUALITY, None)
+        if given is None:
+            return public
+
+        def wrong(at: Sequence[str | int], said: str) -> DataError:
+            return self._error(".".join(("TASK.equality", *map(str, at))), said)
+
+        rule = checked_equality(given, wrong)
+        return public | ({EQUALITY: rule} if rule else {})
+
+    def _checked(self, name: str, given: Any) -> list[Problem]:
+        """The problems that a method gave, as this task's."""
+        if not isinstance(given, (list, tuple)) or not given:
+            raise self._wrong(name, "a list of records.Problem with anything in it", given)
+        made: dict[str, Problem] = {}
+        for i, one in enumerate(given):
+            where = f"{self.file}, line {self._line(name)}, TASK.{name}, problem {i}"
+            problem = self._checked_problem(one, where)
+            if problem.id in made:
+                raise DataError(f"{where}: the id {problem.id!r} stands there twice")
+            made[problem.id] = problem
+        pairs = [
+            (f"of {problem.id!r}", pair)
+            for problem in made.values()
+            for pair in problem.shown + problem.hidden
+        ]
+        if PAIR in self._public and (wrong := check_pair(self._public[PAIR], pairs)):
+            raise self._error("TASK.pair", wrong)
+        if EQUALITY in self._public:
+            said = f"{self.file}, TASK.{name}"
+            warn_of_rounding(self._public[EQUALITY], said, [pair for _, pair in pairs])
+        return self._judged(list(made.values()))
+
+    def _checked_problem(self, one: Any, where: str) -> Problem:
+        if not isinstance(one, Problem):
+            raise DataError(f"{where}: not a records.Problem: {shorten(one)}")
+        if not isinstance(one.id, str) or not one.id:
+            raise DataError(f"{where}, id: not a text: {shorten(one.id)}")
+        sides: dict[str, tuple[Observation, ...]] = {}
+        for side in ("shown", "hidden"):
+            some = getattr(one, side)
+            if not isinstance(some, (list, tuple)) or (side == "shown" and not some):
+                raise DataError(f"{where}, {side}: not a tuple of Observation: {shorten(some)}")
+            read = []
+            for i, pair in enumerate(some):
+                at = f"{where}, {side}[{i}]"
+                if not isinstance(pair, Observation):
+                    raise DataError(f"{at}: not a records.Observation: {shorten(pair)}")
+                values = (_json(pair.input, f"{at}.input"), _json(pair.output, f"{at}.output"))
+                read.append(Observation(*values))
+            sides[side] = tuple(read)
+        if one.family != self.family:
+            raise DataError(f"{where}, family: it must be 'programs': {shorten(one.family)}")
+        public = _json(dict(one.public), f"{where}, public") | self._public
+        secret = _json(dict(one.secret), f"{where}, secret")
+        if not isinstance(one.group, str):
+            raise DataError(f"{where}, group: not a text: {shorten(one.group)}")
+        return replace(
+            one, task=self.name, family=self.family, shown=sides["shown"], hidden=sides["hidden"],
+            public=public, secret=secret, group=one.group or one.id,
+        )  # fmt: skip
+
+    def _judged(self, problems: list[Problem]) -> list[Problem]:
+        """With a mark for each hidden pair, where the task says by which none can be judged."""
+        if not hasattr(self.own, "judgeable"):
+            return problems
+        return [
+            replace(one, secret={**one.secret, JUDGED: [self._mark(pair) for pair in one.hidden]})
+            for one in problems
+        ]
+
+    def _mark(self, pair: Observation) -> bool:
+        mark = self._call("judgeable", pair)
+        if not isinstance(mark, bool):
+            raise self._wrong("judgeable", "True or False", mark)
+        return mark
+
+    def _checked_space(self, name: str, given: Any) -> InputSet:
+        if not isinstance(given, InputSet):
+            raise self._wrong(name, "a records.InputSet", given)
+        if not isinstance(given.inputs, (list, tuple)) or not given.inputs:
+            raise self._returned(name, "an InputSet with inputs in it")
+        where = f"{self.file}, line {self._line(name)}, TASK.{name}"
+        inputs = tuple(_json(one, f"{where}, inputs[{i}]") for i, one in enumerate(given.inputs))
+        if given.weights is None:
+            return as_set(
+                InputSet(str(given.name), inputs), where, lambda i: f"{where}, inputs[{i}]"
+            )
+        if not isinstance(given.weights, (list, tuple)) or len(given.weights) != len(inputs):
+            raise self._returned(name, f"a weight for each of its {len(inputs):,} inputs")
+        weights = tuple(
+            checked_weight(weight, _fails(f"{where}, weights[{i}]"))
+            for i, weight in enumerate(given.weights)
+        )
+        if not any(weights):
+            raise DataError(f"{where}: no input weighs anything")
+        space = InputSet(str(given.name), inputs, weights)
+        return as_set(space, where, lambda i: f"{where}, inputs[{i}]")
+
+
+def _fails(where: str) -> Callable[[str], DataError]:
+    return lambda said: DataError(f"{where}: {said}")
+
+
+def _json(value: object, where: str) -> Any:
+    """Tuples as lists. Raises DataError for what JSON, or UTF-8, does not hold."""
+    try:
+        read = as_json(value, where)
+        canonical_json(read).encode("utf-8")
+    except RecursionError:
+        raise DataError(f"{where}: nested too deeply") from None
+    except (ValueError, UnicodeEncodeError):  # of over 4,300 digits; half a character
+        raise DataError(
+            f"{where}: a value that JSON cannot hold: {shorten(ascii(value))}"
+        ) from None
+    return read

@@ -1,0 +1,186 @@
+"""YAML as a task file may be written: plain values, each with the line it stands on.
+
+What is taken is YAML's core: mappings with text keys, lists, texts, numbers, true, false, null.
+`no`, `12:30`, `2024-01-01` and `007` are texts, as they look. Not taken, each with one sentence:
+anchors and aliases (a few lines of them unpack to gigabytes), tags (`!!python/…`), a key that
+stands twice, several documents, numbers that are not finite, a file of over 1 MB.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+from ...records import DataError, Json
+from ..io.json_text import SURROGATE
+from ..io.messages import nearest, shorten
+
+MOST_BYTES = 1_000_000
+DEPTH = 50  # of lists and mappings in each other
+Key: TypeAlias = tuple[str | int, ...]  # where a value stands: ("problems", "p1", "hidden", 0)
+
+_TAG = "tag:yaml.org,2002:"
+_IMPLICIT = {  # what a text without quotes is, by YAML 1.2's core schema
+    "null": (r"~|null|Null|NULL|", "~nN\0"),
+    "bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    "int": (r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),
+    "float": (
+        r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+        "-+.0123456789",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The value of a file and, for errors, the line of each key in it."""
+
+    file: Path
+    value: Json
+    lines: dict[Key, int]
+
+    def where(self, key: Sequence[str | int]) -> str:
+        """`FILE, line N, KEY`; of a key that is not there the line is that of what holds it."""
+        at = tuple(key)
+        while at and at not in self.lines:
+            at = at[:-1]
+        name = f", {written(key)}" if key else ""
+        return f"{self.file}, line {self.lines.get(at, 1)}{name}"
+
+    def error(self, key: Sequence[str | int], said: str) -> DataError:
+        """`FILE, line N, KEY: said`"""
+        return DataError(f"{self.where(key)}: {said}")
+
+    def check_keys(self, key: Key, value: Json, valid: Iterable[str]) -> dict[str, Json]:
+        """`value`, which must be a mapping with these keys alone."""
+        names = tuple(valid)
+        if not isinstance(value, dict):
+            raise self.error(key, f"not a mapping of {', '.join(names)}: {shorten(value)}")
+        for name in value:
+            if name not in names:
+                raise self.error((*key, name), f"no such key{nearest(name, names, len(names))}")
+        return value
+
+
+def written(key: Sequence[str | int]) -> str:
+    """`problems.p1.hidden[0]`"""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in key)
+    return shorten("".join(parts).removeprefix("."), 200)
+
+
+def read_yaml(file: Path, content: bytes) -> Source:
+    """Raises DataError with file and line."""
+    import yaml
+
+    if len(content) > MOST_BYTES:
+        raise DataError(
+            f"{file}: larger than {MOST_BYTES:,} bytes: put the pairs into a file beside it, and"
+            " its name under `data`"
+        )
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{file}, line {line}: not UTF-8 text") from error
+    try:
+        node = _loader()(text).get_single_node()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = 1 if mark is None else mark.line + 1
+        said = " ".join(str(part) for part in (error.context, error.problem) if part)
+        raise DataError(f"{file}, line {line}: {said}") from None
+    except yaml.YAMLError as error:  # a control character
+        at = getattr(error, "position", 0)
+        line = text.count("\n", 0, at) + 1
+        raise DataError(f"{file}, line {line}: a character that YAML does not take") from None
+    if node is None:
+        raise DataError(f"{file}: the file is empty")
+    lines: dict[Key, int] = {}
+    return Source(file, _value(file, node, (), lines), lines)
+
+
+@cache
+def _loader() -> Any:
+    """Made when first needed: importing yaml takes time."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        yaml_implicit_resolvers: ClassVar[dict[Any, Any]] = {}  # type: ignore[misc]
+        depth = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+            if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+                name = f"{'*' if isinstance(event, yaml.AliasEvent) else '&'}{event.anchor}"
+                raise _refused(event, f"{name}: anchors and aliases are not taken: write it out")
+            if event.tag not in (None, "!"):
+                raise _refused(
+                    event, f"the tag {shorten(event.tag, 60)} is not taken: leave it out"
+                )
+            if self.depth == DEPTH:
+                raise _refused(event, f"nested deeper than {DEPTH}")
+            self.depth += 1
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
+    def _refused(event: Any, said: str) -> Exception:
+        return yaml.MarkedYAMLError(problem=said, problem_mark=event.start_mark)
+
+    for name, (pattern, first) in _IMPLICIT.items():
+        starts = ["" if letter == "\0" else letter for letter in first]
+        Loader.add_implicit_resolver(_TAG + name, re.compile(f"(?:{pattern})$"), starts)
+    return Loader
+
+
+def _value(file: Path, node: Any, key: Key, lines: dict[Key, int]) -> Json:
+    line = node.start_mark.line + 1
+    lines.setdefault(key, line)
+
+    def error(said: str, at: int = line, name: Key = key) -> DataError:
+        return DataError(f"{file}, line {at}{', ' if name else ''}{written(name)}: {said}")
+
+    if node.id == "sequence":
+        return [_value(file, part, (*key, i), lines) for i, part in enumerate(node.value)]
+    if node.id == "mapping":
+        found: dict[str, Json] = {}
+        for named, part in node.value:
+            at = named.start_mark.line + 1
+            if named.id != "scalar" or named.tag != f"{_TAG}str":
+                shown = shorten(named.value) if named.id == "scalar" else f"a {named.id}"
+                raise error(f"a key must be text: {shown}; put it in quotes", at)
+            if SURROGATE.search(named.value):
+                raise error("half a character (a lone surrogate) in a key", at)
+            inner = (*key, named.value)
+            if named.value in found:
+                raise error(f"stands there twice, first in line {lines[inner]}", at, inner)
+            lines[inner] = at
+            found[named.value] = _value(file, part, inner, lines)
+        return found
+    return _scalar(node.tag.removeprefix(_TAG), node.value, error)
+
+
+def _scalar(kind: str, text: str, error: Any) -> Json:
+    if kind == "null":
+        return None
+    if kind == "bool":
+        return text.lower() == "true"
+    if kind == "int":
+        try:
+            return int(text)
+        except ValueError:  # beyond 4,300 digits
+            raise error(f"an integer of {len(text):,} digits") from None
+    if kind == "float":
+        number = float(text.replace(".", "") if "n" in text.lower() else text)
+        if not math.isfinite(number):
+            raise error(f"not a finite number: {shorten(text)}")
+        return number
+    if SURROGATE.search(text):
+        raise error("half a character (a lone surrogate)")
+    return text

@@ -1,0 +1,260 @@
+"""A user's own task as a YAML file; docs/own-task.md describes it. Keys:
+
+    name           what sessions call the task; of letters, digits, - and _
+    about          one line
+    instructions   what the task is about, in words for the prompt
+    pair           how a pair is shown in a prompt (words.py)
+    observations   shown pairs, each [input, output] or {input: …, output: …}
+    hidden         hidden pairs, in the same form
+    problems       instead of these two: {ID: {observations: […], hidden: […]}, …}
+    data           instead of either: a file beside this one, in the form of the task `examples`
+    sample_space   {inputs: […]}, {file: …} or {generate: …} (space.py), and weights;
+                   without it, S as the task `examples` makes it from the inputs
+    equality       what of an output does not count (checks.py); exact without it
+
+What a session needs of the file stands in each problem, and so in the store: resume, replay,
+scores and exports never open it again. `--data` gives other pairs to the same task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from ...records import DataError, InputSet, Json, Observation, Problem, Task, UsageError
+from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes
+from ..io import observations as observations_
+from ..io.files import identity, locate
+from ..io.messages import shorten
+from ..io.spaces import SpaceFile, as_set, read_rows
+from . import examples
+from .checks import check_name, check_pair, checked_equality, warn_of_rounding
+from .space import COUNT, MOST_INPUTS, checked_weight, generator, inputs_of, weights_by
+from .words import EQUALITY, INSTRUCTIONS, PAIR
+from .yaml_file import Key, Source, read_yaml
+
+KEYS = ("name", "about", "instructions", "pair", "observations", "hidden", "problems", "data",
+        "sample_space", "equality")  # fmt: skip
+SPACE_KEYS = ("inputs", "file", "generate", "count", "seed", "weights")
+
+
+def yaml_task(
+    place: Path, content: bytes, named: Mapping[str, Json], taken: Collection[str]
+) -> Task:
+    """The task that a YAML file holds. named: {"name", "sha256"} of it. taken: names that it must not
+    have. Raises DataError with file, line and key."""
+    task = YamlTask(read_yaml(place, content), named)
+    check_name(task.name, taken, lambda said: task.source.error(("name",), said))
+    return task
+
+
+class YamlTask:
+    """records.Task of a YAML file. file: {"name", "sha256"} of it."""
+
+    family = "programs"
+    files = examples.FILES
+
+    def __init__(self, source: Source, file: Mapping[str, Json]) -> None:
+        self.source, self.file = source, file
+        self._keys = source.check_keys((), source.value, KEYS)
+        self.name, self.about = (str(self._text(key, True)) for key in ("name", "about"))
+        if "\n" in self.about.strip():
+            raise self.source.error(("about",), "one line, not several")
+        given = [key for key in ("observations", "problems", "data") if key in self._keys]
+        if len(given) != 1:
+            said = "both " + " and ".join(given) if given else "none of them"
+            raise self.source.error(
+                (), f"pairs stand under one of observations, problems, data; there are {said}"
+            )
+        if "hidden" in self._keys and given != ["observations"]:
+            raise self.source.error(("hidden",), f"it goes with observations, not with {given[0]}")
+
+    @property
+    def task_file(self) -> dict[str, Json]:
+        """{"name", "sha256"} of the file, and under "beside" of those that it names."""
+        beside = [self._beside(key) for key in (("data",), ("sample_space", "file"))]
+        named = [identity(place) for place in beside if place is not None]
+        return {**self.file, **({"beside": named} if named else {})}
+
+    def problems(self) -> list[Problem]:
+        """Those of the file, or of the one that it names under `data`."""
+        if (data := self._beside(("data",))) is not None:
+            return self.load(str(data), None, 0)
+        if "problems" in self._keys:
+            listed = self._keys["problems"]
+            if not isinstance(listed, dict) or not listed:
+                raise self.source.error(("problems",), f"not a mapping of ids: {shorten(listed)}")
+            for name, one in listed.items():
+                self.source.check_keys(("problems", name), one, ("observations", "hidden"))
+            made = [self._problem(name, ("problems", name), one) for name, one in listed.items()]
+        else:
+            made = [self._problem(self.name, (), self._keys)]
+        return self._told(made)
+
+    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Other pairs, as the task `examples` reads them."""
+        loaded = self._told(examples.TASK.load(path, None, seed))
+        return loaded if observations is None else self.observe(loaded, observations, seed)
+
+    def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        return observations_.apply(problems, observations, seed)
+
+    def generate(self, count: int, seed: int) -> list[Problem]:
+        return self.problems()[:count]
+
+    def space(self, problem: Problem, seed: int) -> InputSet:
+        return self.spaces([problem], seed)[0]
+
+    def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
+        if "sample_space" not in self._keys:
+            return examples.TASK.spaces(problems, seed)
+        return [self._space(seed)] * len(problems)
+
+    # --- what stands in the file ---
+
+    def _text(self, key: str, required: bool = False) -> str | None:
+        if key not in self._keys and not required:
+            return None
+        value = self._keys.get(key)
+        if not isinstance(value, str) or not value.strip():
+            said = "missing" if key not in self._keys else f"not a text: {shorten(value)}"
+            raise self.source.error((key,), said)
+        return value
+
+    def _beside(self, key: Key) -> Path | None:
+        """The file that stands at `key`, which is named from where the task file is."""
+        value: Json = self._keys
+        for name in key:
+            value = value.get(name) if isinstance(value, dict) else None
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value:
+            raise self.source.error(key, f"not the name of a file: {shorten(value)}")
+        try:
+            return locate(self.source.file.parent / value, ())
+        except UsageError as error:
+            raise self.source.error(key, str(error)) from None
+
+    def _problem(self, name: str, key: Key, keys: Mapping[str, Json]) -> Problem:
+        sides = {
+            side: self._pairs((*key, side), keys.get(side, []))
+            for side in ("observations", "hidden")
+        }
+        if not sides["observations"]:
+            raise self.source.error((*key, "observations"), "no pair is shown")
+        return Problem(name, self.name, self.family, sides["observations"], sides["hidden"])
+
+    def _pairs(self, key: Key, pairs: Json) -> tuple[Observation, ...]:
+        if not isinstance(pairs, list):
+            raise self.source.error(key, f"not a list of pairs: {shorten(pairs)}")
+        read = []
+        for i, pair in enumerate(pairs):
+            at = (*key, i)
+            if isinstance(pair, dict):
+                self.source.check_keys(at, pair, ("input", "output"))
+                for side in ("input", "output"):
+                    if side not in pair:
+                        raise self.source.error((*at, side), "missing")
+                pair = [pair["input"], pair["output"]]
+            if not isinstance(pair, list) or len(pair) != 2:
+                said = "neither [input, output] nor {input: …, output: …}"
+                raise self.source.error(at, f"{said}: {shorten(pair)}")
+            try:
+                canonical_bytes(pair[1])
+            except Unrepresentable as error:
+                raise self.source.error(at, f"its output is {error.reason}") from None
+            read.append(Observation(*pair))
+        return tuple(read)
+
+    @cached_property
+    def _public(self) -> dict[str, Json]:
+        words = {key: self._text(key) for key in (INSTRUCTIONS, PAIR)}
+        public: dict[str, Json] = {key: text for key, text in words.items() if text is not None}
+        if EQUALITY in self._keys:
+            rule = checked_equality(
+                self._keys[EQUALITY], lambda at, said: self.source.error((EQUALITY, *at), said)
+            )
+            public |= {EQUALITY: rule} if rule else {}
+        return public
+
+    def _told(self, problems: Sequence[Problem]) -> list[Problem]:
+        """The problems as this task's, with its words and its rule."""
+        pairs = [
+            (f"{one.id!r}, {side}[{i}]", pair)
+            for one in problems
+            for side, some in (("observations", one.shown), ("hidden", one.hidden))
+            for i, pair in enumerate(some)
+        ]
+        public = self._public
+        if PAIR in public and (wrong := check_pair(public[PAIR], pairs)):
+            raise self.source.error((PAIR,), wrong)
+        if EQUALITY in public:
+            warn_of_rounding(public[EQUALITY], str(self.source.file), [pair for _, pair in pairs])
+        return [
+            replace(one, task=self.name, family=self.family, public=public, group=one.id)
+            for one in problems
+        ]
+
+    def _space(self, seed: int) -> InputSet:
+        key: Key = ("sample_space",)
+        keys = self.source.check_keys(key, self._keys["sample_space"], SPACE_KEYS)
+        given = [name for name in ("inputs", "file", "generate") if name in keys]
+        if len(given) != 1:
+            raise self.source.error(key, "it has one of the keys inputs, file, generate")
+        if given != ["generate"]:
+            for name in ("count", "seed"):
+                if name in keys:
+                    raise self.source.error((*key, name), f"it goes with generate, not {given[0]}")
+        weights: Sequence[float] | None = None
+        read: SpaceFile | None = None
+
+        def where(i: int) -> str:
+            return self.source.where((*key, given[0], i)) if read is None else read.where(i)
+
+        if (place := self._beside((*key, "file"))) is not None:
+            try:
+                read = read_rows(place)
+            except DataError as error:
+                raise self.source.error((*key, "file"), str(error)) from None
+            inputs, weights = list(read.space.inputs), read.space.weights
+            if weights is not None and "weights" in keys:
+                raise self.source.error((*key, "weights"), f"{place} has weights of its own")
+        elif "inputs" in keys:
+            inputs = keys["inputs"]
+            if not isinstance(inputs, list) or not inputs:
+                raise self.source.error(
+                    (*key, "inputs"), f"not a list of inputs: {shorten(inputs)}"
+                )
+        else:
+            made = generator(self.source, (*key, "generate"), keys["generate"])
+            count = self._count((*key, "count"), keys.get("count", COUNT), 1, MOST_INPUTS)
+            own = self._count((*key, "seed"), keys.get("seed", 0), 0, 2**63)
+            inputs = inputs_of(made, count, f"task file space {own} {seed}")
+        if "weights" in keys:
+            weights = self._weights((*key, "weights"), keys["weights"], inputs)
+        if weights is not None and not any(weights):
+            raise self.source.error((*key, "weights"), "no input weighs anything")
+        named = f"{self.name} space, seed {seed}"
+        space = InputSet(named, tuple(inputs), None if weights is None else tuple(weights))
+        return as_set(space, str(self.source.file), where)
+
+    def _weights(self, key: Key, given: Json, inputs: Sequence[Json]) -> list[float]:
+        if isinstance(given, str):
+            return weights_by(given, inputs, lambda said: self.source.error(key, said))
+        if not isinstance(given, list) or len(given) != len(inputs):
+            said = "an expression, or a list with a number for each input"
+            many = f"{len(given)} for {len(inputs)}" if isinstance(given, list) else shorten(given)
+            raise self.source.error(key, f"{said}: {many}")
+        return [
+            checked_weight(weight, lambda said, at=i: self.source.error((*key, at), said))  # type: ignore[misc]
+            for i, weight in enumerate(given)
+        ]
+
+    def _count(self, key: Key, value: Json, least: int, most: int) -> int:
+        if type(value) is not int or not least <= value <= most:
+            raise self.source.error(
+                key, f"not a whole number from {least} to {most:,}: {shorten(value)}"
+            )
+        return value

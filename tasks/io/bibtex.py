@@ -1,0 +1,126 @@
+"""Entries of a BibTeX file: their fields as plain text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...records import DataError
+
+NO_ENTRY = frozenset({"comment", "preamble", "string"})
+ACCENTS = {
+    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
+    ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328",
+    "r": "\u030a",
+}  # fmt: skip
+LETTERS = {"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "aa": "å",
+           "AA": "Å", "l": "ł", "L": "Ł", "i": "i", "j": "j"}  # fmt: skip
+
+_START = re.compile(r"@\s*(\w+)\s*([{(])")
+_KEY = re.compile(r"\s*([^,\s{}()]*)\s*,")
+_FIELD = re.compile(r"[\s,]*([\w:+-]+)\s*=\s*")
+_BARE = re.compile(r"[^\s,#{}()\"]+")
+_MARK = re.compile(r'[{}"]')
+_ACCENT = re.compile(
+    r"""\\(?:(['`^"~=.])\s*|([uvHckr])(?=[\s{])\s*)(?:\{\s*\\?([A-Za-z])\s*\}|\\?([A-Za-z]))"""
+)
+_LETTER = re.compile(r"\\(ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j)(?![A-Za-z])(?:\{\}|\s+)?")
+_COMMAND = re.compile(r"\\(?:emph|textit|textbf|textsc|texttt|text|url)(?=\s*\{)")
+_ESCAPED = re.compile(r"\\([&%$#_{}])")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """fields: by name in small letters, without TeX's braces and accents."""
+
+    key: str
+    line: int
+    fields: dict[str, str]
+
+
+def entries(text: str, where: str) -> Iterator[Entry]:
+    """The entries of a file's text, in order. Names of @string stand as they are written. Raises
+    `DataError` with the line where an entry has no end."""
+    place = line = 0
+    while found := _START.search(text, place):
+        line += text.count("\n", place, found.start())
+        at, place = line + 1, found.start()
+        end = _closing(text, found.end())
+        if end is None:
+            raise DataError(f"{where}, line {at}: an entry begins here and has no end")
+        if found[1].lower() not in NO_ENTRY:
+            yield _entry(text[found.end() : end], at)
+        line += text.count("\n", place, end)
+        place = end
+
+
+def _closing(text: str, start: int) -> int | None:
+    """Where the entry whose body begins at `start` closes."""
+    closes = "}" if text[start - 1] == "{" else ")"
+    depth = 0
+    for found in re.compile(r"\\.|[{})]", re.DOTALL).finditer(text, start):
+        sign = found[0]
+        if sign == closes and depth == 0:
+            return found.start()
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        if depth < 0:
+            return None
+    return None
+
+
+def _entry(body: str, line: int) -> Entry:
+    key = _KEY.match(body)
+    place = key.end() if key else 0
+    fields: dict[str, str] = {}
+    while found := _FIELD.match(body, place):
+        value, place = _value(body, found.end())
+        fields.setdefault(found[1].lower(), plain(value))
+    return Entry(key[1] if key else "", line, fields)
+
+
+def _value(body: str, place: int) -> tuple[str, int]:
+    """A value from `place` on, its parts joined by #, and where it ends."""
+    parts = []
+    while True:
+        if body[place : place + 1] in ("{", '"'):
+            end = _end_of_text(body, place)
+            parts.append(body[place + 1 : end])
+            place = min(end + 1, len(body))
+        elif bare := _BARE.match(body, place):
+            parts.append(bare[0])
+            place = bare.end()
+        joined = re.compile(r"\s*#\s*").match(body, place)
+        if joined is None:
+            return "".join(parts), place
+        place = joined.end()
+
+
+def _end_of_text(body: str, place: int) -> int:
+    """Of the closing mark; the end of the body where there is none."""
+    quotes = body[place] == '"'
+    depth = 0
+    for found in _MARK.finditer(body, place + 1):
+        if found[0] == "{":
+            depth += 1
+        elif found[0] == "}":
+            if not quotes and depth == 0:
+                return found.start()
+            depth -= 1
+        elif quotes and depth == 0:
+            return found.start()
+    return len(body)
+
+
+def plain(value: str) -> str:
+    """TeX's accents and letters as signs, its braces gone, blanks single."""
+    value = _LETTER.sub(lambda found: LETTERS[found[1]], _ACCENT.sub(_accented, value))
+    value = _ESCAPED.sub(r"\1", re.sub(r"(?<!\\)[{}]", "", _COMMAND.sub("", value)))
+    value = value.replace("---", "—").replace("--", "–").replace("~", " ")
+    return " ".join(value.split())
+
+
+def _accented(found: re.Match[str]) -> str:
+    accent = ACCENTS[found[1] or found[2]]
+    return unicodedata.normalize("NFC", (found[3] or found[4]) + accent)

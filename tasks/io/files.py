@@ -1,0 +1,287 @@
+"""Reading what users and publishers hand over: text, plain or gzip, with errors that say where.
+
+A path that is not there is a `UsageError` (exit 2); a file that cannot be read as what it should
+be is a `DataError` naming file, line and field. Nothing is returned from a file with an error in
+it: loaders read all of a file before they hand over a problem.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import hashlib
+import io
+import os
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from ...records import DataError, Json, UsageError
+from .json_text import parse_json
+from .messages import nearest, warn
+
+LINE_CHARACTERS = 16_000_000  # one record; the largest published ARC task has 60,000
+FILE_BYTES = 2_000_000_000  # unpacked
+JSON_CHARACTERS = 64_000_000  # a file that is one JSON value; all of ARC-AGI-2 has 7,000,000
+TABLES = (".csv", ".tsv")
+SPREADSHEETS = (".xlsx", ".xls", ".ods")
+_DELIMITERS = ",;\t|"
+_TOLD_DELIMITER = re.compile(r"sep=([,;\t|])")  # Excel's first line
+_QUOTED = re.compile(r'"[^"]*"?')
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def locate(path: str | Path, names: Sequence[str]) -> Path:
+    """The file at `path`, or in the folder `path` under one of its usual names."""
+    place = expanded(path)
+    if place.is_dir():
+        if not names:
+            raise UsageError(f"{place}: a folder, where a file is needed")
+        for name in names:
+            if (place / name).is_file():
+                return place / name
+        raise UsageError(f"{place}: no data here; looked for {', '.join(names)}")
+    if not place.exists():
+        beside = place.parent
+        there = sorted(p.name for p in beside.iterdir()) if beside.is_dir() else []
+        raise UsageError(f"{place}: no such file{nearest(place.name, there)}")
+    if not place.is_file():
+        raise UsageError(f"{place}: neither a file nor a folder")
+    return place
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Unpacked where the bytes are gzip, whatever the file is called."""
+    try:
+        with open(path, "rb") as start:
+            packed = start.read(2) == GZIP_MAGIC
+        return cast(BinaryIO, gzip.open(path, "rb")) if packed else open(path, "rb")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def open_text(path: Path, errors: str = "strict") -> IO[str]:
+    """UTF-8 text, unpacked as by `open_bytes`."""
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors=errors, newline="")
+
+
+def identity(path: Path) -> dict[str, Json]:
+    """{"name", "sha256"} of a file, the hash (hex) being that of its unpacked content."""
+    seen = hashlib.sha256()
+    with open_bytes(path) as content:
+        try:
+            while part := content.read(1 << 20):
+                seen.update(part)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path}: cannot be read: {error}") from error
+    return {"name": path.name, "sha256": seen.hexdigest()}
+
+
+def joint_identity(name: str, folder: Path, files: Iterable[Path]) -> dict[str, Json]:
+    """One hash over the names, below `folder`, and hashes of several files, in the form of
+    sha256sum."""
+    rows = sorted(f"{identity(one)['sha256']}  {one.relative_to(folder)}\n" for one in files)
+    return {"name": name, "sha256": hashlib.sha256("".join(rows).encode()).hexdigest()}
+
+
+def read_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
+    """(line number from 1, line without its end) for each line that is not blank. errors: what
+    becomes of bytes that are not UTF-8, as for `open`; strict is a DataError."""
+    number = size = 0
+    with open_text(path, errors) as lines:
+        while True:
+            number += 1
+            try:
+                line = lines.readline(LINE_CHARACTERS + 1)
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path) from error
+            except (OSError, EOFError, zlib.error) as error:
+                raise _cut_off(path, number, error) from error
+            if not line:
+                return
+            size += len(line)
+            if len(line) > LINE_CHARACTERS:
+                raise DataError(
+                    f"{path}, line {number}: longer than {LINE_CHARACTERS:,} characters"
+                )
+            if size > FILE_BYTES:
+                raise DataError(f"{path}: larger than {FILE_BYTES:,} characters")
+            if line.strip():
+                yield number, line.rstrip("\r\n")
+
+
+def _not_utf8(path: Path) -> DataError:
+    """With the line, which the text's reader, some lines ahead, does not know."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line = 1
+    with open_bytes(path) as content:
+        part = b"\n"
+        while part:
+            part = content.read(1 << 20)
+            try:
+                decoder.decode(part, final=not part)
+            except UnicodeDecodeError as error:
+                line += error.object[: error.start].count(b"\n")
+                break
+            line += part.count(b"\n")
+    sheet = path.suffix.lower() in SPREADSHEETS
+    return DataError(
+        f"{path}, line {line}: not UTF-8 text; save "
+        + ("the sheet as CSV" if sheet else "it as UTF-8 (in Excel: CSV UTF-8)")
+    )
+
+
+def _cut_off(path: Path, line: int, error: Exception) -> DataError:
+    """All lines before `line` were whole. A packed file that ends early ends in this very one."""
+    after = "" if isinstance(error, EOFError) else " or after"
+    return DataError(f"{path}, line {line}{after}: cannot be read: {error}")
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
+    """(line number, value) of each line; raises `DataError` at the first that is not JSON."""
+    if Path(path.name.removesuffix(".gz")).suffix.lower() in TABLES:
+        raise DataError(
+            f"{path}: a table, where this task reads JSONL; peirce run labels is for labelled rows, "
+            "peirce run examples for pairs of input and output"
+        )
+    for number, line in read_lines(path):
+        yield number, parse_json(line, f"{path}, line {number}")
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that is one JSON value, at most `JSON_CHARACTERS` of it."""
+    parts: list[str] = []
+    size, line = 0, 1
+    with open_text(path) as text:
+        try:
+            while part := text.read(1 << 20):
+                parts.append(part)
+                size += len(part)
+                line += part.count("\n")
+                if size > JSON_CHARACTERS:
+                    raise DataError(
+                        f"{path}, line {line}: the file is longer than"
+                        f" {JSON_CHARACTERS:,} characters"
+                    )
+        except UnicodeDecodeError as error:
+            raise _not_utf8(path) from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path}, line {line} or after: cannot be read: {error}") from error
+    content = "".join(parts)
+    if not content.strip():
+        raise DataError(f"{path}: the file is empty")
+    return content
+
+
+def read_json(path: Path) -> Json:
+    """A file that is one JSON value."""
+    return parsed(read_text(path), path)
+
+
+def parsed(text: str, path: Path) -> Json:
+    """The JSON value that the text of a file is. Its errors name the line, of one line too."""
+    return parse_json(text, str(path) if "\n" in text else f"{path}, line 1")
+
+
+def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
+    """(line number, cells by column) of each row under a header line. delimiter: what the name of the
+    file promises; where the header has none of it and another, as spreadsheets of some countries save
+    semicolons, that one parts the cells, which is said."""
+    csv.field_size_limit(LINE_CHARACTERS)  # 131,072 by default: less than some texts
+    told, delimiter = _parted_by(path, delimiter)
+    with open_text(path) as text:
+        rows = csv.reader(text, strict=True, delimiter=delimiter)
+        try:
+            if told:
+                next(rows)
+            header = [name.strip() for name in next(rows, [])]
+            if not any(header):
+                raise DataError(f"{path}: the file is empty")
+            if len(set(header)) < len(header):
+                raise DataError(f"{path}, line 1: a column name stands twice")
+            for row in rows:
+                if not any(cell.strip() for cell in row):
+                    continue
+                if len(row) != len(header):
+                    longer = len(row) > len(header) and delimiter == ","
+                    raise DataError(
+                        f"{path}, line {rows.line_num}: {len(row)} cells under"
+                        f" {len(header)} columns ({', '.join(header)})"
+                        + ("; a cell that holds a comma stands in quotes" if longer else "")
+                    )
+                yield rows.line_num, dict(zip(header, row, strict=True))
+        except csv.Error as error:
+            raise DataError(f"{path}, line {rows.line_num}: not CSV: {error}") from error
+        except UnicodeDecodeError as error:
+            raise _not_utf8(path) from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise _cut_off(path, rows.line_num + 1, error) from error
+
+
+def _parted_by(path: Path, promised: str) -> tuple[bool, str]:
+    """What parts the cells of a table, and whether its first line is there to say so. What stands in
+    quotes parts nothing."""
+    _, line = next(read_lines(path), (0, ""))
+    if told := _TOLD_DELIMITER.fullmatch(line.rstrip("\r\n")):
+        return True, told[1]
+    bare = _QUOTED.sub("", line)
+    other = max(_DELIMITERS, key=bare.count)
+    if promised in bare or other not in bare:
+        return False, promised
+    warn(f"{path}: its cells are parted by {other!r}, and are read so")
+    return False, other
+
+
+def expanded(path: str | Path) -> Path:
+    """With `~` as the home that it stands for. Raises `UsageError` where there is none."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def writable(path: str | Path) -> Path:
+    """The path, where a file may be written: nothing is there, or a plain file that gives way.
+    Raises `UsageError` for a link, a folder or a device, which a rename would replace."""
+    target = expanded(path)
+    if target.is_symlink():
+        raise UsageError(f"{target}: a link, which would be replaced; name the file itself")
+    if target.is_dir():
+        raise UsageError(f"{target}: a folder, where a file is to be written; name a file in it")
+    if target.exists() and not target.is_file():
+        raise UsageError(f"{target}: no plain file, and it would be replaced; name another")
+    return target
+
+
+def write_lines(path: str | Path, lines: Iterable[str]) -> None:
+    """Written under a temporary name, synced and renamed: a reader sees all of it or nothing.
+    Raises `UsageError` as `writable` does."""
+    write_whole({writable(path): ((line + "\n").encode() for line in lines)})
+
+
+def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
+    """Files, each in its bytes or their parts: all are written under temporary names and synced
+    before the first of them is renamed, in their order. An OSError names the file that was wanted."""
+    drafts: dict[Path, Path] = {}
+    target = Path()
+    try:
+        for target, content in contents.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            drafts[target] = target.with_name(f".{target.name}.{os.getpid()}.part")
+            with open(drafts[target], "wb") as out:
+                for part in (content,) if isinstance(content, bytes) else content:
+                    out.write(part)
+                out.flush()
+                os.fsync(out.fileno())
+        for target, draft in drafts.items():
+            os.replace(draft, target)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)

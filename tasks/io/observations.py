@@ -1,0 +1,151 @@
+"""Which pairs of a problem are shown: N drawn from its pool, or a file that says so.
+
+The pool of a problem is its shown and its hidden pairs together (GEAR section 4.1); what is not
+shown is hidden. Problems keep their id and their group whatever is shown of them, so that the
+same problem under n = 1 to 4 stays in one split.
+
+- `"N"`: N pairs drawn without replacement by a generator seeded with (seed, problem id, N): the
+  choice depends neither on the other problems nor on their order, and the sets of different N
+  are drawn independently (as published). Problems with fewer than N pairs are left out, with a
+  warning.
+- a file in GEAR's form, `{"id": [[input, output], …], …}`, whose values may be strings where
+  those of the data are: exactly these are shown, in this order. The pool is a multiset: a shown
+  pair takes one equal pair out of it, so a pair that the data hold twice may be shown once and
+  hidden once. Problems that the file does not name are dropped; ids that the data do not have,
+  and shown pairs that are not in the pool, give a warning.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ...records import DataError, Json, Observation, Problem, UsageError, canonical_json
+from .files import locate, parsed, read_text
+from .json_text import line_at
+from .messages import nearest, shorten, warn
+
+# (input and output in the file, where) -> the pair as in the data; DataError
+ReadPair = Callable[[Json, Json, str], Observation]
+
+
+def _as_it_is(given: Json, output: Json, where: str) -> Observation:
+    return Observation(given, output)
+
+
+def apply(
+    problems: Sequence[Problem],
+    observations: str,
+    seed: int,
+    read_pair: ReadPair = _as_it_is,
+) -> list[Problem]:
+    """Raises UsageError (no number from 1 and no file), DataError (a bad file, nothing matches)."""
+    text = observations.strip()
+    if text.lstrip("+-").isdecimal():
+        count = int(text)
+        if count < 1:
+            raise UsageError(f"--observations {text}: at least 1 pair must be shown")
+        return draw(problems, count, seed)
+    return select(problems, locate(observations, ()), read_pair)
+
+
+def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
+    """`count` pairs of each pool shown, the rest hidden, both in the order of the pool."""
+    drawn: list[Problem] = []
+    short: list[str] = []
+    for problem in problems:
+        pool = problem.shown + problem.hidden
+        if len(pool) < count:
+            short.append(problem.id)
+            continue
+        chosen = set(random.Random(f"{seed}:{problem.id}:{count}").sample(range(len(pool)), count))
+        shown = tuple(pair for i, pair in enumerate(pool) if i in chosen)
+        hidden = tuple(pair for i, pair in enumerate(pool) if i not in chosen)
+        drawn.append(_with(problem, shown, hidden))
+    if not drawn:
+        most = max((len(one.shown) + len(one.hidden) for one in problems), default=0)
+        raise UsageError(
+            f"--observations {count}: no problem has as many pairs; the most are {most}"
+        )
+    if short:
+        warn(
+            f"{len(short)} of {len(problems)} problems have fewer than {count} pairs and are"
+            f" left out: {shorten(', '.join(short))}"
+        )
+    return drawn
+
+
+def select(
+    problems: Sequence[Problem], path: Path, read_pair: ReadPair = _as_it_is
+) -> list[Problem]:
+    """The pairs that the file at `path` gives are shown, the pool less these hidden."""
+    given = _read(path, read_pair)
+    chosen: list[Problem] = []
+    foreign: list[str] = []
+    for problem in problems:
+        shown = given.pop(problem.id, None)
+        if shown is None:
+            continue
+        left = Counter(_name(pair) for pair in shown)
+        hidden: list[Observation] = []
+        for pair in problem.shown + problem.hidden:
+            name = _name(pair)
+            if left[name]:
+                left[name] -= 1
+            else:
+                hidden.append(pair)
+        if any(left.values()):
+            foreign.append(problem.id)
+        chosen.append(_with(problem, shown, tuple(hidden)))
+    if not chosen:
+        some = next(iter(given), "")
+        raise DataError(
+            f"{path}: none of its {len(given)} ids is in the data: {some!r}"
+            f"{nearest(some, [problem.id for problem in problems])}"
+        )
+    if given:
+        warn(f"{path}: {len(given)} ids are not in the data: {shorten(', '.join(given))}")
+    if foreign:
+        warn(
+            f"{path}: problems that are shown pairs their data do not hold:"
+            f" {shorten(', '.join(foreign))}"
+        )
+    return chosen
+
+
+def _read(path: Path, read_pair: ReadPair) -> dict[str, tuple[Observation, ...]]:
+    text = read_text(path)
+    table = parsed(text, path)
+    if not isinstance(table, dict) or not table:
+        raise DataError(
+            f'{path}, line 1: observations are one object {{"id": [[input, output], …]}}'
+        )
+    given: dict[str, tuple[Observation, ...]] = {}
+    for name, pairs in table.items():
+        said = f"problem {name!r}"
+        if not isinstance(pairs, list) or not pairs:
+            where = f"{path}, line {line_at(text, [name])}, {said}"
+            raise DataError(f"{where}: not a list of pairs: {shorten(pairs)}")
+        shown: list[Observation] = []
+        for i, pair in enumerate(pairs):
+            try:
+                if not isinstance(pair, list) or len(pair) != 2:
+                    raise DataError(f"{said}, pair {i}: not [input, output]: {shorten(pair)}")
+                shown.append(read_pair(pair[0], pair[1], f"{said}, pair {i}"))
+            except DataError as error:  # the line takes a walk through the text
+                raise DataError(f"{path}, line {line_at(text, [name, i])}, {error}") from None
+        given[name] = tuple(shown)
+    return given
+
+
+def _name(pair: Observation) -> str:
+    return canonical_json([pair.input, pair.output])
+
+
+def _with(
+    problem: Problem, shown: tuple[Observation, ...], hidden: tuple[Observation, ...]
+) -> Problem:
+    return replace(problem, shown=shown, hidden=hidden, group=problem.group or problem.id)

@@ -1,0 +1,272 @@
+"""YAML as benchmarks are published: one list of records, each with the line where it begins.
+
+The file is read as a row of events (libyaml's, by `yaml.CSafeLoader`; `yaml.SafeLoader` where
+PyYAML has no libyaml) and values are made of them in a loop. So the trees and constructors of PyYAML
+have no part in it: a nest of brackets that would end the process is an error here, an alias is
+counted with all that it stands for, and half the time is saved. Values are those of YAML 1.1, with
+these departures: a key is its text, dates are texts, and a set (`!!set`) is the sorted list of its
+members. Other tags, merge keys, several documents, and a key that stands twice are refused.
+
+YAML as text: JSON values, and sets, as `yaml_records.py` and any other reader of YAML take them.
+
+Written here and not by PyYAML, whose output depends on whether libyaml is there: one value, one
+text. Mappings and lists of these are blocks; lists of texts and numbers stand in one line, texts in
+quotes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ...records import DataError, Json
+from .json_text import DEPTH, SURROGATE
+from .messages import shorten
+
+MOST_VALUES = 10_000_000  # each alias counts all that it stands for
+LONGEST_NUMBER = 300  # characters; a longer one is text
+_TAG = "tag:yaml.org,2002:"
+_SCALARS = ("null", "bool", "int", "float", "str")
+
+
+class Record(NamedTuple):
+    line: int
+    value: Json
+
+
+class _Refused(Exception):
+    """What cannot be used, and the event that holds it."""
+
+    def __init__(self, event: Any, said: str) -> None:
+        super().__init__(said)
+        self.line = event.start_mark.line + 1
+
+
+def read_records(text: str, path: Path) -> list[Record]:
+    """The items of the one list that a YAML text is. Raises `DataError` with file and line."""
+    import yaml
+
+    reader = _Reader(yaml)
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            reader.take(event)
+    except _Refused as error:
+        raise DataError(f"{path}, line {error.line}: {error}") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = 1 if mark is None else mark.line + 1
+        said = " ".join(str(part) for part in (error.context, error.problem) if part)
+        raise DataError(f"{path}, line {line}: not YAML: {shorten(said)}") from None
+    except yaml.YAMLError as error:  # a control character
+        before = text.encode()[: getattr(error, "position", 0)]
+        line = before.count(b"\n") + 1
+        raise DataError(f"{path}, line {line}: a character that YAML does not take") from None
+    if not isinstance(reader.root, list):
+        raise DataError(f"{path}, line 1: not a YAML list of records: {shorten(reader.root)}")
+    return [Record(*both) for both in zip(reader.lines, reader.root, strict=True)]
+
+
+@dataclass
+class _Open:
+    """A list, mapping or set that is being read. key: of a mapping, where its value comes next.
+    before: how many values were read before it."""
+
+    kind: Literal["list", "mapping", "set"]
+    anchor: str | None
+    before: int
+    items: list[Json] = field(default_factory=list)
+    pairs: dict[str, Json] = field(default_factory=dict)
+    key: str | None = None
+
+
+class _Reader:
+    def __init__(self, yaml: Any) -> None:
+        self.yaml = yaml
+        self.resolver = yaml.resolver.Resolver()
+        self.constructor = yaml.constructor.SafeConstructor()
+        self.root: Json = None
+        self.lines: list[int] = []  # of the items of the root
+        self.stack: list[_Open] = []
+        self.anchors: dict[str, tuple[Json, int]] = {}  # what it names, and how many values
+        self.values = 0
+        self.documents = 0
+        self.known: dict[tuple[str | None, bool, str], Json] = {}  # scalars recur
+
+    def take(self, event: Any) -> None:
+        yaml = self.yaml
+        if isinstance(event, yaml.ScalarEvent):
+            value = event.value if self._at_key else self._scalar(event)
+            self._put(event, self._named(event.anchor, self._text(event, value), 1))
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._close(event)
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self.anchors:
+                raise _Refused(event, f"*{event.anchor} stands for nothing that is whole before it")
+            value, size = self.anchors[event.anchor]
+            self._count(event, size)
+            self._put(event, value)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self.documents += 1
+            if self.documents > 1:
+                raise _Refused(event, "a second document, where the file is one list")
+
+    @property
+    def _at_key(self) -> bool:
+        return bool(self.stack) and self.stack[-1].kind != "list" and self.stack[-1].key is None
+
+    def _open(self, event: Any) -> None:
+        kind: Literal["list", "mapping", "set"] = "list"
+        if isinstance(event, self.yaml.MappingStartEvent):
+            kind = "set" if event.tag == f"{_TAG}set" else "mapping"
+        usual = {"list": f"{_TAG}seq", "mapping": f"{_TAG}map", "set": event.tag}[kind]
+        if event.tag not in (None, "!", usual):
+            raise self._tag(event)
+        if len(self.stack) == DEPTH:
+            raise _Refused(event, f"nested deeper than {DEPTH}")
+        if self._at_key:
+            raise _Refused(event, "a key must be text")
+        self._note(event)
+        self.stack.append(_Open(kind, event.anchor, self.values))
+        self._count(event, 1)
+
+    def _close(self, event: Any) -> None:
+        done = self.stack.pop()
+        value: Json = done.items if done.kind == "list" else done.pairs
+        if done.kind == "set":
+            value = sorted(done.pairs)
+        self._put(event, self._named(done.anchor, value, self.values - done.before))
+
+    def _named(self, anchor: str | None, value: Json, size: int) -> Json:
+        if anchor is not None:
+            self.anchors[anchor] = value, size
+        return value
+
+    def _put(self, event: Any, value: Json) -> None:
+        if not self.stack:
+            self.root = value
+            return
+        top = self.stack[-1]
+        if top.kind == "list":
+            if len(self.stack) == 1 and len(self.lines) == len(top.items):
+                self._note(event)
+            top.items.append(value)
+        elif top.key is not None:
+            top.pairs[top.key] = value
+            top.key = None
+        elif not isinstance(value, str) or value == "<<":
+            raise _Refused(event, f"a key must be text: {shorten(value)}")
+        elif value in top.pairs:
+            raise _Refused(event, f"the key {shorten(ascii(value))} stands there twice")
+        else:
+            top.key = value
+
+    def _note(self, event: Any) -> None:
+        """The line of an item of the root."""
+        if len(self.stack) == 1 and self.stack[0].kind == "list":
+            self.lines.append(event.start_mark.line + 1)
+
+    def _count(self, event: Any, size: int) -> None:
+        self.values += size
+        if self.values > MOST_VALUES:
+            raise _Refused(event, f"more than {MOST_VALUES:,} values, those of aliases with them")
+
+    def _scalar(self, event: Any) -> Json:
+        key = event.tag, event.implicit[0], event.value
+        if key not in self.known:
+            self.known[key] = self._made(event)
+        return self.known[key]
+
+    def _text(self, event: Any, value: Json) -> Json:
+        self._count(event, 1)
+        if isinstance(value, str) and not value.isascii() and SURROGATE.search(value):
+            raise _Refused(event, "half a character (a lone surrogate)")
+        return value
+
+    def _made(self, event: Any) -> Json:
+        tag = event.tag
+        if tag in (None, "!"):
+            plain = event.implicit[0] and len(event.value) <= LONGEST_NUMBER
+            tag = self.resolver.resolve(self.yaml.ScalarNode, event.value, (plain, not plain))
+            kind = tag.removeprefix(_TAG)
+            kind = kind if kind in _SCALARS else "str"
+        else:
+            kind = tag.removeprefix(_TAG)
+            if not tag.startswith(_TAG) or kind not in _SCALARS:
+                raise self._tag(event)
+        if kind in ("null", "str"):
+            return None if kind == "null" else event.value
+        if len(event.value) > LONGEST_NUMBER:
+            raise _Refused(event, f"not a value of {kind}: {shorten(event.value)}")
+        node = self.yaml.ScalarNode(_TAG + kind, event.value)
+        try:
+            value: Json = getattr(self.constructor, f"construct_yaml_{kind}")(node)
+        except (ValueError, KeyError, IndexError):
+            raise _Refused(event, f"not a value of {kind}: {shorten(event.value)}") from None
+        if kind == "float" and not math.isfinite(value):
+            raise _Refused(event, f"not a finite number: {shorten(event.value)}")
+        return value
+
+    def _tag(self, event: Any) -> _Refused:
+        return _Refused(event, f"the tag {shorten(event.tag, 60)} is not taken")
+
+
+class Members(tuple[str, ...]):
+    """The members of a set (`!!set`), in order."""
+
+
+def yaml_text(records: Sequence[Mapping[str, Json]]) -> str:
+    """A list of records. Keys are plain words, or they stand in quotes."""
+    return "".join(line + "\n" for line in _items(records, ""))
+
+
+def _items(values: Sequence[Json], indent: str) -> Iterator[str]:
+    for value in values:
+        lines = list(_block(value, indent + "  "))
+        yield f"{indent}- {lines[0].lstrip()}"
+        yield from lines[1:]
+
+
+def _block(value: Json, indent: str) -> Iterator[str]:
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            name = key if _plain(key) else json.dumps(key)
+            if _in_one_line(inner):
+                yield f"{indent}{name}: {_flow(inner)}"
+            elif isinstance(inner, Mapping):
+                yield f"{indent}{name}:"
+                yield from _block(inner, indent + "  ")
+            else:
+                yield f"{indent}{name}:"
+                yield from _items(inner, indent)
+    else:
+        yield indent + _flow(value)
+
+
+def _in_one_line(value: Json) -> bool:
+    if isinstance(value, Members) or not isinstance(value, (Mapping, list, tuple)):
+        return True
+    return not value or (
+        not isinstance(value, Mapping)
+        and not any(isinstance(one, (Mapping, list, tuple)) for one in value)
+    )
+
+
+def _flow(value: Json) -> str:
+    if isinstance(value, Members):
+        return "!!set {" + ", ".join(f"{json.dumps(one)}: null" for one in value) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_flow(one) for one in value) + "]"
+    return json.dumps(value, allow_nan=False)
+
+
+def _plain(key: str) -> bool:
+    """A word that no reader of YAML takes for anything else."""
+    words = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+    return key.isidentifier() and key.isascii() and key.lower() not in words

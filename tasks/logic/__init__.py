@@ -1,0 +1,1 @@
+"""Exception rules for worlds (ABD): the family, and the task abd."""

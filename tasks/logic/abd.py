@@ -1,0 +1,344 @@
+"""Task `abd`: exception rules for a default theory over several finite worlds (ABD).
+
+Loads the published instances with their holdouts (published_files.py) and a user's own worlds as JSON
+(own_worlds.py). What a problem is says problems.py.
+
+All prompt worlds are shown and all holdouts hidden, so there is nothing for `--observations` to
+draw. New instances come from generation/, in the published form or as JSON.
+
+A problem of task `abd` as a person reads it: the theory, what a rule may hold, the prompt worlds.
+
+A line an element: its predicates of one argument, then for each relation the elements that follow
+it. What is unknown bears a "?". Holdouts and the reference are not drawn.
+
+The sample space S of task `abd`: elements of worlds that are drawn afresh.
+
+Of each of 16 worlds the elements and their names are those of a prompt world, drawn by chance; each
+predicate holds of as many atoms, true and unknown, as in a prompt world that is drawn for it, in
+proportion to the number of all its atoms; which atoms these are is uniform. So sizes, densities and
+shares of unknown atoms are those that the prompt worlds show. Nothing else is asked of them: that
+some element breaks the theory, or that few do, is not.
+
+An input is [world, element]; those of one world hold the same object. Only `Random.random` is used,
+whose stream Python promises to keep, and whole numbers: one problem and one seed give one S on any
+machine. No two worlds are alike; where the prompt worlds are so small that there are fewer than 16,
+S has those that were found.
+"""
+
+from __future__ import annotations
+
+import random
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from ...records import DataError, InputSet, Json, Problem, UsageError
+from ...records.tasks import WRITTEN
+from ...tools.logic.judging import REGIMES
+from ...tools.logic.theories import Theory, theory_from
+from ...tools.logic.worlds import Tuples, World, world_of
+from ...tools.logic.writing import usual
+from ..io.files import identity, locate
+from ..io.messages import shorten
+from . import own_worlds, published_files
+from .generation.recipes import DIFFICULTIES
+from .problems import LOGIC, NAME
+
+FILES = (*published_files.FILES, *own_worlds.FILES)
+K = TypeVar("K", bound=str)
+
+
+class Abd:
+    name = NAME
+    family = LOGIC
+    about = "an exception rule that repairs a default theory in several worlds (ABD)"
+    takes = (
+        "the published instances and holdouts (a folder or a file), or worlds of your own as JSON"
+    )
+    commands = (
+        "peirce run abd --problems 6 --method refine",
+        "peirce run abd --data abd_instances.jsonl --method io --model openai:NAME",
+        "peirce tasks generate abd --regime full --problems 6 --out mine.jsonl",
+    )
+    files = FILES
+    kinds = ("regime", "difficulty", "mined")
+
+    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        place = locate(path, FILES)
+        loaded = published_files.read(place) if _is_yaml(place) else own_worlds.read(place)
+        return loaded if observations is None else self.observe(loaded, observations, seed)
+
+    def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        raise UsageError(
+            f"--observations {observations}: all prompt worlds of abd are shown, and holdouts never"
+            " are; leave it out"
+        )
+
+    def generate(self, count: int, seed: int) -> list[Problem]:
+        from .generation.making import instances
+        from .generation.set_files import as_problem
+
+        return [as_problem(one) for one in instances(count, seed)]
+
+    def write(
+        self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
+    ) -> dict[str, Json]:
+        """New problems as files. kinds: `kinds` that were asked for, each None where it was not;
+        "mined": by name of a theory, texts of rules that answered problems of it."""
+        from .generation.making import instances
+        from .generation.set_files import save, targets
+
+        regime = one_kind("regime", kinds.get("regime"), REGIMES)
+        difficulty = one_kind("difficulty", kinds.get("difficulty"), DIFFICULTIES)
+        targets(out)  # said at once where nothing may be written
+        made = list(instances(count or WRITTEN, seed, regime, difficulty, kinds.get("mined")))
+        files = save(made, out)
+        return {
+            "problems": len(made),
+            "regimes": dict(Counter(one.recipe.regime for one in made)),
+            "files": [str(path) for path in files],
+        }
+
+    def space(self, problem: Problem, seed: int) -> InputSet:
+        return space(problem, seed)
+
+    def read_input(self, value: Json, where: str) -> Json:
+        """[world, element]; what the theory says of the world's predicates is seen when it is
+        used."""
+        if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], dict):
+            raise DataError(f"{where}: not [world, element]: {shorten(value)}")
+        world, element = value
+        found = world_of(world, _signature(world), where)
+        if element not in found.names:
+            raise DataError(f"{where}: {shorten(element)!r} is not in the world's domain")
+        return [found.as_json(), element]
+
+    def drawn(self, problem: Problem) -> str:
+        pass
+
+        return drawn(problem)
+
+    def identity(self, path: str | Path) -> dict[str, Json]:
+        place = locate(path, FILES)
+        return published_files.identity_of(place) if _is_yaml(place) else identity(place)
+
+
+def one_kind(name: str, value: Json, valid: Sequence[K]) -> K | None:
+    found = next((one for one in valid if one == value), None)
+    if value is not None and found is None:
+        raise UsageError(f"--{name} {shorten(value)}: valid are {', '.join(valid)}")
+    return found
+
+
+def _is_yaml(place: Path) -> bool:
+    return place.name.removesuffix(".gz").endswith((".yaml", ".yml"))
+
+
+def _signature(world: dict[str, Json]) -> dict[str, int]:
+    """As the first atom of each predicate has it."""
+    parts = [
+        part for key in ("true", "unknown", "false") if isinstance(part := world.get(key), dict)
+    ]
+    found = {name: 1 for part in parts for name in part}
+    for part in reversed(parts):
+        for name, atoms in part.items():
+            if isinstance(atoms, list) and atoms:
+                found[name] = len(atoms[0]) if isinstance(atoms[0], list) else 1
+    return found
+
+
+TASK = Abd()
+
+
+WIDTH = 98  # columns; two more stay free
+LONGEST_NAME = 24  # characters of an element's name
+REGIME_LINES: Mapping[str, str] = {
+    "full": "full: every atom is known; a rule has to cover the elements that break the theory",
+    "partial": "partial: some choice of the unknown atoms has to be repaired; the cheapest counts",
+    "skeptical": "skeptical: every choice of the unknown atoms has to be repaired; the dearest counts",
+}
+
+
+def drawn(problem: Problem) -> str:
+    theory = theory_from(problem.public["theory"])
+    lines = list(_theory(theory, problem.public["theory"]["regime"]))
+    for pair in problem.shown:
+        lines += [
+            "",
+            *_drawn_world(world_of(pair.input, theory.signature, problem.id), theory.signature),
+        ]
+    kept = [f"{len(problem.hidden)} holdouts"] * bool(problem.hidden)
+    kept += ["a reference rule"] * (problem.secret.get("reference") is not None)
+    if kept:
+        lines += ["", f"not drawn: {' and '.join(kept)}"]
+    return "\n".join(lines)
+
+
+def _theory(theory: Theory, regime: str) -> Iterator[str]:
+    yield from _row("theory", _printable(theory.title))
+    for axiom in theory.axioms:
+        yield from _row("axiom", usual(axiom))
+    forbidden = ", ".join(sorted(theory.forbidden))
+    yield from _row("rules", f"may hold {', '.join(sorted(theory.allowed))} and =; not {forbidden}")
+    yield from _row("regime", REGIME_LINES[regime])
+
+
+def _row(title: str, text: str) -> Iterator[str]:
+    for place, line in enumerate(textwrap.wrap(text, WIDTH - 8, break_on_hyphens=False)):
+        yield f"{title if place == 0 else '':<8}{line}"
+
+
+def _drawn_world(world: World, signature: Mapping[str, int]) -> Iterator[str]:
+    unknown = len(world.unknown_atoms)
+    said = f", {unknown} atoms unknown" if unknown else ""
+    yield f"world {shorten(_printable(world.id), LONGEST_NAME)}: {len(world.names)} elements{said}"
+    facts = [_marked(world, name, ()) or f"not {name}" for name, k in signature.items() if k == 0]
+    yield from textwrap.wrap(", ".join(facts), WIDTH, initial_indent="  ", subsequent_indent="  ")
+    names = [shorten(_printable(name), LONGEST_NAME) for name in world.names]
+    properties = [name for name, places in signature.items() if places == 1]
+    relations = [name for name, places in signature.items() if places > 1]
+    head = [max(map(len, names)), *(1 + len(name) for name in properties)]
+    left = WIDTH - sum(head) - 2 * (1 + len(head))
+    width = max(12, left // max(1, len(relations)) - 2)
+    if relations:
+        yield _joined([*("" for _ in head), *(f"{name} to" for name in relations)], head, width)
+    for place in range(len(names)):
+        first = [names[place], *(_marked(world, name, (place,)) or "." for name in properties)]
+        cells = [_wrapped(world, name, place, names, width) for name in relations]
+        for line in range(max([1, *map(len, cells)])):
+            rest = [cell[line] if line < len(cell) else "" for cell in cells]
+            yield _joined([*(first if line == 0 else ("" for _ in head)), *rest], head, width)
+
+
+def _printable(text: str) -> str:
+    """In one line, whatever it is."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def _joined(cells: Sequence[str], head: Sequence[int], width: int) -> str:
+    widths = [*head, *(width for _ in cells[len(head) :])]
+    padded = (f"{cell:<{room}}" for cell, room in zip(cells, widths, strict=True))
+    return ("  " + "  ".join(padded)).rstrip()
+
+
+def _marked(world: World, name: str, at: tuple[int, ...]) -> str:
+    if at in world.true[name]:
+        return name
+    return f"{name}?" if at in world.unknown.get(name, ()) else ""
+
+
+def _wrapped(world: World, name: str, place: int, names: Sequence[str], width: int) -> list[str]:
+    """The elements, or tuples of them, that follow the one at `place`, in lines."""
+    atoms = [(at, "") for at in world.true[name]]
+    atoms += [(at, "?") for at in world.unknown.get(name, ())]
+    words = []
+    for at, mark in sorted(atoms):
+        if at[0] == place:
+            rest = [names[other] for other in at[1:]]
+            words.append((rest[0] if len(rest) == 1 else f"({','.join(rest)})") + mark)
+    lines: list[str] = []
+    for word in words:
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+WORLDS = 16
+DRAWS = 10 * WORLDS
+
+
+class Counts(NamedTuple):
+    """Of one predicate in one world; all: atoms that could be."""
+
+    true: int
+    unknown: int
+    all: int
+
+
+def space(problem: Problem, seed: int) -> InputSet:
+    """(world, element) of freshly drawn worlds. Treat it as read-only."""
+    signature: Mapping[str, int] = problem.public["theory"]["signature"]
+    shown = [pair.input for pair in problem.shown]
+    counted = [_counts(world, signature) for world in shown]
+    rng = random.Random(f"abd space {seed} {problem.id}")
+    found: dict[object, World] = {}
+    for _ in range(DRAWS):
+        names = shown[_below(rng, len(shown))]["domain"]
+        models = {name: counted[_below(rng, len(shown))][name] for name in signature}
+        world = _world(rng, f"S{len(found)}", names, models, signature)
+        parts = (tuple(sorted(part.items())) for part in (world.true, world.unknown))
+        found.setdefault((world.names, *parts), world)
+        if len(found) == WORLDS:
+            break
+    inputs: list[Json] = []
+    for world in found.values():
+        drawn = world.as_json()
+        inputs += [[drawn, name] for name in world.names]
+    return InputSet(f"abd space of {problem.id}, seed {seed}", tuple(inputs))
+
+
+def _counts(world: Json, signature: Mapping[str, int]) -> dict[str, Counts]:
+    """world: in its JSON form."""
+    true, unknown = world["true"], world.get("unknown", {})
+    return {
+        name: Counts(
+            len(true.get(name, ())), len(unknown.get(name, ())), len(world["domain"]) ** places
+        )
+        for name, places in signature.items()
+    }
+
+
+def _world(
+    rng: random.Random,
+    name: str,
+    names: Sequence[str],
+    models: Mapping[str, Counts],
+    signature: Mapping[str, int],
+) -> World:
+    true: dict[str, Tuples] = {}
+    unknown: dict[str, Tuples] = {}
+    for predicate, places in signature.items():
+        model = models[predicate]
+        count = len(names) ** places
+        sure = _in_proportion(model.true, model.all, count)
+        open_ = min(_in_proportion(model.unknown, model.all, count), count - sure)
+        drawn = _some(rng, count, sure + open_)
+        true[predicate] = _tuples(drawn[:sure], len(names), places)
+        if open_:
+            unknown[predicate] = _tuples(drawn[sure:], len(names), places)
+    return World(name, tuple(names), true, unknown)
+
+
+def _in_proportion(part: int, whole: int, of: int) -> int:
+    """part / whole * of, rounded, halves up."""
+    return (2 * part * of + whole) // (2 * whole)
+
+
+def _below(rng: random.Random, count: int) -> int:
+    return int(rng.random() * count)
+
+
+def _some(rng: random.Random, count: int, wanted: int) -> list[int]:
+    """`wanted` different numbers below `count`, in the order drawn."""
+    left = list(range(count))
+    for place in range(wanted):
+        other = place + _below(rng, count - place)
+        left[place], left[other] = left[other], left[place]
+    return left[:wanted]
+
+
+def _tuples(numbers: Sequence[int], size: int, places: int) -> Tuples:
+    atoms = _atoms(size, places)
+    return tuple(atoms[number] for number in sorted(numbers))
+
+
+@lru_cache(maxsize=16)
+def _atoms(size: int, places: int) -> Tuples:
+    """All atoms of a predicate, in order."""
+    return tuple(product(range(size), repeat=places))

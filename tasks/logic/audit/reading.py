@@ -1,0 +1,175 @@
+"""The files of an audit: whatever of them can be read, and a sentence for each part that cannot.
+
+A loader refuses a file with an error in it; here the error is a finding, and the rest is audited.
+A file that is no list of records, or has none that is an instance, is refused all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ....records import DataError, Json
+from ....tools.logic.formula import Formula
+from ....tools.logic.judging import Beyond, Prepared, Regime
+from ....tools.logic.reading import read_formula
+from ....tools.logic.theories import Theory
+from ....tools.logic.worlds import World
+from ...io.files import locate, read_jsonl, read_text
+from ...io.messages import BadValue, shorten
+from ...io.record_cache import kept_records
+from ...io.yaml_records import read_records
+from ..generation.filters import Judged
+from ..generation.recipes import DIFFICULTIES, Difficulty, Recipe, recipe
+from ..published_files import FILES, Instance, checked, holdout_of, holdouts_of
+
+Data = Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A world with what stands in the file. judged: the reference in it."""
+
+    world: World
+    data: Data
+    judged: Judged | None
+    meta: Data = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AuditedInstance:
+    """reference: None where the record has none. recipe: of its regime and difficulty."""
+
+    name: str
+    theory: Theory
+    regime: Regime
+    difficulty: str
+    recipe: Recipe
+    reference: Formula | None
+    gold: Data
+    described: Data
+    problem: Data
+    prompts: tuple[Audited, ...]
+    holdouts: tuple[Audited, ...]
+
+    @property
+    def code(self) -> str:
+        return self.theory.names[0]
+
+
+@dataclass(frozen=True)
+class ReadSet:
+    """unread: what could not be read of instances and of holdouts, a sentence each; twice: names
+    that stand there before; strays: names of holdouts without an instance."""
+
+    name: str
+    instances: tuple[AuditedInstance, ...]
+    unread: tuple[str, ...]
+    unread_holdouts: tuple[str, ...]
+    twice: tuple[str, ...]
+    strays: tuple[str, ...]
+
+
+def read_set(path: str | Path) -> ReadSet:
+    """Raises `UsageError` where there is no such file, `DataError` for one of another kind."""
+    place = locate(path, FILES)
+    if not place.name.removesuffix(".gz").endswith((".yaml", ".yml")):
+        raise DataError(
+            f"{place}: an audit reads instances in the published form, which are .yaml or .yaml.gz"
+        )
+    text = read_text(place)
+    records = kept_records(text, lambda: read_records(text, place))
+    read, unread, twice = {}, [], []
+    first, foreign = "", True
+    for line, data in records:
+        try:
+            one = checked(data, f"line {line}")
+        except DataError as error:
+            first = first or f"{place}, {error}"
+            foreign = foreign and not _is_instance(data)
+            unread.append(str(error))
+            continue
+        if one.name in read:
+            twice.append(one.name)
+        else:
+            read[one.name] = (one, data)
+    if not read and foreign:
+        raise DataError(first or f"{place}: the file has no instances")
+    held: dict[str, list[tuple[World, Data]]] = {name: [] for name in read}
+    unread_holdouts, strays = [], []
+    beside = holdouts_of(place)
+    for line, row in read_jsonl(beside) if beside else ():
+        name = row.get("instanceId") if isinstance(row, dict) else None
+        if not isinstance(name, str) or name not in read:
+            strays.append(f"line {line}: {shorten(name)}")
+            continue
+        meta = row.get("meta")
+        if not isinstance(meta, dict) or meta.get("status") != "success":
+            unread_holdouts.append(f"line {line}, {name}: meta.status is not success")
+            continue
+        try:
+            held[name].append((holdout_of(row, read[name][0]).world, row))
+        except BadValue as error:
+            unread_holdouts.append(f"line {line}, {name}: {error.field}: {error}")
+    instances = [_instance(one, data, held[name]) for name, (one, data) in read.items()]
+    return ReadSet(
+        place.name, tuple(instances), tuple(unread), tuple(unread_holdouts), tuple(twice),
+        tuple(strays),
+    )  # fmt: skip
+
+
+def _is_instance(data: Json) -> bool:
+    """Whether a record is meant as one, though it cannot be read."""
+    return isinstance(data, dict) and "instanceId" in data and isinstance(data.get("problem"), dict)
+
+
+def _instance(one: Instance, data: Data, held: list[tuple[World, Data]]) -> AuditedInstance:
+    problem, described = data["problem"], data.get("problemDescription")
+    described = described if isinstance(described, dict) else {}
+    gold = problem.get("gold") or {}
+    text = one.secret["reference"]
+    reference = None if text is None else read_formula(text, one.theory.predicates)
+    raw = [w for w in problem["trainWorlds"] if w.get("isHeldout") is not True]
+    worlds = [stored.world for stored in one.worlds]
+    hidden = [world for world, _ in held]
+    difficulty = one.secret["difficulty"]
+    named: Difficulty = next((one for one in DIFFICULTIES if one == difficulty), "easy")
+
+    def worths(some: list[World]) -> list[Judged] | list[None]:
+        if reference is None or reference.free - {"x"}:
+            return [None] * len(some)
+        return judged_anyhow(one.theory, some, one.regime, reference)
+
+    return AuditedInstance(
+        one.name,
+        one.theory,
+        one.regime,
+        str(difficulty),
+        recipe(one.regime, named),
+        reference,
+        gold,
+        described,
+        problem,
+        tuple(Audited(*three) for three in zip(worlds, raw, worths(worlds), strict=True)),
+        tuple(
+            Audited(world, row["world"], worth, row["meta"])
+            for (world, row), worth in zip(held, worths(hidden), strict=True)
+        ),
+    )
+
+
+def judged_anyhow(
+    theory: Theory, worlds: list[World], regime: Regime, rule: Formula
+) -> list[Judged]:
+    """The rule in each world, by Z3 where the fast path does not reach."""
+    try:
+        found = Prepared(theory, tuple(worlds), regime).judge(rule)
+    except Beyond:
+        from ....tools.logic.solving import RESOURCES, Solved
+
+        found = tuple(Solved(theory, worlds, regime, RESOURCES).judge(rule))
+    return [
+        Judged(worth.cost, worth.bound or 0, len(world.names), worth.valid is not None)
+        for worth, world in zip(found, worlds, strict=True)
+    ]

@@ -1,0 +1,224 @@
+"""What is checked of instances as a whole and of the set: ids, counts, duplicates, competitors,
+limits on templates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ....tools.logic.judging import Beyond, Prepared
+from ....tools.logic.rules import NoRule, read_rule
+from ....tools.logic.tables import TooWide
+from ....tools.logic.worlds import World
+from ...io.messages import shorten
+from ..generation.competitors import behaviour, simple
+from ..generation.diversity import most_uses
+from ..generation.filters import OF_SETS
+from ..generation.holdouts import same
+from ..generation.recipes import HOLDOUTS, MARGIN
+from .checks import Check, Checks
+from .reading import AuditedInstance, ReadSet, judged_anyhow
+
+INSTANCES = "instances"
+COST_MATCH = 0.25  # exceptions a world by which the mean cost of holdouts may be off
+LEAST_EASY = 6  # prompt worlds: some public easy instances have 6 or 7
+
+
+def of_files(found: ReadSet) -> Iterable[Check]:
+    both = "is both true and unknown"
+    made = Checks()
+    for some, what in ((found.unread, INSTANCES), (found.unread_holdouts, "holdouts")):
+        count = (
+            len(found.instances)
+            if what == INSTANCES
+            else sum(len(one.holdouts) for one in found.instances)
+        )
+        read, single = f"{what}: can be read", f"{what}: no atom is both true and unknown"
+        for _ in range(count):
+            made.count(read, what, True, "")
+            made.count(single, what, True, "")
+        for sentence in some:
+            made.count(single if both in sentence else read, what, False, sentence)
+    for one in found.instances:
+        made.count("ids are unique", INSTANCES, one.name not in found.twice, one.name)
+    for name in found.strays:
+        made.count("holdouts: belong to an instance", "holdouts", False, name)
+    return made.all()
+
+
+def checks(found: ReadSet) -> Iterable[Check]:
+    made = Checks()
+    for one in found.instances:
+        _reference(made, one)
+        _worlds(made, one)
+        _totals(made, one)
+        _duplicates(made, one)
+        _holdouts(made, one)
+        _competitors(made, one)
+    _templates(made, found.instances)
+    return made.all()
+
+
+def _reference(made: Checks, one: AuditedInstance) -> None:
+    text = one.gold.get("alpha")
+    reason = "there is none"
+    if isinstance(text, str):
+        read = read_rule(text, one.theory)
+        reason = read.detail if isinstance(read, NoRule) else ""
+    made.count("the reference is a rule within the scope of its theory", INSTANCES, not reason,
+               one.name, reason)  # fmt: skip
+    made.count("the regime has the difficulty", INSTANCES, one.difficulty == one.recipe.difficulty,
+               one.name, shorten(one.difficulty))  # fmt: skip
+    fits = one.code in one.recipe.theories
+    made.count("the regime has the theory", INSTANCES, fits, one.name, one.code)
+    tier = one.described.get("alphaTier", one.gold.get("alphaTier"))
+    made.count(
+        "the tier of the template is one of the regime's and difficulty's", INSTANCES,
+        tier in list(one.recipe.tiers), one.name, f"tier {shorten(tier)}",
+    )  # fmt: skip
+    seed = one.problem.get("seedAlpha")
+    if isinstance(seed, dict) and "goldChanged" in one.described:
+        changed = seed.get("alpha") != text
+        made.count(
+            "goldChanged says whether the planted formula was replaced", INSTANCES,
+            one.described["goldChanged"] is changed, one.name,
+        )  # fmt: skip
+
+
+def _worlds(made: Checks, one: AuditedInstance) -> None:
+    count, most = len(one.prompts), one.recipe.worlds[1]
+    least = LEAST_EASY if one.recipe.difficulty == "easy" else one.recipe.worlds[0]
+    made.count(
+        "as many prompt worlds as regime and difficulty have", INSTANCES, least <= count <= most,
+        one.name, f"{count} of {least} to {most}",
+    )  # fmt: skip
+    if one.recipe.one_size:
+        sizes = sorted({len(audited.world.names) for audited in one.prompts})
+        made.count("skeptical: prompt worlds of one size", INSTANCES, len(sizes) == 1, one.name,
+                   str(sizes))  # fmt: skip
+
+
+def _totals(made: Checks, one: AuditedInstance) -> None:
+    worths = [audited.judged for audited in one.prompts if audited.judged is not None]
+    if len(worths) < len(one.prompts):
+        return
+    for said, holds in OF_SETS.items():
+        bound, cost = sum(w.bound for w in worths), sum(w.cost or 0 for w in worths)
+        made.count(said, INSTANCES, holds(worths, one.recipe), one.name,
+                   f"bound {bound}, cost {cost}")  # fmt: skip
+    if all(worth.cost is not None for worth in worths):
+        due, there = sum(w.cost or 0 for w in worths), one.gold.get("totalGoldAlphaCost")
+        made.count("totalGoldAlphaCost is the reference's exact cost", INSTANCES, due == there,
+                   one.name, f"{shorten(there)}, and it is {due}")  # fmt: skip
+    stored = [audited.data.get("optCost") for audited in one.prompts]
+    known = [bound for bound in stored if bound is not None]
+    there = one.gold.get("totalOptCost")
+    fits = len(known) == len(stored) and sum(known) == there
+    made.count("totalOptCost is the sum of the optCosts", INSTANCES, fits, one.name, shorten(there))
+    due_of = {
+        "numTrainWorlds": len(stored), "perWorldOptCosts": stored, "aggregateOptCost": there
+    }  # fmt: skip
+    wrong = [key for key, due in due_of.items() if one.described.get(key, due) != due]
+    made.count("the description agrees with the worlds", INSTANCES, not wrong, one.name,
+               ", ".join(wrong))  # fmt: skip
+
+
+def _duplicates(made: Checks, one: AuditedInstance) -> None:
+    prompts = [audited.world for audited in one.prompts]
+    hidden = [audited.world for audited in one.holdouts]
+    for what, some, others in (
+        ("no prompt world stands there twice", prompts, prompts),
+        ("no holdout stands there twice", hidden, hidden),
+        ("no prompt world is among the holdouts", prompts, hidden),
+    ):
+        pair = _pair(some, others, same)
+        made.count(what, INSTANCES, not pair, one.name, pair)
+    if one.regime != "full":
+        pairs = sum(maskings_of_one(a, b) for k, a in enumerate(prompts) for b in prompts[k + 1 :])
+        made.count("no two prompt worlds can be maskings of one world", INSTANCES, not pairs,
+                   one.name, f"{pairs} pairs")  # fmt: skip
+
+
+def _pair(some: Sequence[World], others: Sequence[World], alike) -> str:  # type: ignore[no-untyped-def]
+    for place, a in enumerate(some):
+        for b in others[place + 1 :] if some is others else others:
+            if alike(a, b):
+                return f"{a.id} and {b.id}"
+    return ""
+
+
+def maskings_of_one(one: World, other: World) -> bool:
+    """Whether two worlds are of one size and agree wherever both are known."""
+    if len(one.names) != len(other.names):
+        return False
+    return all(
+        not set(a.true[name]) - set(b.true[name]) - set(b.unknown.get(name, ()))
+        for a, b in ((one, other), (other, one))
+        for name in a.true
+    )
+
+
+def _holdouts(made: Checks, one: AuditedInstance) -> None:
+    count = len(one.holdouts)
+    made.count(f"{HOLDOUTS} holdouts", INSTANCES, count == HOLDOUTS, one.name, str(count))
+    costs = [
+        [audited.judged.cost if audited.judged else None for audited in side]
+        for side in (one.prompts, one.holdouts)
+    ]
+    if count and not any(None in side for side in costs):
+        here, there = (sum(side) / len(side) for side in costs)  # type: ignore[arg-type]
+        made.count(
+            f"the mean cost of the holdouts is that of the prompt worlds, to {COST_MATCH}",
+            INSTANCES, abs(here - there) <= COST_MATCH, one.name, f"{here:.2f} and {there:.2f}",
+        )  # fmt: skip
+
+
+def _competitors(made: Checks, one: AuditedInstance) -> None:
+    """Tiers 0 and 1 run again, which the cheaters of the first tier are among."""
+    recorded = one.gold.get("cheaterMargin")
+    if recorded is not None:
+        cost, total = one.gold.get("bestCheaterCost"), one.gold.get("totalGoldAlphaCost")
+        fits = isinstance(cost, int) and isinstance(total, int) and cost - total == recorded > 0
+        made.count("the recorded cheater costs more than the reference", INSTANCES, fits, one.name,
+                   f"{shorten(cost)} and {shorten(total)}")  # fmt: skip
+    worths = [audited.judged for audited in one.prompts]
+    if one.reference is None or any(w is None or w.cost is None for w in worths):
+        return
+    total = sum(w.cost or 0 for w in worths if w is not None)
+    worlds = [audited.world for audited in one.prompts]
+    prepared = Prepared(one.theory, tuple(worlds), one.regime)
+    try:
+        own = behaviour(one.reference)
+    except TooWide:
+        own = b""
+    within, cheaper = [], []
+    for rival in simple(one.code):
+        if behaviour(rival.formula) == own:
+            continue
+        try:
+            costs = [worth.cost for worth in prepared.judge(rival.formula)]
+        except Beyond:
+            found = judged_anyhow(one.theory, worlds, one.regime, rival.formula)
+            costs = [worth.cost for worth in found]
+        if None not in costs:
+            sum_ = sum(cost or 0 for cost in costs)
+            within += [f"{rival.id} {sum_} to {total}"] * (sum_ < total + MARGIN)
+            cheaper += [f"{rival.id} {sum_} to {total}"] * (sum_ <= total)
+    made.count(f"no rule of tier 0 or 1 is valid at less than {MARGIN} above the reference",
+               INSTANCES, not within, one.name, ", ".join(within[:3]))  # fmt: skip
+    made.count("no rule of tier 0 or 1 is as cheap as the reference", INSTANCES, not cheaper,
+               one.name, ", ".join(cheaper[:3]))  # fmt: skip
+
+
+def _templates(made: Checks, some: Sequence[AuditedInstance]) -> None:
+    """By regime, theory and difficulty; the template is the planted one."""
+    uses: dict[tuple[str, str, str], Counter[str]] = {}
+    for one in some:
+        key = (one.regime, one.code, one.recipe.difficulty)
+        template = one.described.get("templateId", one.gold.get("alphaTemplateId"))
+        uses.setdefault(key, Counter())[str(template)] += 1
+    for (regime, code, difficulty), counted in uses.items():
+        most = most_uses(sum(counted.values()))
+        over = [f"{name} {count}" for name, count in counted.items() if count > most]
+        made.count("no template is used more often than its limit", "regime, theory, difficulty",
+                   not over, f"{regime} {code} {difficulty}", f"{', '.join(over)} of {most}")  # fmt: skip

@@ -1,0 +1,252 @@
+"""Family `logic`: a hypothesis is a formula alpha(x) that says which elements are abnormal.
+
+The oracle is `solve` (tools/solve.py). An observation is a world, in which a rule has to be valid;
+the sample space S holds pairs [world, element] of freshly sampled worlds, and a prediction is
+whether the rule covers the element in no, every or some completions. What a rule costs stands in
+every agreement, for an always-true rule is valid. Holdout worlds wait for `check` and `eval`.
+
+Reading a model's answer about a rule: the JSON object, or a bare formula among what it says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ...records import (
+    Agreement,
+    FamilyWords,
+    Hypothesis,
+    InputSet,
+    Json,
+    Malformed,
+    Observation,
+    Oracles,
+    Predictions,
+    Problem,
+    Solution,
+    Unavailable,
+    View,
+)
+from ...tools.logic.formula import Formula
+from ...tools.logic.rules import NoRule, read_rule
+from ...tools.logic.theories import theory_from
+from ...tools.logic.writing import written
+from ...tools.solve import solve_tool
+from ..io.json_text import objects_in
+from .measures import check_evaluator, measured, seen_by
+from .words import LogicWords, feedback_text
+
+AUTO_CLOSED = "auto_closed"  # the breach of an answer whose last parentheses were missing
+
+
+@dataclass(frozen=True)
+class Logic:
+    """strict_contract: missing parentheses make an answer malformed. objects: names of elements
+    may stand in a rule, as the published evaluator has it."""
+
+    strict_contract: bool = False
+    objects: bool = False
+    words: FamilyWords = LogicWords()  # noqa: RUF009 - frozen
+
+    name = "logic"
+    answer_formats = ("json",)
+    oracle = "solve"
+    opens_hidden = False
+
+    def strictly(self) -> Logic:
+        return replace(self, strict_contract=True)
+
+    def by(self, evaluator: str) -> Logic:
+        """The same family as an evaluator reads rules. Raises UsageError for another name."""
+        check_evaluator(evaluator)
+        return replace(self, objects=evaluator == "released")
+
+    def told(self, public: Mapping[str, Json]) -> Logic:
+        """The same family in the words of a problem's theory and regime."""
+        return replace(self, words=LogicWords.of(public))
+
+    def parse(
+        self, view: View, answer: str, answer_format: str
+    ) -> Sequence[Hypothesis | Malformed]:
+        theory = theory_from(view.public["theory"])
+        said = read_said(answer, theory.predicates)
+        if said.formula is None:
+            return [Malformed(said.reason)]
+        return [self._read(said.formula, view, said.description)]
+
+    def seen(self, problem: Problem, evaluator: str) -> Problem:
+        return seen_by(problem, evaluator)
+
+    def said(self, view: View, answer: str) -> str:
+        """The formula of an answer as it was given; "" where there is none."""
+        return read_said(answer, theory_from(view.public["theory"]).predicates).formula or ""
+
+    def read(self, text: str, view: View) -> Hypothesis | Malformed:
+        """A rule that a user brings: the formula alone."""
+        return self._read(text, view, "")
+
+    def _read(self, text: str, view: View, description: str) -> Hypothesis | Malformed:
+        found = read_rule(text, theory_from(view.public["theory"]), objects=self.objects)
+        if isinstance(found, NoRule):
+            return Malformed(found.reason, found.detail)
+        if found.closed and self.strict_contract:
+            return Malformed(f"breach_{AUTO_CLOSED}", f"{found.closed} parentheses were missing")
+        return hypothesis_of(found.formula, found.closed, description)
+
+    async def agree(
+        self,
+        hypothesis: Hypothesis,
+        observations: Sequence[Observation],
+        view: View,
+        oracles: Oracles,
+    ) -> Agreement:
+        """None where a limit was reached, with the reason. detail: cost and bound, summed, where
+        all worlds have one. Raises Unavailable."""
+        worlds = InputSet("worlds", tuple(one.input for one in observations))
+        solved = await _solve(oracles)(view.public["theory"], hypothesis.text, worlds, "explained")
+        return _agreement(solved, observations)
+
+    async def predict(
+        self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
+    ) -> Sequence[Predictions]:
+        """Codes 0, 1, 2: covered in no, every, some completions. Raises Unavailable."""
+        solve, theory = _solve(oracles), view.public["theory"]
+        return [
+            Predictions(found.codes, found.reasons, found.reason_names)
+            for found in [await solve(theory, h.text, inputs, "extension") for h in hypotheses]
+        ]
+
+    def consistent(self, agreement: Agreement) -> bool:
+        return all(mark is True for mark in agreement.marks)
+
+    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+        """`solve`, on the prompt worlds; nothing where the session has no solver."""
+        if oracles.solve is None:
+            return ()
+        return (solve_tool(lambda formula: self.attempt(formula, view, oracles)),)
+
+    def measures(
+        self,
+        problem: Problem,
+        text: str,
+        shown: Agreement | None,
+        hidden: Agreement | None,
+        evaluator: str,
+    ) -> dict[str, Json]:
+        """What `check` says of a rule beside its verdict. text: of the formula as it was
+        given, which says what can be said of one that is no rule."""
+        found = read_rule(text, theory_from(problem.public["theory"]), objects=self.objects)
+        formula = found.formula
+        return {
+            "ast_size": formula.size if formula else None,
+            "depth": formula.depth if formula else None,
+            "free_variables": sorted(formula.free) if formula else None,
+            "auto_closed": found.closed,
+            **measured(problem, shown, hidden, evaluator).as_json(),
+        }
+
+    async def attempt(self, formula: str, view: View, oracles: Oracles) -> str:
+        """What the tool `solve` answers, as JSON text: a function of (formula, view) alone."""
+        read = self.read(formula, view)
+        if isinstance(read, Malformed):
+            said: dict[str, Json] = {"consistent": False, "error": f"{read.reason}: {read.detail}"}
+        else:
+            agreement = await self.agree(read, view.shown, view, oracles)
+            said = {
+                "consistent": self.consistent(agreement),
+                "valid_in": sum(mark is True for mark in agreement.marks),
+                "of": len(agreement.marks),
+                "cost": agreement.detail.get("cost"),
+                "lower_bound": agreement.detail.get("bound"),
+                "size": read.meta["size"],
+                "said": feedback_text(agreement),
+            }
+        return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+def hypothesis_of(rule: Formula, closed: int = 0, description: str = "") -> Hypothesis:
+    """A rule as a hypothesis: its text is the normal form that recorded files have."""
+    meta = {"size": rule.size, "depth": rule.depth, "closed": closed}
+    return Hypothesis(written(rule), description, meta, (AUTO_CLOSED,) if closed else ())
+
+
+def _solve(oracles: Oracles) -> Any:
+    if oracles.solve is None:
+        raise Unavailable("this session has no solver to judge rules with")
+    return oracles.solve
+
+
+def _agreement(solved: Solution, observations: Sequence[Observation]) -> Agreement:
+    marks, got = [], []
+    for found, observation in zip(solved.worlds, observations, strict=True):
+        name = observation.input.get("id", "")
+        marks.append(found["valid"])
+        if found["valid"] is None:
+            got.append({"undefined": found["reason"]})
+        else:
+            got.append({"value": {"world": name, **found}})
+    costs = [found["cost"] for found in solved.worlds]
+    bounds = [found["bound"] for found in solved.worlds]
+    detail = {
+        "cost": None if None in costs else sum(costs),
+        "bound": None if None in bounds else sum(bounds),
+    }
+    limits = sorted({str(f["reason"]) for f in solved.worlds if f["valid"] is None})
+    return Agreement(tuple(marks), tuple(got), limits[0] if limits else "ok", detail)
+
+
+FAMILY = Logic()
+
+
+ANSWER_CHARACTERS = 200_000
+_OPERATORS = ("and", "or", "not", "implies", "iff", "exists", "forall", "=")
+
+
+class Said(NamedTuple):
+    """formula: None where the answer holds none, and `reason` says why."""
+
+    formula: str | None
+    description: str = ""
+    reason: str = ""
+
+
+def read_said(text: str, predicates: tuple[str, ...]) -> Said:
+    """The formula of an answer: of the last JSON object that has one; without an object, the last
+    parenthesis that starts a formula, up to where it closes or the text ends. Never raises."""
+    if not text.strip():
+        return Said(None, "", "missing")
+    if len(text) > ANSWER_CHARACTERS:
+        return Said(None, "", "too_long")
+    found = objects_in(text, ("formula",))
+    for drafted in reversed(found.objects):
+        if isinstance(drafted["formula"], str):
+            said = drafted.get("description")
+            return Said(drafted["formula"], said if isinstance(said, str) else "")
+    if found.objects:
+        return Said(None, "", "formula_not_text")
+    if found.cut:
+        return Said(None, "", "cut")
+    bare = _bare(text, predicates)
+    return Said(bare) if bare else Said(None, "", "no_formula")
+
+
+def _bare(text: str, predicates: tuple[str, ...]) -> str | None:
+    """The last formula that is not within another, found by its parentheses."""
+    last = None
+    depth, start = 0, -1
+    for at, character in enumerate(text):
+        if character == "(":
+            if depth == 0:
+                words = text[at + 1 : at + 80].split()
+                if not words or words[0].rstrip("()") not in (*_OPERATORS, *predicates):
+                    continue
+                start = at
+            depth += 1
+        elif character == ")" and depth:
+            depth -= 1
+            if depth == 0:
+                last = text[start : at + 1]
+    return text[start:] if depth else last

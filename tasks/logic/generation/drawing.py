@@ -1,0 +1,91 @@
+"""Random worlds as the paper draws them, many at once (ABD, appendix D.1).
+
+Of each world a size, uniform; for each predicate a density, uniform in its range; and so many true
+atoms, `floor(density * size^k)`, which ones uniform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....tools.logic.formula import Formula
+from ....tools.logic.sampling import Stream, drawn, inside_of
+from ....tools.logic.tables import Bools, Structures, TooWide, Truth, about_elements, evaluate
+from ....tools.logic.theories import SIGNATURE
+from ....tools.logic.worlds import Tuples, World
+from .recipes import Recipe
+
+AT_ONCE = 4_000_000  # cells of a formula's tables
+MOST_CELLS = 500_000  # of one world
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Worlds as tables. inside: (worlds, size); true, unknown: by predicate, no atom in both;
+    unknown has predicates of masked atoms alone."""
+
+    inside: Bools
+    true: Mapping[str, Bools]
+    unknown: Mapping[str, Bools]
+
+    def __len__(self) -> int:
+        return len(self.inside)
+
+    def picked(self, places: NDArray[np.int64] | Bools) -> Drawn:
+        return Drawn(
+            self.inside[places],
+            {name: table[places] for name, table in self.true.items()},
+            {name: table[places] for name, table in self.unknown.items()},
+        )
+
+    def extent(self, formula: Formula) -> Bools:
+        """(worlds, elements) of a formula of x, unknown atoms taken as false. Raises `TooWide`."""
+        size = self.inside.shape[1]
+        cells = sum(size ** len(free) for free in formula.free_at)
+        if cells > MOST_CELLS:
+            raise TooWide
+        step = max(1, AT_ONCE // cells)
+        parts = []
+        for start in range(0, len(self), step):
+            cut = slice(start, start + step)
+            true = {name: table[cut] for name, table in self.true.items()}
+            structures = Structures.from_tables(self.inside[cut], true)
+            value = evaluate(formula, Truth(structures), cells * step)
+            parts.append(about_elements(value, formula, size) & self.inside[cut])
+        found: Bools = np.concatenate(parts) if parts else np.zeros((0, size), bool)
+        return found
+
+    def world(self, place: int, name: str) -> World:
+        """A world with elements a0, a1, …"""
+        count = int(self.inside[place].sum())
+        true = {name: _tuples(table[place]) for name, table in self.true.items()}
+        unknown = {name: _tuples(table[place]) for name, table in self.unknown.items()}
+        return World(
+            name,
+            tuple(f"a{element}" for element in range(count)),
+            true,
+            {name: some for name, some in unknown.items() if some},
+        )
+
+
+def _tuples(table: Bools) -> Tuples:
+    return tuple(tuple(at) for at in np.argwhere(table).tolist())
+
+
+def draw(stream: Stream, recipe: Recipe, count: int, size: int | None = None) -> Drawn:
+    """`count` worlds without unknown atoms. size: of all of them, else each its own."""
+    least, most = recipe.sizes
+    sizes = least + stream.below(most - least + 1, count)
+    if size is not None:
+        sizes[:] = size
+    inside = inside_of(sizes, most if size is None else size)
+    true = {}
+    for name, places in SIGNATURE.items():
+        low, high = recipe.densities[name]
+        density = low + (high - low) * stream.uniform(count)
+        true[name] = drawn(stream, inside, (density * sizes**places).astype(np.int64), places)
+    return Drawn(inside, true, {})

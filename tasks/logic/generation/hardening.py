@@ -1,0 +1,140 @@
+"""Prompt worlds that no competitor survives, added one by one (ABD, appendix D.3).
+
+A competitor is beaten where it is not valid in one of the worlds, or where it costs `MARGIN` more
+than the reference in all of them together. While some survive, the world is added that beats most
+of them; at the budget the instance is given up. What is too many in the end is taken away again,
+as long as nobody survives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....tools.logic.judging import Beyond, Prepared
+from ....tools.logic.worlds import World
+from .candidates import Candidate, Source
+from .competitors import Competitor
+from .filters import judged
+from .recipes import MARGIN, Recipe
+
+INVALID = 1_000_000  # stands for the cost of a rule in a world where it is not valid
+BATCHES = 8  # drawn for the prompt worlds of an instance
+Costs = NDArray[np.int64]
+
+
+def costs_in(
+    candidates: Sequence[Candidate], source: Source, competitors: Sequence[Competitor]
+) -> Costs:
+    """(competitors, candidates). Where the fast path cannot tell, the lower bound, which no valid
+    rule costs less than."""
+    worlds = tuple(one.world for one in candidates)
+    prepared = Prepared(source.theory, worlds, source.recipe.regime)
+    bounds = [one.judged.bound for one in candidates]
+    found = np.zeros((len(competitors), len(worlds)), np.int64)
+    for row, one in enumerate(competitors):
+        try:
+            costs = [worth.cost for worth in prepared.judge(one.formula)]
+            known = [True] * len(costs)
+        except Beyond:
+            each = judged(source.theory, worlds, source.recipe.regime, one.formula)
+            costs, known = [w.cost for w in each], [w.known for w in each]
+        found[row] = [
+            bound if not tells else INVALID if cost is None else cost
+            for cost, tells, bound in zip(costs, known, bounds, strict=True)
+        ]
+    return found
+
+
+def surviving(costs: Costs, reference: int) -> NDArray[np.int64]:
+    """Which competitors survive. costs: (competitors, worlds); reference: its cost in all."""
+    found: NDArray[np.int64] = np.flatnonzero(costs.sum(axis=1) < reference + MARGIN)
+    return found
+
+
+@dataclass
+class Pool:
+    """Candidates and what all competitors cost in them, growing."""
+
+    source: Source
+    competitors: Sequence[Competitor]
+    candidates: list[Candidate] = field(default_factory=list)
+    costs: Costs = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    batches: int = 0
+
+    def grow(self) -> bool:
+        """False where no more may be drawn."""
+        if self.batches == BATCHES:
+            return False
+        self.batches += 1
+        known = {_content(one.world) for one in self.candidates}
+        fresh = [one for one in self.source.more() if _content(one.world) not in known]
+        if fresh:
+            more = costs_in(fresh, self.source, self.competitors)
+            self.costs = np.hstack([self.costs, more]) if self.candidates else more
+            self.candidates += fresh
+        return True
+
+    def reference(self, chosen: Sequence[int]) -> int:
+        return sum(self.candidates[place].judged.cost or 0 for place in chosen)
+
+    def left(self, chosen: Sequence[int]) -> NDArray[np.int64]:
+        return surviving(self.costs[:, list(chosen)], self.reference(chosen))
+
+
+def _content(world: World) -> tuple[object, ...]:
+    return (len(world.names), *sorted(world.true.items()), *sorted(world.unknown.items()))
+
+
+def hardened(pool: Pool, recipe: Recipe, wanted: int) -> list[int] | None:
+    """Places of the worlds chosen, `wanted` of them; None where the instance is given up."""
+    while len(pool.candidates) < wanted:
+        if not pool.grow():
+            return None
+    chosen = list(range(wanted // 2))
+    while True:
+        left = pool.left(chosen)
+        if len(left):
+            if len(chosen) == recipe.budget:
+                return None
+            place = _best(pool, chosen, left)
+            if place is None:
+                return None
+            chosen.append(place)
+        elif len(chosen) < wanted:
+            chosen.append(next(k for k in range(len(pool.candidates)) if k not in chosen))
+        else:
+            return _pruned(pool, chosen, wanted)
+
+
+def _best(pool: Pool, chosen: list[int], left: NDArray[np.int64]) -> int | None:
+    """The world that beats most of those that are left; else the one that costs them most; the
+    earliest of such. More are drawn where none does either."""
+    while True:
+        free = [place for place in range(len(pool.candidates)) if place not in chosen]
+        own = np.array([pool.candidates[place].judged.cost or 0 for place in free], np.int64)
+        of_left = pool.costs[left]
+        more = of_left[:, free] - own
+        lead = of_left[:, chosen].sum(axis=1) - pool.reference(chosen)
+        beaten = (lead[:, None] + more >= MARGIN).sum(axis=0)
+        dearer = np.minimum(more, MARGIN).sum(axis=0)
+        order = np.lexsort((np.arange(len(free)), -dearer, -beaten))
+        if len(order) and (beaten[order[0]] > 0 or dearer[order[0]] > 0):
+            return free[int(order[0])]
+        if not pool.grow():
+            return None
+
+
+def _pruned(pool: Pool, chosen: list[int], wanted: int) -> list[int] | None:
+    while len(chosen) > wanted:
+        for place in chosen:
+            rest = [one for one in chosen if one != place]
+            if not len(pool.left(rest)):
+                chosen = rest
+                break
+        else:
+            return None
+    return chosen

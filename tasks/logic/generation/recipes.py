@@ -1,0 +1,74 @@
+"""How instances of a regime and a difficulty are made: sizes, shares, limits, budgets.
+
+The paper gives the steps and few of the numbers; its table of densities is lost. What follows is
+read off the public half of its instances: counts of true atoms in them are `floor(density * n^k)`
+for densities of the ranges here, and in the partial regime exactly .12 of R and .08 of S are
+masked (the paper says .20 and .10). Floors, slacks and shares are the extremes found there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ....tools.logic.judging import Regime
+
+Difficulty = Literal["easy", "hard", "medium"]
+DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "hard")  # skeptical instances are all "medium"
+VERSION = "peirce_abd_v1"  # generatorVersion
+HOLDOUTS = 5
+ATTEMPTS_A_HOLDOUT = 150  # ABD, appendix F.1
+MARGIN = 2  # a competitor is beaten where it costs so much more than the reference
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """sizes: least and most elements; one_size: whether all worlds of an instance have as many.
+    densities: by predicate, the range of a world's share of true atoms before masking. masked: by
+    relation, the share of atoms that are unknown (partial); unknown: least and most unknown atoms
+    of a world (skeptical). tiers: of templates, with weights. worlds: how many prompt worlds are
+    kept, least and most; budget: how many may be there before some are taken away. slack: reference - bound at most, a
+    world. share: of its elements that have to be exceptions at most; marked: that the reference
+    covers. floors: of the summed bound and the summed cost."""
+
+    regime: Regime
+    difficulty: Difficulty
+    theories: tuple[str, ...]
+    sizes: tuple[int, int]
+    one_size: bool
+    densities: Mapping[str, Range]
+    masked: Mapping[str, float]
+    unknown: tuple[int, int]
+    tiers: Mapping[int, float]
+    worlds: tuple[int, int]
+    budget: int
+    slack: int
+    share: float
+    marked: float
+    floors: tuple[int, int]
+
+
+_FIVE = ("T1", "T2", "T3", "T4", "T5")
+_DENSITIES = {"P": (0.2, 0.6), "Q": (0.2, 0.6), "R": (0.12, 0.25), "S": (0.08, 0.18)}
+_SKEPTICAL = {"P": (0.25, 0.45), "Q": (0.2, 0.54), "R": (0.19, 0.305), "S": (0.11, 0.255)}
+_MASKED = {"R": 0.12, "S": 0.08}
+
+
+def recipe(regime: Regime, difficulty: Difficulty) -> Recipe:
+    """In the skeptical regime the difficulty makes no difference."""
+    if regime == "skeptical":
+        return Recipe(
+            regime, "medium", (*_FIVE, "T6", "T7"), (10, 12), True, _SKEPTICAL, {}, (8, 10),
+            {1: 0.35, 2: 0.55, 3: 0.10}, (5, 7), 12, 2, 0.30, 0.30, (5, 5),
+        )  # fmt: skip
+    hard = difficulty == "hard"
+    full = regime == "full"
+    worlds = (10 if full else 9) if hard else 8
+    floors = ((10, 13) if full else (9, 9)) if hard else (8, 10 if full else 8)
+    return Recipe(
+        regime, "hard" if hard else "easy", _FIVE, (9, 11), False, _DENSITIES,
+        {} if full else _MASKED, (0, 0), {3 if hard else 2: 1.0}, (worlds, worlds),
+        15 if hard else 12, 1 if full else 2, 0.20 if full else 0.25, 1 / 3, floors,
+    )  # fmt: skip

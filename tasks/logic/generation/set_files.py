@@ -1,0 +1,99 @@
+"""A set of instances as files: the published form, or problems of `docs/data-logic.md` as JSON.
+
+Written whole or not at all, and without a clock in the packed ones: one set, one row of bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ....records import Json, Problem, UsageError, canonical_json
+from ...io.files import expanded, writable, write_whole
+from ...io.yaml_records import yaml_text
+from ..problems import problem
+from ..published_files import FILES, HOLDOUTS, own_holdouts
+from .making import Instance
+from .published_form import SCENARIOS, holdout_rows, record
+
+YAML, JSON = (".yaml", ".yml"), (".jsonl", ".json")
+
+
+def targets(out: str | Path) -> tuple[Path, ...]:
+    """The files that a set is written to: of instances and of holdouts, or one of JSON. Raises
+    `UsageError` for a name that is none of them, or a place where nothing may be written."""
+    place = expanded(out)
+    name = place.name.removesuffix(".gz")
+    packed = ".gz" if place.name.endswith(".gz") else ""
+    if place.is_dir() or "." not in place.name:
+        if place.exists() and not place.is_dir():
+            raise UsageError(f"{place}: a file, where a folder is to be; name another")
+        found = (place / f"{FILES[0]}.gz", place / f"{HOLDOUTS[0]}.gz")
+    elif name.endswith(YAML):
+        found = (place, place.with_name(own_holdouts(place) + packed))
+    elif name.endswith(JSON):
+        return (writable(place),)
+    else:
+        raise UsageError(
+            f"{place}: instances of abd are written to a folder, or to a name that ends in"
+            f" {', '.join((*YAML, *JSON))}, plain or with .gz"
+        )
+    return tuple(map(writable, found))
+
+
+def save(some: Sequence[Instance], out: str | Path) -> tuple[Path, ...]:
+    """The files that were written, holdouts after instances."""
+    places = targets(out)
+    if len(places) == 2:
+        rows = [row for one in some for row in holdout_rows(one)]
+        texts = [yaml_text([record(one) for one in some]), _lines(rows)]
+    elif places[0].name.removesuffix(".gz").endswith(".jsonl"):
+        texts = [_lines(own_form(one) for one in some)]
+    else:
+        texts = [canonical_json([own_form(one) for one in some]) + "\n"]
+    contents = {
+        place: gzip.compress(text.encode(), mtime=0)
+        if place.name.endswith(".gz")
+        else text.encode()
+        for place, text in zip(places, texts, strict=True)
+    }
+    # Holdouts first: new instances never stand beside old holdouts of their names.
+    write_whole(dict(reversed(contents.items())))
+    return places
+
+
+def _lines(rows: Iterable[Json]) -> str:
+    return "".join(canonical_json(row) + "\n" for row in rows)
+
+
+def own_form(one: Instance) -> dict[str, Json]:
+    """A problem as `logic/own_worlds.py` reads it."""
+    return {
+        "id": one.id,
+        "regime": one.recipe.regime,
+        "theory": one.theory.names[0],
+        "worlds": [candidate.world.as_json() for candidate in one.worlds],
+        "holdouts": [holdout.candidate.world.as_json() for holdout in one.holdouts],
+        "reference": one.reference.text,
+    }
+
+
+def as_problem(one: Instance) -> Problem:
+    """The problem that the published form reads back as."""
+    return problem(
+        one.id,
+        one.theory,
+        one.recipe.regime,
+        [candidate.world for candidate in one.worlds],
+        [holdout.candidate.world for holdout in one.holdouts],
+        {
+            "reference": one.reference.text,
+            "reference_cost": one.reference.cost,
+            "difficulty": one.recipe.difficulty,
+            "scenario": SCENARIOS[one.recipe.regime],
+            "bounds": [candidate.judged.bound for candidate in one.worlds],
+            "hidden_bounds": [holdout.candidate.judged.bound for holdout in one.holdouts],
+            "holdouts_published": len(one.holdouts),
+        },
+    )

@@ -1,0 +1,189 @@
+"""Worlds and theories of a user's own, as JSON: read whole or not at all.
+
+JSONL holds a problem a line; a JSON file is one problem or a list of them; both plain or gzip.
+
+    {"id": "birds", "regime": "partial", "theory": "T1",
+     "worlds": [{"id": "W0", "domain": ["a0", "a1"],
+                 "true": {"P": ["a0"], "R": [["a0", "a1"]]}, "unknown": {"R": [["a1", "a1"]]}}],
+     "holdouts": [], "reference": "(exists y (and (R x y) (P y)))"}
+
+| key | what |
+|---|---|
+| id | a name or a number; each problem its own |
+| regime | full, partial or skeptical |
+| theory | a published one by either of its names ("T1", "TH2"), or an object, below |
+| worlds | the prompt worlds, one or more |
+| holdouts | worlds that `check` and `eval` alone open; may be absent |
+| reference | a formula to compare costs with, where it is valid; may be absent |
+
+A world has an id (else W and its place, H for holdouts), a domain, the atoms that are `true`, and
+outside of the full regime those that are `unknown`; all others are false. An atom is a list of
+elements, of a predicate of one argument the element alone. `false` may list the false atoms of a
+predicate, and then has to list them all.
+
+A theory of one's own is {"names", "axioms", "signature", "allowed"}: axioms are closed formulas over the
+predicates of the signature, {"Bird": 1, "Parent": 2} with their numbers of arguments, and Ab, which a
+rule defines; allowed are the predicates that a rule may hold (all where it is absent), names how
+tables call it (its problem's id where absent).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ...records import DataError, Json, Problem
+from ...tools.logic.judging import Beyond, Prepared, Regime
+from ...tools.logic.reading import read_formula
+from ...tools.logic.theories import PUBLISHED, Theory, theory_of
+from ...tools.logic.worlds import World
+from ..io.files import parsed, read_jsonl, read_text
+from ..io.json_text import line_at
+from ..io.messages import BadValue, nearest, shorten
+from .problems import (
+    Keys,
+    each_named_once,
+    list_at,
+    name_of,
+    object_at,
+    problem,
+    reference_of,
+    regime_of,
+    theory_named,
+    world,
+)
+
+FILES = tuple(f"abd.{kind}{end}" for kind in ("jsonl", "json") for end in ("", ".gz"))
+PROBLEM = ("id", "regime", "theory", "worlds", "holdouts", "reference")
+WORLD = ("id", "domain", "true", "unknown", "false")
+THEORY = ("names", "axioms", "signature", "allowed")
+
+
+def read(place: Path) -> list[Problem]:
+    """Raises `DataError` with file, line and field."""
+    found: dict[str, Problem] = {}
+    of = _of_lines if place.name.removesuffix(".gz").endswith(".jsonl") else _of_file
+    for row, keys, line in of(place):
+        try:
+            one = _problem(row)
+            if one.id in found:
+                raise BadValue(("id",), f"{shorten(one.id)} stands there twice")
+        except BadValue as error:
+            name = row.get("id") if isinstance(row, dict) else None
+            said = f", problem {shorten(name)!r}" if type(name) is str and name else ""
+            field = f"{', ' * bool(error.keys)}{error.field}"
+            at = line((*keys, *error.keys))
+            raise DataError(f"{place}, line {at}{said}{field}: {error}") from None
+        found[one.id] = one
+    if not found:
+        raise DataError(f"{place}: the file is empty")
+    return list(found.values())
+
+
+Row = tuple[Json, Keys, Callable[[Keys], int]]  # where it stands, and the line of what is in it
+
+
+def _of_lines(place: Path) -> Sequence[Row]:
+    def always(number: int) -> Callable[[Keys], int]:
+        return lambda keys: number
+
+    return [(row, (), always(number)) for number, row in read_jsonl(place)]
+
+
+def _of_file(place: Path) -> Sequence[Row]:
+    text = read_text(place)
+    value = parsed(text, place)
+
+    def line(keys: Keys) -> int:
+        return line_at(text, keys)
+
+    if isinstance(value, list):
+        return [(row, (number,), line) for number, row in enumerate(value)]
+    return [(value, (), line)]
+
+
+# --- a problem ----------------------------------------------------------------------
+
+
+def _problem(row: Json) -> Problem:
+    if isinstance(row, dict) and "schemaVersion" in row:
+        raise BadValue((), "a published record: give the published instances, which are YAML")
+    row = _with_keys(row, (), PROBLEM, PROBLEM[:4])
+    name = name_of(row["id"], ("id",))
+    regime = regime_of(row["regime"], ("regime",))
+    theory = _theory(row["theory"], name)
+    worlds = _worlds(list_at(row["worlds"], ("worlds",), "worlds"), "worlds", theory, regime)
+    holdouts = row.get("holdouts") or []
+    if not isinstance(holdouts, list):
+        raise BadValue(("holdouts",), f"not a list of worlds: {shorten(holdouts)}")
+    reference = reference_of(row.get("reference"), ("reference",), theory)
+    cost = None if reference is None else _cost(reference, Prepared(theory, tuple(worlds), regime))
+    return problem(
+        name,
+        theory,
+        regime,
+        worlds,
+        _worlds(holdouts, "holdouts", theory, regime),
+        {"reference": reference, "reference_cost": cost},
+    )
+
+
+def _cost(reference: str, worlds: Prepared) -> int | None:
+    """Of the reference in all worlds; None where it is not valid or takes a solver."""
+    try:
+        worths = worlds.judge(read_formula(reference, worlds.theory.predicates))
+    except Beyond:
+        return None
+    costs = [one.cost for one in worths if one.cost is not None]
+    return sum(costs) if len(costs) == len(worths) else None
+
+
+def _worlds(some: Sequence[Json], part: str, theory: Theory, regime: Regime) -> list[World]:
+    found = []
+    for place, data in enumerate(some):
+        keys: Keys = (part, place)
+        data = _with_keys(data, keys, WORLD, ("domain", "true"))
+        name = name_of(data.get("id", f"{part[0].upper()}{place}"), (*keys, "id"))
+        found.append(world({**data, "id": name}, keys, theory, regime))
+    each_named_once(found, (part,), "id")
+    return found
+
+
+def _with_keys(
+    data: Json, keys: Keys, valid: Sequence[str], needed: Sequence[str]
+) -> dict[str, Json]:
+    found = object_at(data, keys, f"an object with {', '.join(needed)}")
+    for key in found:
+        if key not in valid:
+            raise BadValue((*keys, key), f"no such key{nearest(key, valid, len(valid))}")
+    for key in needed:
+        if key not in found:
+            raise BadValue((*keys, key), "missing")
+    return found
+
+
+# --- a theory -----------------------------------------------------------------------
+
+
+def _theory(value: Json, problem: str) -> Theory:
+    if isinstance(value, str):
+        return theory_named(value, ("theory",), list(PUBLISHED.values()))
+    if not isinstance(value, dict):
+        raise BadValue(("theory",), f"not a theory's name, nor an object: {shorten(value)}")
+    value = _with_keys(value, ("theory",), THEORY, ("axioms", "signature"))
+    signature = object_at(value["signature"], ("theory", "signature"), "an object of numbers")
+    texts = {
+        "axioms": value["axioms"],
+        "names": value.get("names", [problem]),
+        "allowed": value.get("allowed", list(signature)),
+    }
+    for key, some in texts.items():
+        if not isinstance(some, list) or not all(isinstance(one, str) and one for one in some):
+            raise BadValue(("theory", key), f"not a list of texts: {shorten(some)}")
+    for key in ("axioms", "names"):
+        if not texts[key]:
+            raise BadValue(("theory", key), "none is there")
+    try:
+        return theory_of(texts["names"], texts["axioms"], signature, texts["allowed"], "")
+    except DataError as error:
+        raise BadValue(("theory",), str(error).removeprefix(": ")) from None

@@ -1,0 +1,208 @@
+"""Task `acre`: which objects set off a machine, from scenes with its light "on" or "off".
+
+Loads the published JSONL (an object a line: `idx`, `train`, `test`; a pair is {"input": scene,
+"output": "on" | "off" | "undetermined"}, those of `test` with a `type`), and makes problems of its
+own (acre_generator.py). A scene is a list of entities "color material shape" of a vocabulary of
+48; its order says nothing. `Problem.secret["types"]` keeps the published type of each hidden
+scene: direct, indirect, screen_off or potential.
+
+"undetermined" says that the shown scenes leave a scene open. No rule of on and off can predict it,
+so such a pair is never shown, and `judgeable` leaves it out of pass rates unless asked.
+
+`--observations N` (2 or more) shows as GEAR does a scene that is on, then one that is off, then
+N - 2 of the others. A file in GEAR's form is taken as it is.
+
+The sample space is GEAR's of 7,049 scenes: the empty one, the 48 of one entity, 1,000 for each
+size from 2 to 8. The paper's text stops at 7 and allows repetitions; its count needs 8, and like
+the published code and the published scenes ours have no entity twice. Scenes of a size differ as
+sets. Entities alone stand in the order of the vocabulary, scenes and the entities in them in the
+order in which they were drawn, so that nothing can be read off it and any prefix of a stratum is
+a sample of it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
+from ..io import observations as observations_
+from ..io.messages import nearest, shorten, warn
+from ..io.problem_lines import Row, id_of, pairs_of, read_problems, secret_of
+from .acre_scenes import ENTITIES, OFF, ON, OUTPUTS, UNDETERMINED, scene_name, some
+from .difficulty import KINDS
+
+FILES = ("acre.jsonl", "acre.jsonl.gz")
+SIZES = range(2, 9)
+PER_SIZE = 1_000
+
+
+class Acre:
+    name = "acre"
+    family = "programs"
+    about = "which objects set off a machine, from scenes (ACRE)"
+    takes = (
+        "the published JSONL: a problem a line, scenes of objects that are on, off or undetermined"
+    )
+    commands = (
+        "peirce run acre --problems 12",
+        "peirce run acre --data acre.jsonl --sample 100",
+        "peirce tasks show acre --problems 1",
+    )
+    files = FILES
+    kinds = KINDS
+
+    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        loaded = read_problems(path, FILES, _problem)
+        return loaded if observations is None else self.observe(loaded, observations, seed)
+
+    def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        """Raises UsageError (a number below 2, no problem with as many scenes), DataError (a bad
+        file, or one that shows an undetermined pair)."""
+        text = observations.strip()
+        if text.lstrip("+-").isdecimal():
+            return _draw(problems, int(text), seed)
+        return observations_.apply(problems, observations, seed, _observation)
+
+    def generate(self, count: int, seed: int) -> list[Problem]:
+        from .acre_generator import generate
+
+        return generate(count, seed)
+
+    def space(self, problem: Problem, seed: int) -> InputSet:
+        return space(seed)
+
+    def read_input(self, value: Json, where: str) -> Json:
+        return _scene(value, where)
+
+    def judgeable(self, observation: Observation) -> bool:
+        """Whether a rule of on and off can be right on the pair at all."""
+        return bool(observation.output != UNDETERMINED)
+
+
+# --- files ------------------------------------------------------------------------
+
+
+def _problem(row: Row, where: str) -> Problem:
+    name, secret = id_of(row, where), secret_of(row, where)
+    shown, _ = _pairs(row, "train", where)
+    hidden, types = _pairs(row, "test", where)
+    return Problem(
+        id=name,
+        task=Acre.name,
+        family=Acre.family,
+        shown=shown,
+        hidden=hidden,
+        secret={**secret, "types": types} if types else secret,
+        group=name,
+    )
+
+
+def _pairs(row: Row, part: str, where: str) -> tuple[tuple[Observation, ...], dict[str, str]]:
+    """The pairs, and the types of those that have one, by `scene_name`."""
+    read: list[Observation] = []
+    types: dict[str, str] = {}
+    of_pair = _observation if part == "train" else _pair
+    for place, pair in pairs_of(row, part, where):
+        kind = pair.get("type")
+        if kind is not None:
+            if not isinstance(kind, str):
+                raise DataError(f"{place}.type: not a string: {shorten(kind)}")
+            types[scene_name(_scene(pair["input"], f"{place}.input"))] = kind
+        read.append(of_pair(pair["input"], pair["output"], place))
+    return tuple(read), types
+
+
+def _observation(scene: Json, output: Json, where: str) -> Observation:
+    if output == UNDETERMINED:
+        raise DataError(f"{where}.output: an undetermined scene cannot be shown; on and off can")
+    return _pair(scene, output, where)
+
+
+def _pair(scene: Json, output: Json, where: str) -> Observation:
+    read = _scene(scene, f"{where}.input")
+    if output not in OUTPUTS:
+        raise DataError(f"{where}.output: none of {', '.join(OUTPUTS)}: {shorten(output)}")
+    return Observation(read, output)
+
+
+def _scene(value: Json, where: str) -> list[str]:
+    if not isinstance(value, list) or any(not isinstance(entity, str) for entity in value):
+        raise DataError(f"{where}: not a list of entities: {shorten(value)}")
+    for entity in value:
+        if entity not in ENTITIES:
+            raise DataError(
+                f"{where}: {shorten(entity)!r} is none of the {len(ENTITIES)} entities"
+                f" (color material shape){nearest(entity, ENTITIES, 3)}"
+            )
+    return value
+
+
+# --- what is shown ---------------------------------------------------------------
+
+
+def _draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
+    """One scene that is on, one that is off, then `count` - 2 of the others, in the order drawn;
+    the rest is hidden, in the order of the pool. As by `observations.draw`, the choice of a
+    problem depends on (seed, its id, count) alone."""
+    if count < 2:
+        raise UsageError(
+            f"--observations {count}: at least 2 scenes of acre must be shown, one on and one off"
+        )
+    drawn: list[Problem] = []
+    short: list[str] = []
+    for problem in problems:
+        chosen = _choice(problem, count, random.Random(f"{seed}:{problem.id}:{count}"))
+        if chosen is None:
+            short.append(problem.id)
+            continue
+        pool = problem.shown + problem.hidden
+        hidden = tuple(pair for i, pair in enumerate(pool) if i not in chosen)
+        shown = tuple(pool[i] for i in chosen)
+        drawn.append(
+            replace(problem, shown=shown, hidden=hidden, group=problem.group or problem.id)
+        )
+    if not drawn:
+        raise UsageError(f"--observations {count}: no problem has as many scenes, one on, one off")
+    if short:
+        warn(
+            f"{len(short)} of {len(problems)} problems have fewer than {count} scenes with a known"
+            f" light, or none on, or none off, and are left out: {shorten(', '.join(short))}"
+        )
+    return drawn
+
+
+def _choice(problem: Problem, count: int, rng: random.Random) -> list[int] | None:
+    pool = problem.shown + problem.hidden
+    left = [i for i, pair in enumerate(pool) if pair.output in (ON, OFF)]
+    chosen: list[int] = []
+    for wanted in (ON, OFF, *[None] * (count - 2)):
+        fit = [i for i in left if wanted is None or pool[i].output == wanted]
+        if not fit:
+            return None
+        chosen.append(fit[int(rng.random() * len(fit))])
+        left.remove(chosen[-1])
+    return chosen
+
+
+# --- the sample space ------------------------------------------------------------
+
+
+@lru_cache(maxsize=4)
+def space(seed: int) -> InputSet:
+    """7,049 scenes; one seed gives one space on any machine, since only `Random.random` is used,
+    whose stream Python promises to keep. Treat it as read-only."""
+    rng = random.Random(f"acre space {seed}")
+    rows: list[Json] = [[], *([entity] for entity in ENTITIES)]
+    for size in SIZES:
+        drawn: dict[frozenset[str], list[str]] = {}
+        while len(drawn) < PER_SIZE:
+            scene = some(rng, ENTITIES, size)
+            drawn.setdefault(frozenset(scene), scene)
+        rows += drawn.values()
+    return InputSet(f"acre space, seed {seed}", tuple(rows))
+
+
+TASK = Acre()

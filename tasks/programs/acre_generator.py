@@ -1,0 +1,162 @@
+"""Problems of our own for ACRE: some objects are blickets, and a scene is on iff it holds one.
+
+The experiments of developmental psychology that the published problems follow, six shown scenes
+and four hidden ones. Three scenes about a blicket and a screened-off object (the blicket alone is
+on, the two together are on, the other alone is off), three about a group of 3 to 6 more objects.
+Sizes of scenes and shares of types follow counts over the 50 published problems. `conclude` says
+what the shown scenes leave of a hidden one, by logic and nothing else:
+
+| output | type | where |
+|---|---|---|
+| on | direct | a scene that was shown on stands in it |
+| on | indirect | all that is left of a scene shown on, without what was seen off, stands in it |
+| off | screen_off | all its objects were seen off, and one of them in a scene that was on too |
+| off | direct | all its objects were seen off |
+| undetermined | potential | otherwise |
+
+A problem has an object of direct evidence and a screened-off one; half of them have an object that
+only combined scenes show to be a blicket, a part has hidden scenes that stay undetermined. All
+scenes of a problem differ as sets. Problem k of a seed is the same however many are asked for.
+`Problem.secret` holds the rule as Python and in words, the blickets, what the shown scenes say of
+each object, and the type of each hidden scene.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from ...records import Observation, Problem, UsageError
+from .acre_scenes import ENTITIES, OFF, ON, UNDETERMINED, scene_name, some
+
+GROUP = {3: 0.2, 4: 0.3, 5: 0.35, 6: 0.15}  # objects of the second half
+SCENE = {1: 0.2, 2: 0.3, 3: 0.28, 4: 0.17, 5: 0.05}  # objects of one of its scenes
+QUERY = {1: 0.5, 2: 0.25, 3: 0.15, 4: 0.08, 5: 0.02}  # objects of a hidden scene
+ASKED = {
+    (UNDETERMINED, "potential"): 0.3,
+    (ON, "direct"): 0.25,
+    (OFF, "screen_off"): 0.22,
+    (OFF, "direct"): 0.15,
+    (ON, "indirect"): 0.08,
+}
+BLICKET = 0.4  # share of the group
+HIDDEN = 4
+ATTEMPTS = 5_000
+
+T = TypeVar("T")
+Scene = list[str]
+Shown = Sequence[tuple[Scene, str]]
+
+
+def generate(count: int, seed: int) -> list[Problem]:
+    """`count` problems; raises UsageError below 1."""
+    if count < 1:
+        raise UsageError(f"{count} problems cannot be generated; at least 1")
+    return [_problem(seed, index) for index in range(count)]
+
+
+def conclude(shown: Shown, scene: Iterable[str]) -> tuple[str, str]:
+    """(output, type) of a scene, by the shown scenes and the rule that blickets light it."""
+    asked = set(scene)
+    off = {entity for seen, light in shown if light == OFF for entity in seen}
+    on = [set(seen) for seen, light in shown if light == ON]
+    if any(seen <= asked for seen in on):
+        return ON, "direct"
+    if any(seen - off <= asked for seen in on):
+        return ON, "indirect"
+    if not asked <= off:
+        return UNDETERMINED, "potential"
+    return OFF, "screen_off" if any(asked & seen for seen in on) else "direct"
+
+
+def _problem(seed: int, index: int) -> Problem:
+    rng = random.Random(f"acre problem {seed} {index}")
+    indirect = rng.random() < 0.5
+    for _ in range(ATTEMPTS):
+        objects = some(rng, ENTITIES, 2 + _weighted(rng, GROUP))
+        blicket, screened, *group = objects
+        blickets = {blicket, *(entity for entity in group if rng.random() < BLICKET)}
+        first = some(rng, [[blicket], [screened], some(rng, [blicket, screened], 2)], 3)
+        scenes = first + [_scene(rng, group, screened) for _ in range(3)]
+        shown = [(scene, ON if blickets & set(scene) else OFF) for scene in scenes]
+        if not _fit(shown, group, indirect):
+            continue
+        hidden = _hidden(rng, shown, objects)
+        if hidden is not None:
+            return _written(f"gen{seed}-{index}", shown, hidden, blickets, objects)
+    raise RuntimeError(f"no scenes found for problem {index} of seed {seed}")
+
+
+def _scene(rng: random.Random, group: Scene, screened: str) -> Scene:
+    known = [*group, screened] if rng.random() < 0.15 else group
+    return some(rng, known, min(_weighted(rng, SCENE), len(known)))
+
+
+def _fit(shown: Shown, group: Scene, indirect: bool) -> bool:
+    """Scenes that differ, all objects of the group seen, on and off among its scenes, and an
+    object of indirect evidence or none."""
+    if len({frozenset(scene) for scene, _ in shown}) < len(shown):
+        return False
+    if {entity for scene, _ in shown[3:] for entity in scene if entity in group} != set(group):
+        return False
+    if {light for _, light in shown[3:]} != {ON, OFF}:
+        return False
+    return indirect == any(conclude(shown, [e]) == (ON, "indirect") for e in group)
+
+
+def _hidden(rng: random.Random, shown: Shown, objects: Scene) -> dict[str, Scene] | None:
+    """Four more scenes, one of each drawn type as far as the objects give it; None where they
+    do not."""
+    seen = {frozenset(scene) for scene, _ in shown}
+    asked: list[Scene] = []
+    for _ in range(HIDDEN):
+        wanted = _weighted(rng, ASKED)
+        for _ in range(60):
+            scene = some(rng, objects, min(_weighted(rng, QUERY), len(objects)))
+            if frozenset(scene) not in seen and conclude(shown, scene) == wanted:
+                seen.add(frozenset(scene))
+                asked.append(scene)
+                break
+    if len(asked) < HIDDEN:
+        return None
+    return {scene_name(scene): scene for scene in asked}
+
+
+def _written(
+    name: str, shown: Shown, hidden: dict[str, Scene], blickets: set[str], objects: Scene
+) -> Problem:
+    ordered = sorted(blickets)
+    concluded = {said: conclude(shown, scene) for said, scene in hidden.items()}
+    return Problem(
+        id=name,
+        task="acre",
+        family="programs",
+        shown=tuple(Observation(scene, light) for scene, light in shown),
+        hidden=tuple(Observation(scene, concluded[said][0]) for said, scene in hidden.items()),
+        secret={
+            "rule": _rule(ordered),
+            "description": f"On iff the scene holds a blicket: {' or '.join(ordered)}.",
+            "blickets": ordered,
+            "objects": {entity: " ".join(conclude(shown, [entity])) for entity in sorted(objects)},
+            "types": {said: kind for said, (_, kind) in concluded.items()},
+        },
+        group=name,
+    )
+
+
+def _rule(blickets: Sequence[str]) -> str:
+    lines = ["def f(x):", "    blickets = {"]
+    lines += [f'        "{entity}",' for entity in blickets]
+    lines += ["    }", '    return "on" if blickets & set(x) else "off"']
+    return "\n".join(lines) + "\n"
+
+
+def _weighted(rng: random.Random, shares: Mapping[T, float]) -> T:
+    """A key, as often as its share says."""
+    at = rng.random() * sum(shares.values())
+    for key, share in shares.items():
+        at -= share
+        if at < 0:
+            return key
+    return key

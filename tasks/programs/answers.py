@@ -1,0 +1,372 @@
+"""Reading a model's answer: the tuple of two strings, the JSON object or the fenced function, among
+what it says.
+
+Tolerant where the meaning is plain, and it says so (`meta["leniency"]`); malformed with a short
+stable reason where not. `ast.literal_eval` comes first, on the answer, on the answer without its
+Markdown fences, and on each tuple of two literals in it; then a scanner that bears real line
+breaks and unescaped quotes within a string, closing it where what follows fits a tuple. Where an
+answer holds several tuples (drafts before a last word), the last that is a hypothesis counts.
+
+Never raises and never executes, and its work is bounded, whatever the text: the number of places
+looked at, and the number of characters that the scanner hands to the parser.
+
+The answer contract of programs, held to the letter (`--strict-contract`): one function, no more.
+
+By default what breaches it runs and the breaches are counted; held strictly, the answer is
+malformed by the reason `breach_` and the gravest of its breaches. Nothing about safety rests on
+this: the sandbox runs whatever is not malformed, and stops what it must.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ...records import Hypothesis, Malformed
+from ..io.json_text import object_schema, objects_in
+from .source import read_source, unescape
+
+ANSWER_CHARACTERS = 200_000
+STARTS = 40  # places where a tuple may begin; the last ones, as drafts come first
+SPLITS = 4  # places where a description may end
+CLOSINGS = 12  # places where a source may end
+BRACES = (
+    2_000  # in what is read as one literal: CPython looks up each {} of an f-string from its start
+)
+SCANNED_CHARACTERS = 100_000  # of all sources that the scanner tries
+
+Read = Hypothesis | Malformed
+
+
+def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
+    """The hypothesis of an answer in the format `tuple`, `json` or `fenced_function`.
+
+    Malformed reasons beside those of `read_source`: no_tuple, not_two_strings, cut (the answer
+    ends within the source), no_object, no_code.
+    """
+    if not text.strip():
+        return Malformed("empty", "the answer is empty")
+    if len(text) > ANSWER_CHARACTERS:
+        return Malformed("too_long", f"answer of {len(text):,} characters, over 200,000")
+    readers = {"tuple": _read_tuple, "json": _read_json, "fenced_function": _read_fenced}
+    return readers[answer_format](text)
+
+
+# --- tuple ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A description and a source as literals gave them."""
+
+    description: str
+    source: str
+    leniency: tuple[str, ...]
+
+
+def _read_tuple(text: str) -> Read:
+    failures: list[Malformed] = []
+    for read in (_whole, _spans, _scanned):
+        found = read(text)
+        if isinstance(found, Hypothesis):
+            return found
+        failures += found
+    return min(
+        failures, key=lambda failure: _TELLING.get(failure.reason, 0), default=_no_tuple(text)
+    )
+
+
+# A proper tuple of three, or one with a bad source, tells more than the lack of a tuple.
+_TELLING = {"not_two_strings": -1, "cut": 1, "no_tuple": 2}
+
+
+def read_code(text: str) -> Hypothesis | Malformed:
+    """A function that a user or a tool call brings: its source, fenced or with prose or bare."""
+    read = read_source(text)
+    if isinstance(read, Malformed) and read.reason in ("syntax", "too_long"):
+        within = _read_fenced(text) if len(text) <= ANSWER_CHARACTERS else read
+        if isinstance(within, Hypothesis):
+            return within
+    return read
+
+
+def _no_tuple(text: str) -> Malformed:
+    holds = "a function outside of one" if re.search(r"\bdef\s+\w+\s*\(", text) else "no function"
+    return Malformed("no_tuple", f"no tuple of two strings in the answer; it holds {holds}")
+
+
+def _whole(text: str) -> Hypothesis | list[Malformed]:
+    failures: list[Malformed] = []
+    bare, fenced = _without_fences(text)
+    for candidate, leniency in ((text.strip(), ()), (bare.strip(), ("fence",) if fenced else ())):
+        value = _literal(candidate)
+        if isinstance(value, str) or value is None:
+            continue
+        pair = _pair(value, candidate, leniency)
+        if isinstance(pair, Malformed):
+            failures.append(pair)
+            continue
+        read = read_source(pair.source, pair.description, pair.leniency)
+        if isinstance(read, Hypothesis):
+            return read
+        failures.append(read)
+    return failures
+
+
+def _pair(value: object, written: str, leniency: tuple[str, ...]) -> _Pair | Malformed:
+    if not isinstance(value, (tuple, list)):
+        return Malformed("no_tuple", f"the answer is a literal of type {type(value).__name__}")
+    if len(value) != 2 or not all(isinstance(item, str) for item in value):
+        kinds = ", ".join(type(item).__name__ for item in value[:5])
+        return Malformed("not_two_strings", f"a tuple of {len(value)}: {kinds}")
+    if isinstance(value, list):
+        leniency = (*leniency, "brackets")
+    elif not written.startswith("("):
+        leniency = (*leniency, "no_parentheses")
+    return _Pair(value[0], value[1], leniency)
+
+
+def _literal(text: str) -> object:
+    """The value of a Python literal, None where `text` is none."""
+    if text.count("{") > BRACES:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value: object = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    return value
+
+
+# Groups are atomic and repeats possessive, so matching takes linear time from each start.
+_STRING = (
+    r"(?>[rRuU]?(?>\"\"\"(?>[^\"\\]|\\[\s\S]|\"(?!\"\"))*+\"\"\""
+    r"|'''(?>[^'\\]|\\[\s\S]|'(?!''))*+'''"
+    r"|\"(?>[^\"\\\n]|\\[\s\S])*+\"|'(?>[^'\\\n]|\\[\s\S])*+'))"
+)
+_STRINGS = rf"(?>{_STRING}(?>\s*+{_STRING})*+)"
+_SPAN = re.compile(rf"[(\[]\s*+{_STRINGS}\s*+,\s*+{_STRINGS}\s*+,?+\s*+[)\]]")
+_START = re.compile(r"[(\[]\s*+[rRuU]?[\"']")
+_BARE_START = re.compile(r"^[ \t]*+[rRuU]?[\"']", re.MULTILINE)
+_FUNCTION = re.compile(r"\bdef\b|\blambda\b")
+
+
+def _spans(text: str) -> Hypothesis | list[Malformed]:
+    """Each tuple of two literals within the answer; the last that is a hypothesis."""
+    bare, fenced = _without_fences(text)
+    found: list[Read] = []
+    end = 0
+    outside = len(bare.strip())
+    for start in [match.start() for match in _START.finditer(bare)][-STARTS:]:
+        match = _SPAN.match(bare, start) if start >= end else None
+        if match is None:
+            continue
+        end = match.end()
+        pair = _pair(_literal(match[0]), match[0], ("fence",) if fenced else ())
+        if isinstance(pair, _Pair):
+            prose = ("prose",) if len(match[0]) < outside else ()
+            found.append(read_source(pair.source, pair.description, (*pair.leniency, *prose)))
+    hypotheses = [read for read in found if isinstance(read, Hypothesis)]
+    if hypotheses:
+        return hypotheses[-1]
+    return [read for read in found if isinstance(read, Malformed)]
+
+
+def _scanned(text: str) -> Hypothesis | list[Malformed]:
+    """The tolerant scanner: strings with real line breaks, unescaped quotes, missing brackets."""
+    bare, fenced = _without_fences(text)
+    leniency = ("fence", "scanned") if fenced else ("scanned",)
+    starts = [match.end() - 1 for match in _START.finditer(bare)]
+    if not starts:
+        starts = [match.end() - 1 for match in _BARE_START.finditer(bare)]
+        leniency = (*leniency, "no_parentheses")
+    failures: list[Malformed] = []
+    found: Hypothesis | None = None
+    end = 0
+    left = SCANNED_CHARACTERS
+    for start in starts[-STARTS:]:
+        if start < end:
+            continue
+        for description, source_at in _first_strings(bare, start):
+            for source, source_end in _second_strings(bare, source_at):
+                if source is None:
+                    failures.append(Malformed("cut", "the source string does not end"))
+                elif _FUNCTION.search(source) and left > 0:
+                    left -= len(source)
+                    read = read_source(source, description, leniency)
+                    if isinstance(read, Hypothesis):
+                        found, end = read, source_end
+                        break
+                    failures.append(read)
+            if end > start:
+                break
+    return found or failures
+
+
+def _delimiter(text: str, at: int) -> str:
+    return text[at : at + 3] if text[at : at + 3] == text[at] * 3 else text[at]
+
+
+def _first_strings(text: str, start: int) -> Iterator[tuple[str, int]]:
+    """(description, index of the opening quote of the second string), the nearest first."""
+    delimiter = _delimiter(text, start)
+    body = start + len(delimiter)
+    closing = re.compile(rf"(?<!\\){delimiter}\s*+,\s*+[rRuU]?(?=[\"'])")
+    for count, match in enumerate(closing.finditer(text, body)):
+        if count == SPLITS:
+            return
+        yield unescape(text[body : match.start()]), match.end()
+
+
+def _second_strings(text: str, start: int) -> Iterator[tuple[str | None, int]]:
+    """(source, index after it), the shortest first; None where the string does not end."""
+    delimiter = _delimiter(text, start)
+    body = start + len(delimiter)
+    closing = re.compile(rf"(?<!\\){delimiter}(?=\s*+,?+\s*+(?:[)\]]|\Z))")
+    count = 0
+    for count, match in enumerate(closing.finditer(text, body), 1):
+        yield text[body : match.start()], match.end()
+        if count == CLOSINGS:
+            return
+    if count == 0 and _FUNCTION.search(text, body):
+        yield None, start
+
+
+# --- json -------------------------------------------------------------------------------
+
+ANSWER_SCHEMA = object_schema(
+    description="The hypothesis in one sentence.",
+    code="The complete Python source of one function of one argument.",
+)
+
+
+def _read_json(text: str) -> Read:
+    """The last object that holds a source; where there is no object, a tuple or a function."""
+    within = objects_in(text, ANSWER_SCHEMA["properties"])
+    failure: Malformed | None = None
+    for said in reversed(within.objects):
+        source, description = said.get("code"), said.get("description", "")
+        if not isinstance(source, str) or not isinstance(description, str):
+            failure = failure or Malformed("not_two_strings", "description and code must be texts")
+            continue
+        read = read_source(source, description, () if within.bare else ("prose",))
+        if isinstance(read, Hypothesis):
+            return read
+        failure = failure or read
+    if failure is not None:
+        return failure
+    if within.cut:
+        return Malformed("cut", "the answer ends within its JSON object")
+    for reader, form in ((_read_tuple, "tuple"), (_read_fenced, "function")):
+        if isinstance(other := reader(text), Hypothesis):
+            leniency = [*other.meta.get("leniency", ()), form]
+            return replace(other, meta={**other.meta, "leniency": leniency})
+    return Malformed("no_object", "no JSON object with description and code in the answer")
+
+
+# --- fences -----------------------------------------------------------------------------
+
+_FENCE = re.compile(r"^[ \t]*+(?:`{3,}|~{3,})[ \t]*+([^`]*)$")
+
+
+@dataclass(frozen=True)
+class _Block:
+    body: str
+    closed: bool
+
+
+def _blocks(text: str) -> tuple[list[_Block], str]:
+    """The fenced blocks of a text, and the prose around them."""
+    blocks: list[_Block] = []
+    prose: list[str] = []
+    body: list[str] | None = None
+    for line in text.split("\n"):
+        fence = _FENCE.match(line.rstrip("\r"))
+        if fence and body is None:
+            body = []
+        elif fence and body is not None:
+            blocks.append(_Block("\n".join(body), True))
+            body = None
+        elif body is None:
+            prose.append(line)
+        else:
+            body.append(line)
+    if body is not None:
+        blocks.append(_Block("\n".join(body), False))
+    return blocks, "\n".join(prose)
+
+
+def _without_fences(text: str) -> tuple[str, bool]:
+    """The text without the lines and ends that are Markdown fences, and whether there were any."""
+    if "```" not in text:
+        return text, False
+    return re.sub(r"```[ \t]*+[\w+-]*[ \t]*(?=\r?\n|\Z)|```(?:[Pp]ython3?|py)?", "", text), True
+
+
+def _read_fenced(text: str) -> Read:
+    blocks, prose = _blocks(text)
+    if not blocks:
+        return _read_bare(_without_fences(text)[0])
+    failure: Malformed | None = None
+    for block in blocks:
+        leniency = () if block.closed else ("unclosed_fence",)
+        read = read_source(block.body, prose, leniency)
+        if isinstance(read, Hypothesis):
+            return read
+        if not block.closed and read.reason in ("syntax", "empty"):
+            read = Malformed("cut", f"the answer ends within its code: {read.detail}")
+        failure = failure or read
+    return failure or Malformed("no_code", "no block of code in the answer")
+
+
+_TOP_LEVEL = re.compile(r"^(?:def|import|from)\b|^@|^\w+ = lambda\b", re.MULTILINE)
+
+
+def _read_bare(text: str) -> Read:
+    """A function without fence: from its first line as far as the lines parse."""
+    start = _TOP_LEVEL.search(text)
+    if start is None or not _FUNCTION.search(text):
+        return Malformed("no_code", "no block of code in the answer")
+    lines = text[start.start() :].split("\n")
+    ends = [i for i in range(1, len(lines)) if lines[i].strip() and lines[i][0] not in " \t"]
+    first: Malformed | None = None
+    for end in [len(lines), *reversed(ends[:CLOSINGS])]:
+        read = read_source("\n".join(lines[:end]), text[: start.start()], ("no_fence",))
+        if isinstance(read, Hypothesis):
+            return read
+        first = first or read
+    return first or Malformed("no_code", "no block of code in the answer")
+
+
+BREACHES = {  # the gravest first
+    "import": "imports {modules}",
+    "helper_function": "defines another function",
+    "helper_class": "defines a class",
+    "top_level_code": "has code outside of the function",
+    "prints": "prints",
+    "lambda": "is a lambda and no def",
+    "no_return": "returns nothing",
+}
+
+
+def held_strictly(read: Hypothesis | Malformed) -> Hypothesis | Malformed:
+    """`read` itself, malformed where it breaches the contract."""
+    if isinstance(read, Malformed) or not read.breaches:
+        return read
+    found = sorted(read.breaches, key=list(BREACHES).index)
+    modules = ", ".join(sorted(set(_modules(read.text)))) if "import" in found else ""
+    said = ", ".join(BREACHES[name].format(modules=modules) for name in found)
+    detail = f"{said}; one function alone is allowed under --strict-contract"
+    return Malformed(f"breach_{found[0]}", detail[:300])
+
+
+def _modules(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")

@@ -1,0 +1,307 @@
+"""Family `programs`: a hypothesis is a description and a Python function of one argument.
+
+The oracle is `execute`, the sandbox; inputs alone go there. What comes back is compared here, by
+the equality rule of sandbox/inside/canonical.py. Answer formats:
+
+- `tuple`, the default: one Python tuple of two strings, description and source (the contract of
+  GEAR's appendix E, in our words);
+- `json`: one object {"description", "code"}, for endpoints that hold an answer to a schema;
+- `fenced_function`: a ```python block that holds the function, prose around it being the
+  description (how earlier work asked for it, and how its recorded answers come).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...records import (
+    Agreement,
+    Batch,
+    FamilyWords,
+    Hypothesis,
+    InputSet,
+    Json,
+    Malformed,
+    Observation,
+    Oracles,
+    Predictions,
+    Unavailable,
+    View,
+)
+from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes, plain, stored_bytes
+from ...sandbox.inside.tolerance import Normal, normal_bytes, normaliser
+from ...tools.execute import Cut, execute_tool, trial, trial_text
+from ..custom.words import EQUALITY, OwnWords
+from ..io.compact_values import compact, one_line
+from .answers import ANSWER_SCHEMA, held_strictly, read_answer, read_code
+
+ANSWER_FORMATS = ("tuple", "json", "fenced_function")
+
+_RULES = """\
+The function
+- takes one argument, the input, and returns the output with `return`;
+- is the only top-level definition, and uses Python's builtins alone: nothing is imported;
+- prints nothing and comes without tests, examples or a second function;
+- is indented by four spaces, with a new line after every header such as `if` or `for`;
+- compiles and runs exactly as written;
+- states a rule that carries over to inputs that are not shown: no table of the shown pairs, no
+  branch for one of them."""
+
+_TUPLE = f"""\
+Answer with one Python tuple of two strings and nothing else: no prose around it, no Markdown.
+First string: the hypothesis in one sentence.
+Second string: the complete source of the function, line breaks written as \\n.
+{_RULES}
+The form of an answer, for another problem:
+("The list without its first element.", "def f(x):\\n    return x[1:]")"""
+
+_JSON = f"""\
+Answer with one JSON object and nothing else: no prose around it, no Markdown.
+"description": the hypothesis in one sentence.
+"code": the complete source of the function, line breaks written as \\n.
+{_RULES}
+The form of an answer, for another problem:
+{{"description": "The list without its first element.", "code": "def f(x):\\n    return x[1:]"}}"""
+
+_FENCED = f"""\
+Answer with one sentence that says the hypothesis, then one block of code that holds the function.
+{_RULES}
+The form of an answer, for another problem:
+The list without its first element.
+```python
+def fn(x):
+    return x[1:]
+```"""
+
+
+class ProgramWords:
+    """What a prompt says of programs. Values are shown as Python writes them, grids compactly."""
+
+    instructions = (
+        "A hypothesis is one rule that turns every input into its output: a Python function of"
+        " one argument, with a sentence that says what it does. It must give exactly the shown"
+        " output for each shown input, and it will be run on many inputs that are not shown, so"
+        " it should be defined on as many of them as makes sense."
+    )
+
+    def contract(self, answer_format: str) -> str:
+        return {"tuple": _TUPLE, "json": _JSON, "fenced_function": _FENCED}[answer_format]
+
+    def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        return ANSWER_SCHEMA if answer_format == "json" else None
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        return f"Pair {number}: ({_written(observation.input)}, {_written(observation.output)})"
+
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        return hypothesis.description or hypothesis.text
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
+        if found["consistent"]:
+            return f"The function is right on all {found['of']} pairs."
+        lines = [f"The function is right on {found['passed']} of {found['of']} pairs."]
+        if "verdict" in found:
+            lines.append(f"It could not be run: {found['verdict']}.")
+        else:
+            lines += [
+                f"Input {_written(case['input'])}: expected {_written(case['expected'])},"
+                f" got {_said(case['got'])}"
+                for case in found["failing"]
+            ]
+        return "\n".join(lines)
+
+    def compact(self) -> CompactProgramWords:
+        return CompactProgramWords()
+
+
+_COMPACT = {
+    "tuple": 'Rule as ("description", "def f(x): ..."):',
+    "json": 'Rule as {"description": "...", "code": "def f(x): ..."}:',
+    "fenced_function": "Rule as a sentence and a ```python block of def fn(x):",
+}
+
+
+class CompactProgramWords(ProgramWords):
+    """The same in few tokens: values as compact_values.py writes them."""
+
+    instructions = ""
+
+    def contract(self, answer_format: str) -> str:
+        return _COMPACT[answer_format]
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        return f"{compact(observation.input)} -> {compact(observation.output)}"
+
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        return one_line(hypothesis.description) or hypothesis.text
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict, shown=1)
+        said = f"{found['passed']} of {found['of']} right"
+        if "verdict" in found:
+            return f"{said}; {found['verdict']}"
+        return "; ".join([said, *map(_wrong, found["failing"])])
+
+    def compact(self) -> CompactProgramWords:
+        return self
+
+
+def _wrong(case: Mapping[str, Json]) -> str:
+    got = case["got"]
+    undefined = isinstance(got, str) and got.startswith("undefined: ")
+    return f"{_short(case['input'])} -> {got if undefined else _short(got)} is wrong"
+
+
+def _short(value: Json) -> str:
+    return str(value) if isinstance(value, Cut) else compact(value)
+
+
+def _written(value: Json) -> str:
+    """As Python writes it, and a list of lists of numbers (a grid) without blanks."""
+    if isinstance(value, Cut):
+        return str(value)
+    rows = value if isinstance(value, list) and value else [None]
+    if all(isinstance(row, list) and all(type(cell) is int for cell in row) for row in rows):
+        return repr(value).replace(" ", "")
+    return repr(value)
+
+
+def _said(got: Json) -> str:
+    return got if isinstance(got, str) and got.startswith("undefined: ") else _written(got)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """strict_contract: what breaches the answer contract is malformed, and not run."""
+
+    strict_contract: bool = False
+    words: FamilyWords = ProgramWords()  # noqa: RUF009 - it has no state
+
+    name = "programs"
+    answer_formats = ANSWER_FORMATS
+    oracle = "execute"
+    opens_hidden = True
+
+    def strictly(self) -> Programs:
+        return replace(self, strict_contract=True)
+
+    def told(self, public: Mapping[str, Json]) -> Programs:
+        """The same family in the words of a problem whose task brings its own (custom/words.py)."""
+        return replace(self, words=OwnWords.of(public, self.words))
+
+    def parse(
+        self, view: View, answer: str, answer_format: str
+    ) -> Sequence[Hypothesis | Malformed]:
+        return [self._held(read_answer(answer, answer_format))]
+
+    def read(self, text: str, view: View) -> Hypothesis | Malformed:
+        """A hypothesis that a user brings: the source of a function, fenced or bare."""
+        return self._held(read_code(text))
+
+    def _held(self, read: Hypothesis | Malformed) -> Hypothesis | Malformed:
+        return held_strictly(read) if self.strict_contract else read
+
+    async def agree(
+        self,
+        hypothesis: Hypothesis,
+        observations: Sequence[Observation],
+        view: View,
+        oracles: Oracles,
+    ) -> Agreement:
+        """None where the function is undefined, with the reason; all None where the run as a
+        whole failed (`verdict`). Raises Unavailable."""
+        inputs = InputSet("observations", tuple(pair.input for pair in observations))
+        batch = await _run(hypothesis, inputs, oracles, "values")
+        if batch.verdict != "ok" or batch.values is None:
+            nothing = {"undefined": batch.verdict}
+            return Agreement(
+                (None,) * len(inputs), (nothing,) * len(inputs), batch.verdict, _detail(batch)
+            )
+        rule = view.public.get(EQUALITY)
+        normal = None if rule is None else normaliser(rule)
+        marks = tuple(
+            _mark(came, pair.output, normal)
+            for came, pair in zip(batch.values, observations, strict=True)
+        )
+        return Agreement(marks, batch.values, "ok", _detail(batch))
+
+    async def predict(
+        self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
+    ) -> Sequence[Predictions]:
+        """Codes over `inputs`; the hypotheses run side by side. Raises Unavailable."""
+        rule = view.public.get(EQUALITY)
+        batches = await asyncio.gather(
+            *(_run(hypothesis, inputs, oracles, "codes", rule) for hypothesis in hypotheses)
+        )
+        return [_predictions(batch, len(inputs)) for batch in batches]
+
+    def consistent(self, agreement: Agreement) -> bool:
+        return all(mark is True for mark in agreement.marks)
+
+    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+        """`execute`, on the shown observations; nothing where the session has no sandbox."""
+        if oracles.execute is None:
+            return ()
+        return (execute_tool(lambda code: self.attempt(code, view, oracles)),)
+
+    async def attempt(self, code: str, view: View, oracles: Oracles) -> str:
+        """What the tool `execute` answers, as JSON text: a function of (code, view) alone."""
+        read = self.read(code, view)
+        if isinstance(read, Malformed):
+            said = {"consistent": False, "passed": 0, "of": len(view.shown), "failing": []}
+            return trial_text({**said, "error": f"{read.reason}: {read.detail}"})
+        agreement = await self.agree(read, view.shown, view, oracles)
+        found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
+        return trial_text(found)
+
+
+async def _run(
+    hypothesis: Hypothesis, inputs: InputSet, oracles: Oracles, keep: Any, equality: Json = None
+) -> Batch:
+    if oracles.execute is None:
+        raise Unavailable("this session has no sandbox to run programs in")
+    asked = (hypothesis.text, hypothesis.meta["entry"], inputs, keep)
+    return await oracles.execute(*asked, *([] if equality is None else [equality]))
+
+
+def _mark(came: Mapping[str, Json], expected: Json, normal: Normal | None) -> bool | None:
+    if "value" not in came:
+        return None
+    try:
+        value = _bytes(came["value"], normal)
+    except ValueError:  # tags that no honest run writes: its own prediction, and wrong
+        return False
+    try:
+        return value == (_bytes(plain(expected), normal) if normal else canonical_bytes(expected))
+    except Unrepresentable:
+        return False
+
+
+def _bytes(stored: Json, normal: Normal | None) -> bytes:
+    return stored_bytes(stored) if normal is None else normal_bytes(stored, normal)
+
+
+def _detail(batch: Batch) -> dict[str, Json]:
+    detail: dict[str, Json] = {"message": batch.detail} if batch.detail else {}
+    return {**detail, "limited": True} if batch.limited else detail
+
+
+def _predictions(batch: Batch, count: int) -> Predictions:
+    if batch.verdict == "ok":
+        return Predictions(batch.codes, batch.reasons, batch.reason_names, "ok", batch.limited)
+    return Predictions(
+        np.zeros(count, np.int64),
+        np.ones(count, np.uint8),
+        (batch.verdict,),
+        batch.verdict,
+        batch.limited,
+    )
+
+
+FAMILY = Programs()

@@ -1,0 +1,341 @@
+"""The published forms of grid problems, read whole or not at all.
+
+| form | what | id |
+|---|---|---|
+| JSONL, plain or gzip | an object a line: idx (or id), train, test | idx |
+| a JSON file of one task | an object with train and test | name of the file |
+| a folder of these | the repositories of ARC-AGI and MINI-ARC, their `data` or one part of it | the same |
+| one JSON object {id: {train, test}} | Kaggle's …challenges.json; the outputs of test in …solutions.json beside it, {id: [output, …]} | id |
+
+An error names the file, the line and the field. A train pair needs its output, and so does a test
+pair of MINI-ARC. ARC has challenges: a test pair without output cannot be a hidden pair, is left
+out and counted by a `DataWarning` that names the first, and its input stays in the problem's
+secret part (`grids.UNANSWERED`), for the sample space. A problem that
+stands in two files with the same train pairs and test inputs is read once, with the outputs of
+either; with other pairs it is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from ...records import DataError, Json, Observation, UsageError, canonical_json
+from ..io.files import expanded, identity, joint_identity, locate, parsed, read_lines, read_text
+from ..io.json_text import line_at, parse_json
+from ..io.messages import BadValue, shorten, warn
+from .grid_values import UNANSWERED, Grid, grid
+
+
+class Form(Protocol):
+    """Of `grids.GridTask`, what says where its files are, how cells may stand and whether a test
+    input may stand without output."""
+
+    @property
+    def files(self) -> tuple[str, ...]: ...
+    @property
+    def folders(self) -> tuple[tuple[str, ...], ...]: ...
+    @property
+    def from_editor(self) -> bool: ...
+    @property
+    def challenges(self) -> bool: ...
+
+
+Found = tuple[tuple[Observation, ...], tuple[Observation, ...], dict[str, Json]]
+
+
+@dataclass
+class _Task:
+    train: list[Observation]
+    test: list[tuple[Grid, Grid | None]]
+    secret: dict[str, Json]
+    where: str
+    path: Path = field(default_factory=Path)
+
+    @property
+    def asked(self) -> str:
+        """What two files must agree in for one task to be the same."""
+        pairs = [[pair.input, pair.output] for pair in self.train]
+        return canonical_json([pairs, [one for one, _ in self.test]])
+
+
+def read(path: str | Path, form: Form) -> dict[str, Found]:
+    """Problem id -> (shown, hidden, secret), in the order of the files."""
+    tasks: dict[str, _Task] = {}
+    doubled = 0
+    for place in sources(path, form):
+        for name, task in _tasks_of(place, form):
+            task.path = place
+            if name not in tasks:
+                tasks[name] = task
+            elif tasks[name].path == place:
+                raise DataError(f"{task.where}, idx: {name} stands there twice")
+            else:
+                _merge(tasks[name], task, name)
+                doubled += 1
+    if not tasks:
+        raise DataError(f"{path}: the file is empty")
+    if doubled:
+        warn(
+            f"{path}: {doubled} problems stand in two files with the same pairs, and are read once"
+        )
+    return _answered(tasks, path)
+
+
+def _merge(first: _Task, second: _Task, name: str) -> None:
+    both = list(zip(first.test, second.test, strict=False))
+    if first.asked != second.asked or any(
+        one is not None and other is not None and one != other for (_, one), (_, other) in both
+    ):
+        raise DataError(f"{second.where}: {name} stands in {first.path} too, with other pairs")
+    first.test = [(i, one if one is not None else other) for (i, one), (_, other) in both]
+
+
+def _answered(tasks: dict[str, _Task], path: str | Path) -> dict[str, Found]:
+    found: dict[str, Found] = {}
+    lacking = missing = 0
+    first = ""
+    for name, task in tasks.items():
+        hidden = tuple(Observation(i, output) for i, output in task.test if output is not None)
+        without = [i for i, output in task.test if output is None]
+        lacking += bool(without)
+        missing += len(without)
+        if without and not first:
+            first = f"{task.where}, test[{[output for _, output in task.test].index(None)}]"
+        secret = {**task.secret, UNANSWERED: without} if without else task.secret
+        found[name] = (tuple(task.train), hidden, secret)
+    if missing:
+        warn(
+            f"{path}: {missing} test inputs of {lacking} problems have no output, the first in"
+            f" {first}: they are in the sample space, and no hidden pairs"
+        )
+    return found
+
+
+# --- where the files are ------------------------------------------------------------
+
+
+def sources(path: str | Path, form: Form) -> list[Path]:
+    """The files of tasks at `path`, a file or a folder. Raises `UsageError` where there are none."""
+    place = expanded(path)
+    if not place.is_dir():
+        return [locate(path, form.files)]
+    for name in form.files:
+        if (place / name).is_file():
+            return [place / name]
+    challenges = [one for one in _json_files(place) if "challenges" in one.name]
+    if challenges:
+        return challenges
+    for group in form.folders:
+        parts = [one for name in group for one in _json_files(place / name)]
+        if parts:
+            return parts
+    own = _json_files(place)
+    if own:
+        return own
+    raise UsageError(
+        f"{place}: no data here; looked for {', '.join(form.files)}, JSON files of one task, and"
+        f" {', '.join(name for group in form.folders for name in group)}"
+    )
+
+
+def _json_files(folder: Path) -> list[Path]:
+    """By name, but training before evaluation before test, as Kaggle names them."""
+    if not folder.is_dir():
+        return []
+    order = ("training", "evaluation")
+    return sorted(
+        (
+            one
+            for one in folder.iterdir()
+            if _is_json(one) and not one.name.startswith(".") and one.is_file()
+        ),
+        key=lambda one: (
+            (next((i for i, k in enumerate(order) if k in one.name), 2), one.name)
+            if "challenges" in one.name
+            else (0, one.name)
+        ),
+    )
+
+
+def _is_json(path: Path) -> bool:
+    return path.name.removesuffix(".gz").endswith(".json")
+
+
+def _solutions(path: Path) -> Path | None:
+    beside = path.with_name(path.name.replace("challenges", "solutions"))
+    return beside if beside != path and beside.is_file() else None
+
+
+def identity_of(path: str | Path, form: Form) -> dict[str, Json]:
+    """`files.identity` of the one file that is read, else `files.joint_identity` of all."""
+    place = expanded(path)
+    files = sources(path, form)
+    files += [beside for one in files if (beside := _solutions(one))]
+    if len(files) == 1:
+        return identity(files[0])
+    top = place if place.is_dir() else place.parent
+    return joint_identity(place.name, top, files)
+
+
+# --- what is in a file --------------------------------------------------------------
+
+
+def _tasks_of(path: Path, form: Form) -> Iterator[tuple[str, _Task]]:
+    if not _is_json(path):
+        yield from _lines(path, form.challenges)
+        return
+    text = read_text(path)
+    if _is_lines(text):
+        yield from _lines(path, form.challenges)
+        return
+    value = parsed(text, path)
+    in_text = _Places(path, text)
+    if isinstance(value, dict) and "train" in value:
+        name = path.name.removesuffix(".gz").removesuffix(".json")
+        name = _name(value) if type(value.get("idx")) in (int, str) else name
+        yield name, _checked(lambda: _task(value, form.challenges, form.from_editor), in_text)
+        return
+    if not isinstance(value, dict) or not value:
+        raise DataError(f"{path}, line 1: neither a task with train and test nor an object of them")
+    outputs = _read_solutions(path, list(value))
+    for name, row in value.items():
+        open_ = form.challenges or outputs is not None
+        task = _checked(lambda: _task(row, open_), in_text, name)  # noqa: B023 -- called at once
+        if outputs is not None:
+            beside, given = outputs
+            _checked(lambda: _answer(task, given[name]), beside, name)  # noqa: B023
+        yield name, task
+
+
+def _is_lines(text: str) -> bool:
+    """JSONL under the name of JSON: a whole object on a line, and more after it."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not rest.strip() or not first.startswith("{"):
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _lines(path: Path, challenges: bool) -> Iterator[tuple[str, _Task]]:
+    for number, line in read_lines(path):
+        where = f"{path}, line {number}"
+        row = parse_json(line, where)
+        try:
+            name = _name(row)
+            task = _task(row, challenges)
+        except BadValue as error:
+            raise DataError(f"{where}{', ' * bool(error.keys)}{error.field}: {error}") from None
+        task.where = where
+        yield name, task
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Says where in a file that is one JSON value a field stands."""
+
+    path: Path
+    text: str
+
+    def of(self, keys: Sequence[str | int]) -> str:
+        return f"{self.path}, line {line_at(self.text, keys)}"
+
+
+def _checked(make: Callable[[], _Task], places: _Places, name: str | None = None) -> _Task:
+    """What `make` makes of the value (of the problem `name`), or a `DataError` with its place."""
+    outer = () if name is None else (name,)
+    said = "" if name is None else f", problem {name!r}"
+    try:
+        task = make()
+    except BadValue as error:
+        field = f", {error.field}" if error.keys else ""
+        where = places.of((*outer, *error.keys))
+        raise DataError(f"{where}{said}{field}: {error}") from None
+    task.where = f"{places.path}{said}"
+    return task
+
+
+def _read_solutions(path: Path, names: Sequence[str]) -> tuple[_Places, dict[str, Json]] | None:
+    beside = _solutions(path)
+    if beside is None:
+        return None
+    text = read_text(beside)
+    table = parsed(text, beside)
+    if not isinstance(table, dict):
+        raise DataError(f"{beside}, line 1: not an object of outputs by problem")
+    for name in names:
+        if name not in table:
+            raise DataError(f"{beside}: no outputs of problem {name!r}, which {path.name} holds")
+    for name in table:
+        if name not in set(names):
+            raise DataError(f"{beside}: outputs of problem {name!r}, which {path.name} lacks")
+    return _Places(beside, text), table
+
+
+def _answer(task: _Task, outputs: Json) -> _Task:
+    if not isinstance(outputs, list) or len(outputs) != len(task.test):
+        raise BadValue(
+            (), f"not {len(task.test)} outputs, one for a test input: {shorten(outputs)}"
+        )
+    for k, output in enumerate(outputs):
+        answer = _grid(output, (k,))
+        if task.test[k][1] not in (None, answer):
+            raise BadValue((k,), "another output than the challenges have")
+        task.test[k] = (task.test[k][0], answer)
+    return task
+
+
+# --- what is in a task ---------------------------------------------------------------
+
+
+def _name(row: Json) -> str:
+    if not isinstance(row, dict):
+        raise BadValue((), f"not an object with idx, train and test: {shorten(row)}")
+    key = "idx" if "idx" in row or "id" not in row else "id"
+    name = row.get(key)
+    if type(name) not in (int, str) or name == "":
+        raise BadValue((key,), f"not a number or a string: {shorten(name)}")
+    return str(name)
+
+
+def _task(row: Json, challenges: bool, from_editor: bool = False) -> _Task:
+    """challenges: whether a test input may stand without output. from_editor: as for `grids.grid`."""
+    if not isinstance(row, dict):
+        raise BadValue((), f"not an object with train and test: {shorten(row)}")
+    secret = row.get("secret", {})  # of problems that `tasks generate` wrote
+    if not isinstance(secret, dict):
+        raise BadValue(("secret",), f"not an object: {shorten(secret)}")
+    train = [Observation(i, o) for i, o in _pairs(row, "train", from_editor)]
+    return _Task(train, list(_pairs(row, "test", from_editor, challenges)), secret, "")
+
+
+def _pairs(
+    row: dict[str, Json], part: str, from_editor: bool, challenges: bool = False
+) -> Iterator[tuple[Grid, Grid | None]]:
+    pairs = row.get(part)
+    if not isinstance(pairs, list) or (part == "train" and not pairs):
+        raise BadValue((part,), f"not a list of pairs: {shorten(pairs)}")
+    for k, pair in enumerate(pairs):
+        if not isinstance(pair, dict):
+            raise BadValue((part, k), f"not a pair with input and output: {shorten(pair)}")
+        if "input" not in pair or ("output" not in pair and not challenges):
+            lacking = "output" if "input" in pair else "input"
+            raise BadValue((part, k, lacking), "missing")
+        given = _grid(pair["input"], (part, k, "input"), from_editor)
+        if "output" in pair:
+            yield given, _grid(pair["output"], (part, k, "output"), from_editor)
+        else:
+            yield given, None
+
+
+def _grid(value: Json, keys: tuple[str | int, ...], from_editor: bool = False) -> Grid:
+    try:
+        return grid(value, from_editor=from_editor)
+    except BadValue as error:
+        raise error.within(*keys) from None

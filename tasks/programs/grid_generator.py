@@ -1,0 +1,381 @@
+"""Grid problems of our own: one to three steps of grid_rules.py on pictures of programs/grid_generator.py.
+
+For `mini_arc` all grids are 5 by 5, with three shown and three hidden pairs; for `arc` the inputs
+have 3 to 15 rows and columns, with three or four shown pairs and one or two hidden ones. A rule
+is kept only where it can be told from the pairs: every output differs from its input, they vary
+and are not empty, leaving a step out changes at least two shown outputs, and no rule of one step
+of the catalogue that explains the shown pairs gives another output on a hidden one. No two rules
+of a seed behave alike, and problem k of a seed is the same however many are asked for.
+`Problem.secret` holds the rule as Python, in words, and its number of steps.
+
+Pictures that grid_generator.py draws as inputs: one function a kind, on a background of 0.
+
+Every picture is a function of the generator of random numbers, the size and the palette alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from ...records import Observation, Problem, UsageError
+from .grid_rules import CHANGING, SAME, Draw, Step
+from .grid_values import LARGEST, Grid, is_grid
+
+CANDIDATES = 24  # pictures drawn for a rule
+ATTEMPTS = 2_000  # rules tried for one problem
+RIVALS = 400  # draws of a step, to tell a rule from
+INPUTS = 500  # pictures that the sample space gets beside those of the problems
+
+Function = Callable[[Grid], Grid]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Of a task: low and high, how many rows and columns its inputs have; shown and hidden, the
+    fewest and most pairs."""
+
+    low: int
+    high: int
+    shown: tuple[int, int]
+    hidden: tuple[int, int]
+    any_size: bool
+
+
+SHAPES = {
+    "mini_arc": Shape(5, 5, (3, 3), (3, 3), any_size=False),
+    "arc": Shape(3, 15, (3, 4), (1, 2), any_size=True),
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Steps one after the other, and the function and the sentence that they make."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def source(self) -> str:
+        return self._source("")
+
+    @property
+    def bounded(self) -> str:
+        """The same, undefined where a grid of many cells would be squared: two such steps make
+        billions of cells of an input of 15 by 15."""
+        return self._source(f"if len(g) * len(g[0]) > {LARGEST**2}: raise ValueError")
+
+    def _source(self, before_squaring: str) -> str:
+        parts = [
+            part for one in self.steps
+            for part in (before_squaring if one.kind == "fractal" else "", one.code)
+        ]  # fmt: skip
+        lines = [line for part in parts for line in part.split("\n") if line]
+        return "\n".join(["def f(g):", *("    " + line for line in lines), "    return g", ""])
+
+    @property
+    def description(self) -> str:
+        said = ", then ".join(one.says for one in self.steps)
+        return said[0].upper() + said[1:] + "."
+
+    def without(self, index: int) -> Rule:
+        return Rule(self.steps[:index] + self.steps[index + 1 :])
+
+
+def generate(task: str, count: int, seed: int) -> list[Problem]:
+    """`count` problems of the task `mini_arc` or `arc`; raises UsageError below 1."""
+    if count < 1:
+        raise UsageError(f"{count} problems cannot be generated; at least 1")
+    seen: set[str] = {_behaviour(lambda g: g) or ""}
+    return [_problem(task, seed, index, seen) for index in range(count)]
+
+
+def inputs(task: str, seed: int, count: int = INPUTS) -> list[Grid]:
+    """Pictures of all kinds, as the problems of the task have them."""
+    rng = random.Random(f"{task} inputs {seed}")
+    kinds, shape = list(KINDS), SHAPES[task]
+    made: list[Grid] = []
+    for index in range(count):
+        palette = Draw(rng).colours(1 + int(rng.random() * 4))
+        made.append(picture(kinds[index % len(kinds)], rng, *_size(rng, shape), palette))
+    return made
+
+
+def _step(draw: Draw, any_size: bool) -> Step:
+    """One step of the catalogue; of those that keep the size, unless `any_size`."""
+    kinds = SAME
+    if any_size and draw.rng.random() < 0.4:
+        kinds = CHANGING
+    return kinds[draw.between(0, len(kinds) - 1)](draw)
+
+
+def _size(rng: random.Random, shape: Shape) -> tuple[int, int]:
+    """Small ones more often than large ones."""
+    span = shape.high - shape.low + 1
+    height = shape.low + int(rng.random() * rng.random() * span)
+    width = shape.low + int(rng.random() * rng.random() * span)
+    return height, width
+
+
+def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
+    rng = random.Random(f"{task} problem {seed} {index}")
+    shape = SHAPES[task]
+    for _ in range(ATTEMPTS):
+        at = rng.random()
+        steps = 1 if at < 0.45 else 2 if at < 0.85 else 3
+        rule = Rule(tuple(_step(Draw(rng), shape.any_size) for _ in range(steps)))
+        function = _compile(rule.bounded)
+        pairs = _pairs(rule, function, rng, shape)
+        if pairs is None:
+            continue
+        behaviour = _behaviour(function)
+        if behaviour is None or behaviour in seen:
+            continue
+        seen.add(behaviour)
+        name = f"gen{seed}-{index}"
+        return Problem(
+            id=name,
+            task=task,
+            family="programs",
+            shown=pairs[0],
+            hidden=pairs[1],
+            secret={"rule": rule.source, "description": rule.description, "steps": steps},
+            group=name,
+        )
+    raise RuntimeError(f"no rule found for problem {index} of seed {seed}")
+
+
+@lru_cache(maxsize=4_096)
+def _compile(source: str) -> Function:
+    """Sources of the catalogue alone come here, never a model's."""
+    names: dict[str, Function] = {}
+    exec(compile(source, "<rule>", "exec"), {}, names)
+    return names["f"]
+
+
+def _apply(function: Function, grid: Grid) -> Grid | None:
+    """None where the rule has no grid for it."""
+    try:
+        output = function([row[:] for row in grid])
+    except (IndexError, ValueError):
+        return None
+    return output if is_grid(output) and max(len(output), len(output[0])) <= LARGEST else None
+
+
+@cache
+def _probes() -> tuple[Grid, ...]:
+    return tuple(inputs("mini_arc", 0, 24) + inputs("arc", 0, 24))
+
+
+def _behaviour(function: Function) -> str | None:
+    """Outputs on fixed grids, as text; None where the rule is undefined on half of them."""
+    outputs = [_apply(function, grid) for grid in _probes()]
+    return None if 2 * outputs.count(None) > len(outputs) else repr(outputs)
+
+
+@cache
+def _rivals(any_size: bool) -> tuple[Function, ...]:
+    """Rules of one step, for all that the catalogue may draw, or nearly all."""
+    draw = Draw(random.Random("rivals"))
+    return tuple(
+        _compile(source)
+        for source in dict.fromkeys(Rule((_step(draw, any_size),)).source for _ in range(RIVALS))
+    )
+
+
+# --- pairs -------------------------------------------------------------------------
+
+
+def _pairs(
+    rule: Rule, function: Function, rng: random.Random, shape: Shape
+) -> tuple[tuple[Observation, ...], tuple[Observation, ...]] | None:
+    """Shown and hidden pairs that show every step of the rule, or None."""
+    shown = Draw(rng).between(*shape.shown)
+    wanted = shown + Draw(rng).between(*shape.hidden)
+    kind = Draw(rng).one(rule.steps[0].pictures)
+    colours = tuple(dict.fromkeys(c for one in rule.steps for c in one.colours))
+    one_size = _size(rng, shape) if rng.random() < 0.5 else None
+    pairs: list[tuple[Grid, Grid]] = []
+    for tried in range(CANDIDATES):
+        palette = [*colours, *Draw(rng).colours(1 + int(rng.random() * 3))]
+        given = picture(kind, rng, *(one_size or _size(rng, shape)), palette)
+        output = _apply(function, given)
+        shows = output is not None and output != given and any(map(any, output))
+        if output is not None and shows and all(given != other for other, _ in pairs):
+            pairs.append((given, output))
+        if len(pairs) == wanted or (tried == CANDIDATES // 3 and len(pairs) < 2):
+            break
+    if len(pairs) < wanted or not _can_be_told(rule, pairs, shown):
+        return None
+    if not _stands_out(pairs, shown, shape.any_size):
+        return None
+    made = [Observation(given, output) for given, output in pairs]
+    return tuple(made[:shown]), tuple(made[shown:])
+
+
+def _can_be_told(rule: Rule, pairs: Sequence[tuple[Grid, Grid]], shown: int) -> bool:
+    """The outputs vary, and every step shows in two of the shown pairs."""
+    outputs = {repr(output) for _, output in pairs}
+    if 2 * len(outputs) < len(pairs) or len({repr(o) for _, o in pairs[:shown]}) < 2:
+        return False
+    for index in range(len(rule.steps)) if len(rule.steps) > 1 else ():
+        lesser = _compile(rule.without(index).bounded)
+        if sum(_apply(lesser, given) != output for given, output in pairs[:shown]) < 2:
+            return False
+    return True
+
+
+def _stands_out(pairs: Sequence[tuple[Grid, Grid]], shown: int, any_size: bool) -> bool:
+    """No rule of one step explains the shown pairs and fails a hidden one."""
+    for rival in _rivals(any_size):
+        if all(_apply(rival, given) == output for given, output in pairs[:shown]) and any(
+            _apply(rival, given) != output for given, output in pairs[shown:]
+        ):
+            return False
+    return True
+
+
+Rows = list[list[int]]
+Cell = tuple[int, int]
+
+
+class Canvas:
+    """A grid that is drawn on. rng: decides all that is drawn."""
+
+    def __init__(self, rng: random.Random, height: int, width: int, palette: Sequence[int]) -> None:
+        self.rng = rng
+        self.height = height
+        self.width = width
+        self.palette = palette
+        self.grid: Rows = [[0] * width for _ in range(height)]
+
+    def below(self, limit: int) -> int:
+        return int(self.rng.random() * limit)
+
+    def between(self, low: int, high: int) -> int:
+        return low + self.below(max(high, low) - low + 1)
+
+    def colour(self) -> int:
+        return self.palette[self.below(len(self.palette))]
+
+    @property
+    def area(self) -> int:
+        return self.height * self.width
+
+    def around(self, cell: Cell, diagonal: bool = True) -> list[Cell]:
+        i, j = cell
+        steps = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
+        return [
+            (i + a, j + b)
+            for a, b in steps
+            if (diagonal or not (a and b)) and 0 <= i + a < self.height and 0 <= j + b < self.width
+        ]
+
+    def is_free(self, cells: Sequence[Cell]) -> bool:
+        """Nothing coloured there or beside."""
+        near = {one for cell in cells for one in (cell, *self.around(cell))}
+        return not any(self.grid[i][j] for i, j in near)
+
+    def paint(self, cells: Sequence[Cell], colour: int | None = None) -> bool:
+        if not self.is_free(cells):
+            return False
+        colour = self.colour() if colour is None else colour
+        for i, j in cells:
+            self.grid[i][j] = colour
+        return True
+
+    def blob(self, size: int) -> list[Cell]:
+        cells = [(self.below(self.height), self.below(self.width))]
+        for _ in range(4 * size):
+            if len(cells) == size:
+                break
+            near = self.around(cells[self.below(len(cells))], diagonal=False)
+            if near and (cell := near[self.below(len(near))]) not in cells:
+                cells.append(cell)
+        return cells
+
+    def box(self, low: int) -> list[Cell]:
+        """The cells of a rectangle of at least `low` by `low`, where the grid has room for it."""
+        high = self.between(min(low, self.height), min(self.height, low + 3))
+        wide = self.between(min(low, self.width), min(self.width, low + 3))
+        top, left = self.below(self.height - high + 1), self.below(self.width - wide + 1)
+        return [(i, j) for i in range(top, top + high) for j in range(left, left + wide)]
+
+
+def noise(canvas: Canvas) -> None:
+    density = 0.25 + 0.4 * canvas.rng.random()
+    for row in canvas.grid:
+        for j in range(canvas.width):
+            if canvas.rng.random() < density:
+                row[j] = canvas.colour()
+
+
+def full(canvas: Canvas) -> None:
+    for row in canvas.grid:
+        row[:] = [canvas.colour() for _ in row]
+
+
+def dots(canvas: Canvas) -> None:
+    for _ in range(canvas.between(2, 2 + canvas.area // 12)):
+        canvas.grid[canvas.below(canvas.height)][canvas.below(canvas.width)] = canvas.colour()
+
+
+def blobs(canvas: Canvas) -> None:
+    for _ in range(3 * canvas.between(2, 2 + canvas.area // 25)):
+        canvas.paint(canvas.blob(canvas.between(1, 3 + canvas.area // 25)))
+
+
+def one_object(canvas: Canvas) -> None:
+    cells = canvas.blob(canvas.between(3, 4 + canvas.area // 15))
+    for i, j in cells:
+        canvas.grid[i][j] = canvas.palette[0]
+    if canvas.rng.random() < 0.5:
+        i, j = cells[-1]
+        canvas.grid[i][j] = canvas.colour()
+
+
+def rectangles(canvas: Canvas) -> None:
+    for _ in range(canvas.between(1, 2 + canvas.area // 25)):
+        canvas.paint(canvas.box(canvas.between(2, 3)))
+
+
+def boxes(canvas: Canvas) -> None:
+    """Hollow ones, some of them with a gap."""
+    for _ in range(canvas.between(1, 2 + canvas.area // 20)):
+        cells = canvas.box(3)
+        if not canvas.is_free(cells):
+            continue
+        rows, columns = {i for i, _ in cells}, {j for _, j in cells}
+        rim = [(i, j) for i, j in cells
+               if i in (min(rows), max(rows)) or j in (min(columns), max(columns))]  # fmt: skip
+        if canvas.rng.random() < 0.2:
+            rim.pop(canvas.below(len(rim)))
+        colour = canvas.colour()
+        for i, j in rim:
+            canvas.grid[i][j] = colour
+
+
+def noisy(canvas: Canvas) -> None:
+    rectangles(canvas)
+    for _ in range(2 + canvas.area // 8):
+        canvas.paint([(canvas.below(canvas.height), canvas.below(canvas.width))])
+
+
+KINDS: dict[str, Callable[[Canvas], None]] = {
+    "noise": noise,
+    "full": full,
+    "dots": dots,
+    "blobs": blobs,
+    "object": one_object,
+    "rectangles": rectangles,
+    "boxes": boxes,
+    "noisy": noisy,
+}
+
+
+def picture(kind: str, rng: random.Random, height: int, width: int, palette: Sequence[int]) -> Rows:
+    """height, width: at least 1. palette: colours from 1 to 9, at least one."""
+    canvas = Canvas(rng, height, width, palette)
+    KINDS[kind](canvas)
+    return canvas.grid

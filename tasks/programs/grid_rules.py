@@ -1,0 +1,463 @@
+"""The catalogue that grid_generator.py composes: steps on a grid `g`, as Python and in words.
+
+A step is some lines of Python that take the list of rows `g` and leave another in `g`, with a
+phrase that says what they do. `same` steps keep the size of a 5 by 5 grid, so MINI-ARC problems
+are made of these alone; the others stand in programs/grid_rules.py. A step names the kinds of
+pictures on which it shows (programs/grid_generator.py) and the colours that pictures should hold for it.
+
+Not covered: rules that read a parameter out of the picture (a legend, a marker's direction),
+completion of periodic patterns, objects compared by shape, paths and mazes.
+
+The part of the catalogue (grid_rules.py) that changes the size of a grid: steps that crop, repeat,
+stretch, halve or count. Only rules for `arc` hold them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+SIDES = ("left", "right", "up", "down")
+WAYS = {"to the left": (0, -1), "to the right": (0, 1), "up": (-1, 0), "down": (1, 0),
+        "down and right": (1, 1), "up and left": (-1, -1)}  # fmt: skip
+TURNED = "g = [list(row) for row in zip(*g)]"  # columns become rows
+
+OBJECTS = """\
+objects, seen = [], set()
+for i in range(len(g)):
+    for j in range(len(g[0])):
+        if g[i][j] and (i, j) not in seen:
+            seen.add((i, j))
+            cells = [(i, j)]
+            for a, b in cells:
+                for c, d in ((a + 1, b), (a - 1, b), (a, b + 1), (a, b - 1)):
+                    inside = 0 <= c < len(g) and 0 <= d < len(g[0])
+                    if inside and g[c][d] and (c, d) not in seen:
+                        seen.add((c, d))
+                        cells.append((c, d))
+            objects.append(cells)
+"""
+NAMES = ["black", "blue", "red", "green", "yellow", "grey", "pink", "orange", "cyan", "brown"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """code: lines that turn the grid `g` into another; says: a phrase in the imperative."""
+
+    kind: str
+    code: str
+    says: str
+    pictures: tuple[str, ...]
+    same: bool = True
+    colours: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Where parameters come from."""
+
+    rng: random.Random
+
+    def one(self, choices: Sequence[str]) -> str:
+        return choices[int(self.rng.random() * len(choices))]
+
+    def between(self, low: int, high: int) -> int:
+        return low + int(self.rng.random() * (high - low + 1))
+
+    def colours(self, count: int) -> list[int]:
+        """So many different ones, none of them 0, the background."""
+        left = list(range(1, 10))
+        return [left.pop(int(self.rng.random() * len(left))) for _ in range(count)]
+
+
+def said(colour: int) -> str:
+    return f"{NAMES[colour]} ({colour})"
+
+
+def _cells(value: str) -> str:
+    return f"g = [[{value} for j, v in enumerate(row)]\n     for i, row in enumerate(g)]"
+
+
+ANY = ("noise", "blobs", "full", "rectangles")
+SPARSE = ("noise", "blobs", "dots")
+
+
+def turn(draw: Draw) -> Step:
+    name = draw.one(
+        ("clockwise", "anticlockwise", "half", "left-right", "top-bottom", "diagonal", "other")
+    )
+    code, says = {
+        "clockwise": ("g = [list(row) for row in zip(*g[::-1])]", "turn the grid clockwise"),
+        "anticlockwise": (f"{TURNED}[::-1]", "turn the grid anticlockwise"),
+        "half": ("g = [row[::-1] for row in g[::-1]]", "turn the grid by half a turn"),
+        "left-right": ("g = [row[::-1] for row in g]", "mirror the grid from left to right"),
+        "top-bottom": ("g = g[::-1]", "mirror the grid from top to bottom"),
+        "diagonal": (TURNED, "make the columns rows"),
+        "other": (
+            "g = [list(row)[::-1] for row in zip(*g)][::-1]",
+            "mirror the grid on its other diagonal",
+        ),
+    }[name]
+    return Step("turn", code, says, ANY)
+
+
+def roll(draw: Draw) -> Step:
+    count, side = draw.between(1, 2), draw.one(SIDES)
+    code = {
+        "left": f"g = [row[{count}:] + row[:{count}] for row in g]",
+        "right": f"g = [row[-{count}:] + row[:-{count}] for row in g]",
+        "up": f"g = g[{count}:] + g[:{count}]",
+        "down": f"g = g[-{count}:] + g[:-{count}]",
+    }[side]
+    far = "one cell" if count == 1 else "two cells"
+    return Step("roll", code, f"move all {far} {side}, round the edge", ANY)
+
+
+def push(draw: Draw) -> Step:
+    side = draw.one(SIDES)
+    code = {
+        "left": "g = [row[1:] + [0] for row in g]",
+        "right": "g = [[0] + row[:-1] for row in g]",
+        "up": "g = g[1:] + [[0] * len(g[0])]",
+        "down": "g = [[0] * len(g[0])] + g[:-1]",
+    }[side]
+    return Step("push", code, f"move all one cell {side}, dropping what leaves the grid", ANY)
+
+
+def gravity(draw: Draw) -> Step:
+    side = draw.one(SIDES)
+    full, empty = "[v for v in row if v]", "[0] * row.count(0)"
+    packed = f"{full} + {empty}" if side in ("left", "up") else f"{empty} + {full}"
+    code = f"g = [{packed} for row in g]"
+    if side in ("up", "down"):
+        code = f"{TURNED}\n{code}\n{TURNED}"
+    return Step("gravity", code, f"let every coloured cell fall {side}", SPARSE)
+
+
+def slide(draw: Draw) -> Step:
+    side = draw.one(SIDES)
+    edge, moved = {
+        "left": ("[row[0] for row in g]", "[row[1:] + [0] for row in g]"),
+        "right": ("[row[-1] for row in g]", "[[0] + row[:-1] for row in g]"),
+        "up": ("g[0]", "g[1:] + [[0] * len(g[0])]"),
+        "down": ("g[-1]", "[[0] * len(g[0])] + g[:-1]"),
+    }[side]
+    code = f"while any(map(any, g)) and not any({edge}):\n    g = {moved}"
+    return Step(
+        "slide", code, f"move the whole picture {side} until it meets the wall", ("object",)
+    )
+
+
+def recolour(draw: Draw) -> Step:
+    a, b = draw.colours(2)
+    kind = draw.one(("one", "one", "swap", "all", "back", "keep", "drop"))
+    value, says = {
+        "one": (f"{b} if v == {a} else v", f"make {said(a)} cells {said(b)}"),
+        "swap": (f"{b} if v == {a} else {a} if v == {b} else v", f"swap {said(a)} and {said(b)}"),
+        "all": (f"{b} if v else 0", f"make every coloured cell {said(b)}"),
+        "back": (f"v or {b}", f"make the background {said(b)}"),
+        "keep": (f"v if v == {a} else 0", f"keep only {said(a)} cells"),
+        "drop": (f"0 if v == {a} else v", f"delete {said(a)} cells"),
+    }[kind]
+    wanted = () if kind in ("all", "back") else (a, b) if kind == "swap" else (a,)
+    return Step(
+        "recolour", f"g = [[{value} for v in row] for row in g]", says, ANY[:2], True, wanted
+    )
+
+
+def pattern(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    k = draw.between(0, 1)
+    where, says = [
+        (f"(i + j) % 2 == {k}", f"on the {('black', 'white')[k]} fields of a chessboard"),
+        (f"i % 2 == {k}", f"in every second row, from the {('first', 'second')[k]}"),
+        (f"j % 2 == {k}", f"in every second column, from the {('first', 'second')[k]}"),
+        ("i > j", "below the main diagonal"),
+        ("i < j", "above the main diagonal"),
+        ("i == j", "on the main diagonal"),
+    ][draw.between(0, 5)]
+    value, what = [
+        (f"{a} if v and {where} else v", f"make the coloured cells {says} {said(a)}"),
+        (f"0 if {where} else v", f"clear the cells {says}"),
+        (f"v or ({a} if {where} else 0)", f"make the background {says} {said(a)}"),
+    ][draw.between(0, 2)]
+    return Step("pattern", _cells(value), what, ANY)
+
+
+def frame(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    edge = "i in (0, len(g) - 1) or j in (0, len(row) - 1)"
+    value, says = [
+        (f"{a} if {edge} else v", f"draw a frame of {said(a)} on the border"),
+        (f"0 if {edge} else v", "clear the border"),
+        (f"v if {edge} else 0", "clear all but the border"),
+    ][draw.between(0, 2)]
+    return Step("frame", _cells(value), says, ("noise", "full", "rectangles"))
+
+
+def fill(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    code = f"""\
+outside = [(i, j) for i in range(len(g)) for j in range(len(g[0]))
+           if not g[i][j] and (i in (0, len(g) - 1) or j in (0, len(g[0]) - 1))]
+seen = set(outside)
+for i, j in outside:
+    for a, b in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
+        inside = 0 <= a < len(g) and 0 <= b < len(g[0])
+        if inside and not g[a][b] and (a, b) not in seen:
+            seen.add((a, b))
+            outside.append((a, b))
+{_cells(f"v if v or (i, j) in seen else {a}")}"""
+    return Step("fill", code, f"fill enclosed background with {said(a)}", ("boxes",))
+
+
+def rays(draw: Draw) -> Step:
+    way = draw.one(tuple(WAYS))
+    down, across = WAYS[way]
+    (a,) = draw.colours(1)
+    only = draw.rng.random() < 0.5
+    code = f"""\
+out = [row[:] for row in g]
+for i, row in enumerate(g):
+    for j, v in enumerate(row):
+        if {f"v == {a}" if only else "v"}:
+            y, x = i + {down}, j + {across}
+            while 0 <= y < len(g) and 0 <= x < len(row) and not g[y][x]:
+                out[y][x] = v
+                y, x = y + {down}, x + {across}
+g = out"""
+    who = f"each {said(a)} cell" if only else "each coloured cell"
+    says = f"draw a line {way} from {who} up to what stands in its way"
+    return Step("rays", code, says, ("dots",), True, (a,) if only else ())
+
+
+def cross(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    rows = f"g = [[{a}] * len(row) if {a} in row else row for row in g]"
+    code, says = [
+        (rows, f"paint each row that holds {said(a)} with it"),
+        (f"{TURNED}\n{rows}\n{TURNED}", f"paint each column that holds {said(a)} with it"),
+        (
+            f"down = [any(row[j] == {a} for row in g) for j in range(len(g[0]))]\n"
+            + _cells(f"{a} if {a} in row or down[j] else v"),
+            f"paint the row and the column of each {said(a)} cell with it",
+        ),
+    ][draw.between(0, 2)]
+    return Step("cross", code, says, ("dots",), True, (a,))
+
+
+def connect(draw: Draw) -> Step:
+    code = """\
+out = []
+for row in g:
+    at = [j for j, v in enumerate(row) if v]
+    out.append([v or (row[at[0]] if at and at[0] < j < at[-1] else 0) for j, v in enumerate(row)])
+g = out"""
+    if draw.rng.random() < 0.5:
+        return Step("connect", code, "fill each row between its outermost coloured cells, in the"
+                    " colour of the leftmost", ("dots", "noise"))  # fmt: skip
+    return Step("connect", f"{TURNED}\n{code}\n{TURNED}", "fill each column between its outermost"
+                " coloured cells, in the colour of the topmost", ("dots", "noise"))  # fmt: skip
+
+
+def order(draw: Draw) -> Step:
+    code, says = [
+        ("g = sorted(g, key=lambda row: len(row) - row.count(0))",
+         "sort the rows by how many coloured cells they hold, fewest first"),
+        ("g = sorted(g, key=lambda row: row.count(0))",
+         "sort the rows by how many coloured cells they hold, most first"),
+        (f"{TURNED}\ng = sorted(g, key=lambda row: len(row) - row.count(0))\n{TURNED}",
+         "sort the columns by how many coloured cells they hold, fewest first"),
+        ("g = [sorted(row) for row in g]", "sort the cells of each row by colour"),
+        (f"{TURNED}\ng = [sorted(row) for row in g]\n{TURNED}",
+         "sort the cells of each column by colour"),
+    ][draw.between(0, 4)]  # fmt: skip
+    return Step("order", code, says, ("noise", "full"))
+
+
+def by_size(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    measure, which = [("max", "largest"), ("min", "smallest")][draw.between(0, 1)]
+    chosen = (
+        f"{OBJECTS}size = {measure}(map(len, objects), default=0)\n"
+        "chosen = {cell for cells in objects if len(cells) == size for cell in cells}\n"
+    )
+    value, says = [
+        ("v if (i, j) in chosen else 0", f"keep only the {which} objects"),
+        ("0 if (i, j) in chosen else v", f"delete the {which} objects"),
+        (f"{a} if (i, j) in chosen else v", f"make the {which} objects {said(a)}"),
+    ][draw.between(0, 2)]
+    return Step("by size", chosen + _cells(value), says, ("blobs",))
+
+
+def around(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    near = "((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1))"
+    count = (
+        "near = {(i, j): sum(0 <= a < len(g) and 0 <= b < len(g[0]) and g[a][b] > 0\n"
+        f"                    for a, b in {near})\n"
+        "        for i in range(len(g)) for j in range(len(g[0]))}\n"
+    )
+    value, says, pictures = [
+        (f"{a} if not v and near[i, j] else v",
+         f"outline what is coloured with {said(a)}", ("object", "dots")),
+        ("0 if near[i, j] == 4 else v", "hollow out what is coloured", ("rectangles",)),
+        (f"{a} if v and near[i, j] == 4 else v",
+         f"make the inside of what is coloured {said(a)}", ("rectangles",)),
+        ("v if near[i, j] else 0", "delete coloured cells that stand alone", ("noisy",)),
+        (f"{a} if v and not near[i, j] else v",
+         f"make coloured cells that stand alone {said(a)}", ("noisy",)),
+        (f"{a} if v and near[i, j] >= 2 else v",
+         f"make coloured cells with two or more coloured neighbours {said(a)}", ("blobs", "noise")),
+    ][draw.between(0, 5)]  # fmt: skip
+    return Step("around", count + _cells(value), says, pictures)
+
+
+def bars(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    side = draw.one(SIDES)
+    full, empty = f"[{a}] * (len(row) - row.count(0))", "[0] * row.count(0)"
+    bar = f"{full} + {empty}" if side in ("left", "up") else f"{empty} + {full}"
+    code = f"g = [{bar} for row in g]"
+    line = "row"
+    if side in ("up", "down"):
+        code, line = f"{TURNED}\n{code}\n{TURNED}", "column"
+    wall = {"left": "left", "right": "right", "up": "top", "down": "bottom"}[side]
+    says = f"for each {line} draw a bar of {said(a)} from the {wall}, as long as its coloured cells are many"
+    return Step("bars", code, says, ("noise", "dots"))
+
+
+def symmetry(draw: Draw) -> Step:
+    code, says = [
+        ("g = [[v or w for v, w in zip(row, row[::-1])] for row in g]", "from left to right"),
+        ("g = [[v or w for v, w in zip(row, other)] for row, other in zip(g, g[::-1])]",
+         "from top to bottom"),
+    ][draw.between(0, 1)]  # fmt: skip
+    return Step("symmetry", code, f"fill the background with the picture mirrored {says}", SPARSE)
+
+
+def majority(draw: Draw) -> Step:
+    code = "g = [[max(sorted(set(row) - {0}), key=row.count, default=0)] * len(row) for row in g]"
+    what = "paint each {} with its most frequent colour, the lowest where several are"
+    if draw.rng.random() < 0.5:
+        return Step("majority", code, what.format("row"), ("noise", "full"))
+    return Step("majority", f"{TURNED}\n{code}\n{TURNED}", what.format("column"), ("noise", "full"))
+
+
+SAME: tuple[Callable[[Draw], Step], ...] = (
+    turn, roll, push, gravity, slide, recolour, pattern, frame, fill, rays, cross, connect, order,
+    by_size, around, bars, symmetry, majority,
+)  # fmt: skip
+
+
+def crop(draw: Draw) -> Step:
+    box = (
+        "rows, columns = [i for i, _ in cells], [j for _, j in cells]\n"
+        "g = [row[min(columns):max(columns) + 1] for row in g[min(rows):max(rows) + 1]]"
+    )
+    (a,) = draw.colours(1)
+    at = "cells = [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if {}]\n"
+    code, says, pictures, wanted = [
+        (at.format("v") + box, "cut out the box around all that is coloured",
+         ("object", "blobs"), ()),
+        (at.format(f"v == {a}") + box, f"cut out the box around all that is {said(a)}",
+         ("blobs", "rectangles"), (a,)),
+        (f"{OBJECTS}cells = max(objects, key=len)\n" + box,
+         "cut out the box around the largest object", ("blobs", "rectangles"), ()),
+    ][draw.between(0, 2)]  # fmt: skip
+    return Step("crop", code, says, pictures, False, wanted)
+
+
+def repeat(draw: Draw) -> Step:
+    down, across = [(1, 2), (2, 1), (2, 2), (3, 3), (1, 3)][draw.between(0, 4)]
+    code, says = [
+        (f"g = [row * {across} for row in g] * {down}",
+         f"tile the grid, {down} by {across}"),
+        (f"g = [[v for v in row for _ in range({across})] for row in g for _ in range({down})]",
+         f"stretch each cell to {down} by {across}"),
+    ][draw.between(0, 1)]  # fmt: skip
+    return Step("repeat", code, says, ANY, False)
+
+
+def extend(draw: Draw) -> Step:
+    code, says = [
+        ("g = [row + row[::-1] for row in g]", "append the mirror image on the right"),
+        ("g = g + g[::-1]", "append the mirror image below"),
+        ("g = [row + row[::-1] for row in g]\ng = g + g[::-1]",
+         "append the mirror image on the right, then that of all below"),
+        ("g = [row[::-1] + row for row in g]", "put the mirror image on the left"),
+    ][draw.between(0, 3)]  # fmt: skip
+    return Step("extend", code, says, ANY, False)
+
+
+def halves(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    test, says = [
+        ("v and w", "both are coloured"),
+        ("v or w", "either is coloured"),
+        ("bool(v) != bool(w)", "exactly one is coloured"),
+        ("not v and not w", "none is coloured"),
+        ("v and not w", "only the first is coloured"),
+    ][draw.between(0, 4)]
+    lay = "half = len(g[0]) // 2\ng = [[{0} if {1} else 0 for v, w in zip(row[:half], row[-half:])] for row in g]"
+    code, sides = lay.format(a, test), "left and right"
+    if draw.rng.random() < 0.5:
+        code, sides = f"{TURNED}\n{code}\n{TURNED}", "upper and lower"
+    what = f"lay the {sides} halves on each other, and make a cell {said(a)} where {says}"
+    return Step("halves", code, what, ("noise",), False)
+
+
+def part(draw: Draw) -> Step:
+    code, says = [
+        ("g = g[:len(g) // 2]", "keep the upper half"),
+        ("g = g[-(len(g) // 2):]", "keep the lower half"),
+        ("g = [row[:len(row) // 2] for row in g]", "keep the left half"),
+        ("g = [row[-(len(row) // 2):] for row in g]", "keep the right half"),
+        ("g = [row for row in g if any(row)]", "delete empty rows"),
+        ("g = [list(row) for row in zip(*[row for row in zip(*g) if any(row)])]",
+         "delete empty columns"),
+        ("g = [row for i, row in enumerate(g) if i == 0 or row != g[i - 1]]",
+         "delete rows that repeat the one above"),
+        ("g = [row[1:-1] for row in g[1:-1]]", "cut off the border"),
+        ("g = [row[::2] for row in g[::2]]", "keep every second row and column, from the first"),
+    ][draw.between(0, 8)]  # fmt: skip
+    return Step("part", code, says, ("dots", "blobs", "noise"), False)
+
+
+def border(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    code = (
+        f"g = [[{a}] + row + [{a}] for row in g]\ng = [[{a}] * len(g[0])] + g + [[{a}] * len(g[0])]"
+    )
+    return Step("border", code, f"put a frame of {said(a)} around the grid", ANY, False)
+
+
+def fractal(draw: Draw) -> Step:
+    code = "g = [[v if u else 0 for u in outer for v in inner] for outer in g for inner in g]"
+    return Step("fractal", code, "replace each coloured cell by the whole grid, and each other cell"
+                " by as much background", ("noise",), False)  # fmt: skip
+
+
+def count(draw: Draw) -> Step:
+    (a,) = draw.colours(1)
+    tally = (
+        "counts = sorted(((sum(row.count(c) for row in g), -c) for c in range(1, 10)), reverse=True)\n"
+        "counts = [(n, -c) for n, c in counts if n]\n"
+    )
+    code, says, pictures = [
+        (f"{OBJECTS}g = [[{a}] * len(objects)]",
+         f"draw a row of {said(a)} as long as there are objects", ("blobs",)),
+        (f"{tally}g = [[c] * n + [0] * (counts[0][0] - n) for n, c in counts]",
+         "draw for each colour a row as long as it has cells, most first, the lower colour first"
+         " of two", ("dots", "blobs")),
+        (f"{tally}g = [[c for _, c in counts]]",
+         "list the colours by how many cells they have, most first, the lower first of two",
+         ("noise", "full")),
+    ][draw.between(0, 2)]  # fmt: skip
+    return Step("count", code, says, pictures, False)
+
+
+CHANGING: tuple[Callable[[Draw], Step], ...] = (
+    crop, repeat, extend, halves, part, border, fractal, count,
+)  # fmt: skip

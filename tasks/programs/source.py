@@ -1,0 +1,320 @@
+"""Whether a text is the source of a hypothesis: one function that takes one argument.
+
+The text is parsed and compiled, never executed. What a model writes comes indented, escaped twice
+or not at all, with helpers and imports: what can be read without guessing is read, each such
+tolerance noted by name (`meta["leniency"]`), each breach of the answer contract too (`breaches`).
+Nothing here raises, whatever the text; a source that the parser itself cannot bear is malformed.
+
+What a source costs to compile, told from its tree before the compiler sees it.
+
+A short text can ask much of CPython's compiler. A `finally` block is compiled again at every
+`return`, `break` and `continue` that leaves its `try`, so nested ones multiply: 904 characters took
+over 3 GB. The names that a pattern binds are put in order by code that grows with their square,
+between alternatives with their cube: 17,000 characters took 640 MB. And how deep a tree may be
+depends on how deep the caller's stack is, unless a bound well below decides first.
+
+The parser itself needs no bound beside the size of the source: within 20,000 characters no text of
+some millions tried (tests/tasks/test_program_bounds.py has the worst) took it 0.1 s or 20 MB.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ...records import Hypothesis, Json, Malformed
+
+SOURCE_CHARACTERS = 20_000
+DESCRIPTION_CHARACTERS = 1_000
+ENTRY_NAMES = frozenset({"f", "fn", "solve", "transform"})
+
+Function = ast.FunctionDef | ast.Lambda
+
+
+def read_source(
+    text: str, description: str = "", leniency: tuple[str, ...] = ()
+) -> Hypothesis | Malformed:
+    """The hypothesis whose source is `text`.
+
+    meta: {"entry": name of the function}, and {"leniency": [names]} where any was used.
+    breaches: import, helper_function, helper_class, top_level_code, prints, lambda, no_return.
+    Malformed reasons: empty, too_long, syntax, no_function, no_argument, many_arguments.
+    The entry is the last top-level function called f, fn, solve or transform, else the last one.
+    """
+    if not text.strip():
+        return Malformed("empty", "there is no source")
+    if len(text) > SOURCE_CHARACTERS:
+        return Malformed("too_long", f"source of {len(text):,} characters, over 20,000")
+    first: Malformed | None = None
+    for names, source in _readings(text):
+        read = _parse(source)
+        if isinstance(read, str):
+            first = first or Malformed("syntax", read)
+            continue
+        found = _check(read)
+        if isinstance(found, Malformed):
+            if first is None or found.reason != "no_function":
+                first = found
+            continue
+        used = [*leniency, *names]
+        meta: dict[str, Json] = {"entry": found.entry, **({"leniency": used} if used else {})}
+        return Hypothesis(source, _sentence(description), meta, found.breaches)
+    return first or Malformed("syntax")
+
+
+def _sentence(text: str) -> str:
+    joined = " ".join(text.split())
+    return (
+        joined
+        if len(joined) <= DESCRIPTION_CHARACTERS
+        else joined[: DESCRIPTION_CHARACTERS - 1] + "…"
+    )
+
+
+# --- readings: as it stands first, then what the usual slips would make of it -------------
+
+
+def _readings(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """(leniencies, source), each source once; escapes are undone only after the text as it is."""
+    seen: set[str] = set()
+    plain = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").rstrip()
+    for name, base in (
+        ((), plain),
+        (("unescaped",), unescape(plain)),
+        (("unescaped_outside_strings",), _unescape_outside_strings(plain)),
+    ):
+        for more, source in _shapes(base):
+            if source not in seen:
+                seen.add(source)
+                yield (*name, *more), source
+
+
+def _shapes(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    lines = text.strip("\n").rstrip()
+    yield (), lines
+    yield ("dedented",), textwrap.dedent(lines)
+    yield ("first_line_dedented",), lines.lstrip()
+    yield ("tabs",), textwrap.dedent(lines.expandtabs(4))
+
+
+ESCAPE = re.compile(
+    r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|[\\'\"abfnrtv\n])"
+)
+_ONE = {
+    "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r",
+    "t": "\t", "v": "\v", "\n": "",
+}  # fmt: skip
+
+
+def unescape(text: str) -> str:
+    """Python's escapes undone, whatever the other characters; unknown ones stay as they are."""
+    return ESCAPE.sub(_unescaped, text) if "\\" in text else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    body = match[1]
+    if body in _ONE:
+        return _ONE[body]
+    code = int(body[1:], 16) if body[0] in "xuU" else int(body, 8)
+    return chr(code) if code < 0x110000 else match[0]
+
+
+_OUTSIDE = re.compile(
+    r"(?P<break>\\n)|(?P<tab>\\t)|(?P<comment>\#(?:[^\n\\]|\\(?!n))*)"
+    r"|(?P<quote>\\?(?:'''|\"\"\"|'|\"))|(?P<other>[\s\S])"
+)
+
+
+def _unescape_outside_strings(text: str) -> str:
+    r"""`\n` and `\t` undone outside of string literals alone, escaped quotes as delimiters: reads
+    a source whose own `"\n"` was not escaped once more, as the contract would have it."""
+    if "\\" not in text:
+        return text
+    parts: list[str] = []
+    at = 0
+    while at < len(text):
+        match = _OUTSIDE.match(text, at)
+        if match is None:
+            break
+        at = match.end()
+        if match["break"]:
+            parts.append("\n")
+        elif match["tab"]:
+            parts.append("    ")
+        elif match["quote"]:
+            close = text.find(match["quote"], at)
+            if close < 0:
+                return text
+            quote = match["quote"].lstrip("\\")
+            parts.append(quote + text[at:close] + quote)
+            at = close + len(match["quote"])
+        else:
+            parts.append(match[0])
+    return "".join(parts)
+
+
+# --- what the source holds --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Found:
+    entry: str
+    breaches: tuple[str, ...]
+
+
+def _parse(source: str) -> ast.Module | str:
+    """The tree of a source that compiles, else what is wrong with it. Nothing is executed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes and `is 1` warn; not our business
+            tree = ast.parse(source)
+            if why := too_costly(tree):
+                return why
+            compile(tree, "<hypothesis>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        where = f"line {error.lineno}: " if error.lineno else ""
+        return f"{where}{error.msg}"[:300]
+    except (RecursionError, MemoryError):
+        return TOO_DEEP
+    except ValueError:  # null bytes, lone surrogates, integers of over 4,300 digits
+        return "characters or numbers that Python does not read"
+    return tree
+
+
+def _check(tree: ast.Module) -> _Found | Malformed:
+    functions: list[tuple[str, Function]] = []
+    breaches: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef):
+            functions.append((statement.name, statement))
+        elif name := _named_lambda(statement):
+            functions.append(name)
+        elif isinstance(statement, ast.ClassDef):
+            breaches.add("helper_class")
+        elif not _harmless(statement):
+            breaches.add("top_level_code")
+    if not functions:
+        coroutine = any(isinstance(s, ast.AsyncFunctionDef) for s in tree.body)
+        return Malformed(
+            "no_function",
+            "the function is a coroutine" if coroutine else "no function at top level",
+        )
+    preferred = [pair for pair in functions if pair[0] in ENTRY_NAMES]
+    entry, function = (preferred or functions)[-1]
+    if wrong := _wrong_arguments(entry, function.args):
+        return wrong
+    if len({name for name, _ in functions}) > 1:
+        breaches.add("helper_function")
+    if isinstance(function, ast.Lambda):
+        breaches.add("lambda")
+    elif not any(isinstance(node, (ast.Return, ast.Yield)) for node in ast.walk(function)):
+        breaches.add("no_return")
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            breaches.add("import")
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
+            breaches.add("prints")
+    return _Found(entry, tuple(sorted(breaches)))
+
+
+def _named_lambda(statement: ast.stmt) -> tuple[str, Function] | None:
+    if isinstance(statement, ast.AnnAssign):
+        targets: list[ast.expr] = [statement.target]
+    elif isinstance(statement, ast.Assign):
+        targets = statement.targets
+    else:
+        return None
+    target = targets[0]
+    if isinstance(statement.value, ast.Lambda) and isinstance(target, ast.Name):
+        return target.id, statement.value
+    return None
+
+
+def _harmless(statement: ast.stmt) -> bool:
+    """A docstring, or an import (which is a breach of its own)."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass)):
+        return True
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _wrong_arguments(name: str, arguments: ast.arguments) -> Malformed | None:
+    positional = arguments.posonlyargs + arguments.args
+    needed = len(positional) - len(arguments.defaults)
+    if not positional and arguments.vararg is None:
+        return Malformed("no_argument", f"{name} takes no argument")
+    if needed > 1:
+        return Malformed("many_arguments", f"{name} needs {needed} arguments, and gets one")
+    if any(default is None for default in arguments.kw_defaults):
+        return Malformed("many_arguments", f"{name} needs a keyword argument, and gets none")
+    return None
+
+
+COMPILED_NODES = 100_000  # of the tree, as often as each is compiled; about 100 bytes each
+DEPTH = 200  # of the tree; CPython's own limit is near 1,000 less the depth of the caller
+TOO_DEEP = "nested too deeply"
+
+_LEAVES = (ast.Return, ast.Break, ast.Continue)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def too_costly(tree: ast.AST) -> str | None:
+    """Why `tree` is not to be compiled; None where it may be."""
+    nodes = _with_parents_first(tree)
+    if nodes is None:
+        return TOO_DEEP
+    compiled: dict[int, tuple[int, int]] = {}  # of each node: nodes, and exits from it
+    for node in reversed(nodes):
+        compiled[id(node)] = _compiled(node, compiled)
+    count = compiled[id(tree)][0]
+    if count > COMPILED_NODES:
+        return f"it would compile to over {COMPILED_NODES:,} parts, by its try or match statements"
+    return None
+
+
+def _with_parents_first(tree: ast.AST) -> list[ast.AST] | None:
+    found: list[ast.AST] = []
+    stack = [(tree, 1)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > DEPTH:
+            return None
+        found.append(node)
+        stack.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
+    return found
+
+
+def _compiled(node: ast.AST, below: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    if isinstance(node, (ast.Try, ast.TryStar)) and node.finalbody:
+        inside, out = _sum([*node.body, *node.handlers, *node.orelse], below)
+        again, leaving = _sum(node.finalbody, below)
+        copies = out + 2  # at the end, at an exception, and at each exit
+        return 1 + inside + copies * again, out + copies * leaving
+    count, exits = _sum(ast.iter_child_nodes(node), below)
+    if isinstance(node, ast.match_case):
+        count += _ordering(node.pattern)
+    if isinstance(node, _SCOPES):
+        exits = 0
+    return count + 1, exits + isinstance(node, _LEAVES)
+
+
+def _sum(nodes: Iterable[ast.AST], below: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    pairs = [below[id(node)] for node in nodes]
+    return sum(count for count, _ in pairs), sum(exits for _, exits in pairs)
+
+
+def _ordering(pattern: ast.pattern) -> int:
+    """At most so many instructions bring the names that a pattern binds into their order."""
+    size = 0
+    bound: list[str] = []
+    choice = False
+    for part in ast.walk(pattern):
+        size += 1
+        choice = choice or isinstance(part, ast.MatchOr)
+        name = part.rest if isinstance(part, ast.MatchMapping) else getattr(part, "name", None)
+        if isinstance(name, str):
+            bound.append(name)
+    return len(bound) * (size + (len(set(bound)) ** 2 if choice else 0))

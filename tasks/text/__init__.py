@@ -1,0 +1,1 @@
+"""Sentences about labelled text (HypoBench): the family, and the task labels."""

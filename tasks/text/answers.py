@@ -1,0 +1,263 @@
+"""Reading what a model says about labelled text: hypotheses from a list or JSON, a judge's label,
+yes or no, the number of a chosen pattern.
+
+Nothing here raises, whatever the text, and the work is bounded by a small multiple of its length.
+Traps that published readers fell into (notes, part i): years and decimals that look like the next
+item of a list, bold and bracketed numbers, a preamble, reasoning blocks, an order that hangs on
+hashes; markdown, braces, quotes and a sentence after a label, another case, two labels in one answer.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final, NamedTuple, TypeAlias
+
+from .label_names import normal_form
+from .list_items import items_in
+
+ANSWER_CHARACTERS = 200_000  # of a judge's answer; only its end is read where it is longer
+_LINE = 2_000  # characters of a line or sentence in which labels are looked for
+_EDGES = " \t\r\n\"'`*_.,;:!?()[]{}<>|#-–—“”‘’«»\\$"
+_FRAME = " \t\r\n\"'`*_()[]{}#"  # a line of these alone holds nothing
+_NAMED = r"(?:answer|label|prediction|judge?ment|verdict)"
+_THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
+_MARKERS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (  # what stands before a label, the surest first
+        rf"final[\s_-]{{1,3}}{_NAMED}[\"'*_`\s]{{0,4}}(?:\([^)\n]{{0,60}}\))?[\"'*_`\s]{{0,4}}(?:[:=]|\bis\b)",
+        rf"(?:^|\n)[^\w\n]{{0,12}}{_NAMED}[\"'*_` ]{{0,4}}[:=]|[\"']{_NAMED}[\"']\s{{0,4}}:",
+        rf"\bfinal[\s_-]{{1,3}}{_NAMED}\b|\b(?:the|my)\s{_NAMED}\sis\b",
+    )
+)
+_SILENT = re.compile(
+    r"\b(?:(?:does|do|did|is)(?: not|n.t) appl\w+|not appl(?:y|ies|icable)|inapplicable|n/a)(?!\w)"
+)
+_NEGATED = re.compile(
+    r"(?:\b(?:not|neither|nor|never|hardly|cannot|(?:is|are|was|were|do|does|ca)n.t|rather than"
+    r"|instead of|opposed to|unlike|without|un|non|anti)"
+    r"(?:\W{1,3}(?:an?|the|at all|really|very|be|being|clearly|likely|necessarily|so))?\W{1,3}"
+    r"|\bno )\Z"
+)
+_SENTENCE_END = re.compile(
+    r"[.!?;](?=\s|$|[\"'*_`)\]}])"
+    r"|\b(?:because|since|whereas|while|although|though|given that|as (?:the|it|this))\b"
+)
+_CLAUSE_END = re.compile(r"[.!?;,:–—]| - |\b(?:because|since|as)\b")
+_QUOTED = re.compile(r"\s*([\"“'‘`*_]{1,3})([^\"”'’`*_\n]{1,200})[\"”'’`*_]")
+_POINTED = re.compile(r"(?:\A|\b(?:label|option|class|category|choice|group|answer|is)\b)\W*\Z")
+
+
+class _Unlabelled(Enum):
+    NOT_APPLICABLE = "does_not_apply"
+
+
+NOT_APPLICABLE: Final = _Unlabelled.NOT_APPLICABLE
+Judgement: TypeAlias = str | _Unlabelled | None
+
+
+def without_thoughts(text: str) -> str:
+    """The text without its reasoning blocks; of a block that does not end, nothing after its
+    beginning; of one that only ends, nothing before."""
+    kept: list[str] = []
+    at, depth = 0, 0
+    for found in _THOUGHT.finditer(text):
+        if not found.group(1):
+            if depth == 0:
+                kept.append(text[at : found.start()])
+            depth += 1
+        else:
+            if depth == 0:
+                kept = []
+            depth = max(depth - 1, 0)
+            at = found.end()
+    return "".join(kept) if depth else "".join(kept) + text[at:]
+
+
+def hypotheses_in(text: str, count: int) -> list[str]:
+    """At most `count` hypotheses of an answer, in its order, each once: of JSON (a list of texts,
+    an object with "hypotheses", objects with "hypothesis"), else of a numbered list, else of one
+    with bullets; where one is asked for, also a bare sentence. Empty where there is none."""
+    found = items_in(without_thoughts(text), count)
+    return list(dict.fromkeys(item.sentence for item in found))[: max(count, 0)]
+
+
+def sourced_in(text: str, count: int) -> list[tuple[str, int | None, str]]:
+    """Like `hypotheses_in`, each with the number of the paper that it names and its quote; None
+    and "" where it names none."""
+    found: dict[str, tuple[str, int | None, str]] = {}
+    for item in items_in(without_thoughts(text), count, sourced=True):
+        found.setdefault(item.sentence, (item.sentence, item.source, item.quote))
+    return list(found.values())[: max(count, 0)]
+
+
+def judgement_in(text: str, labels: Sequence[str]) -> Judgement:
+    """The label that a judge's answer gives, as it stands in `labels`; NOT_APPLICABLE where the
+    answer says that the hypothesis does not apply; None where it gives none, or two.
+
+    Read is what follows the last "final answer:"; without one, what follows the last "answer:" or
+    "label:"; without one, the last line that holds something, and where that says nothing of a
+    label, the first line, and then the whole answer.
+    """
+    return _read(text, _Names(labels, _SENTENCE_END))
+
+
+def yes_no_in(text: str) -> bool | None:
+    """Whether the answer says yes; None where it says neither, or both."""
+    said = _read(text, _Names(("yes", "no"), _CLAUSE_END, silent=False))
+    return None if said is None else said == "yes"
+
+
+def _read(text: str, names: _Names) -> Judgement:
+    said = without_thoughts(text)[-ANSWER_CHARACTERS:]
+    for marker in _MARKERS:
+        places = list(marker.finditer(said))
+        if places:
+            found = names.judged(_after(said, places[-1].end()))
+            if found is not None or marker is not _MARKERS[-1]:
+                return found
+    lines = [line for line in said.splitlines() if line.strip(_FRAME)] or [""]
+    last = names.judged(lines[-1])
+    if last is not None or len(lines) == 1 or names.says(lines[-1]):
+        return last
+    first = names.exact(lines[0])
+    return first if first is not None else names.only(said[-_LINE:])
+
+
+def pattern_in(text: str, count: int) -> int | None:
+    """The number, from 1 to `count`, of the pattern that an answer chooses; None where it names
+    none of them."""
+    said = without_thoughts(text)[-ANSWER_CHARACTERS:]
+    for asked in (_CHOSEN, _PATTERN, _BARE):
+        numbers = [int(found.group(1)) for found in asked.finditer(said)]
+        if numbers:
+            return numbers[-1] if 1 <= numbers[-1] <= count else None
+    return None
+
+
+_CHOSEN = re.compile(
+    r"cho(?:sen|ose|ice)[\s_]*(?:of\s+)?(?:pattern|hypothesis)?[\"'*_` ]{0,4}(?::|=|\bis\b)?[\"'*_`\[({ ]{0,6}"
+    r"(?:(?:pattern|hypothesis)\s*)?(?:number|no\.?|#)?[\"'*_`\[(< ]{0,4}(\d{1,6})\b",
+    re.IGNORECASE,
+)
+_PATTERN = re.compile(
+    r"\b(?:pattern|hypothesis)\s*(?:number|no\.?|#)?[\[(< ]{0,3}(\d{1,6})\b", re.I
+)
+_BARE = re.compile(r"\A[\s\"'*_`\[({<]{0,8}(\d{1,6})[\s\"'*_`\])}>.]{0,8}\Z")
+
+
+def _after(text: str, at: int) -> str:
+    """The rest of the line, or the next one where the rest holds nothing."""
+    rest = text[at : at + 10 * _LINE].splitlines()
+    return next((line for line in rest if line.strip(_FRAME)), "")
+
+
+class _Mention(NamedTuple):
+    start: int
+    end: int
+    label: str
+
+
+class _Names:
+    """Labels as they are found in an answer: in any case, as whole words, the longer one first.
+    ends: what ends the part of a line that may name a label. silent: whether an answer may say
+    that a hypothesis does not apply."""
+
+    def __init__(self, labels: Sequence[str], ends: re.Pattern[str], silent: bool = True) -> None:
+        self._labels = {normal_form(label): label for label in reversed(labels)}
+        loose = [_loose(form) for form in self._labels]
+        self._loosely = {
+            form: label
+            for form, label in zip(loose, self._labels.values(), strict=True)
+            if loose.count(form) == 1
+        }
+        self._ends = ends
+        self._silent = silent
+        forms = sorted((form for form in self._labels if form), key=lambda f: (-len(f), f))
+        self._order = [self._labels[form] for form in forms]
+        self._words = re.compile("|".join(map(_as_words, forms))) if forms else None
+
+    def exact(self, said: str) -> str | None:
+        """The label that the whole text is."""
+        if len(said) > _LINE:
+            return None
+        form = normal_form(said)
+        return self._labels.get(form) or self._loosely.get(_loose(form))
+
+    def judged(self, line: str) -> Judgement:
+        """Of one line: the label that it is, or begins with in quotes, or that its first sentence
+        names alone, where that is no question."""
+        whole = self.exact(line)
+        if whole is None and (quoted := _QUOTED.match(line[:_LINE])):
+            whole = self.exact(quoted.group(2))
+        if whole is not None:
+            return whole
+        line = _folded(line)
+        named = self._mentioned(line)
+        silent = _SILENT.search(line) if self._silent else None
+        starts = [one.start for one in named] + ([silent.start()] if silent else [])
+        if not starts:
+            return None
+        end = self._end(line, min(starts), named)
+        if line[end : end + 1] == "?":  # who asks does not say
+            return None
+        answers: set[Judgement] = {one.label for one in named if one.start < end}
+        if silent and silent.start() < end:
+            answers.add(NOT_APPLICABLE)
+        return answers.pop() if len(answers) == 1 else None
+
+    def says(self, line: str) -> bool:
+        """Whether a line says anything of a label."""
+        return bool(self._mentioned(_folded(line)))
+
+    def only(self, text: str) -> str | None:
+        """The one label that the text names."""
+        named = {one.label for one in self._mentioned(_folded(text))}
+        return named.pop() if len(named) == 1 else None
+
+    def _mentioned(self, text: str) -> list[_Mention]:
+        """Without those said not to be it, and without those of one character that may be a word
+        or a number of the prose."""
+        found = []
+        for place in self._words.finditer(text) if self._words else ():
+            before = text[max(0, place.start() - 40) : place.start()]
+            if _NEGATED.search(before):
+                continue
+            if place.end() - place.start() == 1:
+                follows = text[place.end() : place.end() + 2].strip(_EDGES)
+                if follows or not _POINTED.search(before):
+                    continue
+            found.append(
+                _Mention(place.start(), place.end(), self._order[(place.lastindex or 1) - 1])
+            )
+        return found
+
+    def _end(self, line: str, start: int, named: Sequence[_Mention]) -> int:
+        """Where the sentence ends that begins at `start`; not within a label."""
+        for end in self._ends.finditer(line, start):
+            if not any(one.start <= end.start() < one.end for one in named):
+                return end.start()
+        return len(line)
+
+
+def _folded(line: str) -> str:
+    """As labels are compared: one case, single blanks; cut where it is very long."""
+    return " ".join(unicodedata.normalize("NFKC", line[:_LINE]).casefold().split())
+
+
+def _parts(form: str) -> list[str]:
+    """The parts of a label that blanks, hyphens or underscores may join."""
+    return re.split(r"(?<=\w)[\s_-]+(?=\w)", form)
+
+
+def _loose(form: str) -> str:
+    return " ".join(_parts(form))
+
+
+def _as_words(form: str) -> str:
+    """A group that finds a label as whole words; a number not as a part of another one."""
+    before = r"(?<![\w.,+-])" if form[0].isdigit() else r"(?<!\w)"
+    after = r"(?!\w|[.,]\d)" if form[-1].isdigit() else r"(?!\w)"
+    return f"{before}({'[ _-]+'.join(map(re.escape, _parts(form)))}){after}"

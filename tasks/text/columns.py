@@ -1,0 +1,179 @@
+"""The columns of a data set: which are inputs, what kind each is, and how a record is shaped.
+
+Inputs are the columns that the published templates name, else all but the label. A column that
+gives the label away, as it holds the row's own label and no other in every training row, is left
+out and reported, as are row numbers and cells that are no plain values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...records import DataError, Json
+from ..io.messages import nearest, shorten, warn
+from .config_files import label_text
+from .label_names import LabelNames
+
+_FEW = 20  # values of a column that is a choice
+_SHORT = 60  # characters of such a value
+_PLACEHOLDER = re.compile(r"\$(?:\{([^{}]+)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_NUMBERING = re.compile(r"(?:unnamed: ?\d+|(?:row_?|example_?)?(?:id|idx|index|uuid|guid)|)")
+_PAIR = ({"1", "a", "first", "one", "left"}, {"2", "b", "second", "two", "right"})
+
+
+@dataclass(frozen=True)
+class Columns:
+    """about: column -> {"kind", "about", "values" of a choice}, in the order of the inputs."""
+
+    about: Mapping[str, Mapping[str, Json]]
+    shape: str
+    labels: tuple[str, ...]  # of a pair: that of the first text, that of the second
+
+
+def described(
+    where: str,
+    cells: Mapping[str, Sequence[Json]],
+    label_name: str,
+    labels: LabelNames,
+    templates: Mapping[str, Json],
+    features: Mapping[str, Mapping[str, Json]],
+    wanted: Sequence[str] = (),
+) -> Columns:
+    """Of the training rows. cells: all columns, the label's too. wanted: the inputs, where a user
+    names them. Raises `DataError` where no input is left."""
+    given = [name for name in cells if name != label_name]
+    for name in wanted:
+        if name not in given:
+            raise DataError(f"{where}: no column {name!r} beside the label{nearest(name, given)}")
+    named = names_in(templates)
+    chosen = list(wanted) or [name for name in given if name in named] or given
+    chosen_by_name = bool(wanted) or chosen is not given
+    kept = []
+    for name in chosen:
+        why = _useless(cells[name])
+        if why is None and not chosen_by_name and _numbers_rows(name, cells[name]):
+            why = "numbers the rows"
+        leaks = why is None and _gives_away(cells[name], cells[label_name], labels)
+        if leaks and not chosen_by_name:
+            why = "holds the label of its row, and no other, in every row"
+        elif leaks:
+            warn(f"{where}: the column {name!r} holds the label of its row in every row")
+        if why is None:
+            kept.append(name)
+        else:
+            warn(f"{where}: the column {name!r} {why}, and is left out")
+    for name in given:
+        if name not in chosen and _gives_away(cells[name], cells[label_name], labels):
+            warn(f"{where}: the column {name!r} gives the label away, and is no input")
+    if not kept:
+        raise DataError(f"{where}: no column is left to predict {label_name!r} from")
+    about = {name: _about(cells[name], features.get(name) or {}) for name in kept}
+    texts = [name for name, told in about.items() if told["kind"] == "text"]
+    order = _pair(texts, labels.names)
+    if order is None:
+        shape = "text" if len(about) == len(texts) == 1 else "fields"
+        return Columns(about, shape, labels.names)
+    pair, ordered = order
+    rest = {name: told for name, told in about.items() if name not in pair}
+    return Columns({name: about[name] for name in pair} | rest, "pair", ordered)
+
+
+def names_in(templates: Json) -> set[str]:
+    """What stands as `${name}` or `$name` anywhere in the templates."""
+    if isinstance(templates, str):
+        return {one or other for one, other in _PLACEHOLDER.findall(templates)}
+    inner = templates.values() if isinstance(templates, dict) else templates
+    return set().union(*map(names_in, inner)) if isinstance(templates, dict | list) else set()
+
+
+def _useless(cells: Sequence[Json]) -> str | None:
+    if all(cell is None for cell in cells):
+        return "is empty"
+    odd = next((c for c in cells if not isinstance(c, str | int | float | None)), None)
+    return None if odd is None else f"holds what is no text, number or truth value ({shorten(odd)})"
+
+
+def _numbers_rows(name: str, cells: Sequence[Json]) -> bool:
+    if not _NUMBERING.fullmatch(name.strip().casefold()):
+        return False
+    return len(set(cells)) == len(cells)
+
+
+def _gives_away(cells: Sequence[Json], gold: Sequence[Json], labels: LabelNames) -> bool:
+    """Whether each row's cell names its label and none of the others, as whole words."""
+    if len(labels) < 2 or not all(isinstance(cell, str) for cell in cells):
+        return False
+    if len({label_text(one) for one in gold}) < 2:
+        return False
+    patterns = {
+        name: re.compile(rf"(?<!\w){re.escape(name.casefold())}(?!\w)") for name in labels.names
+    }
+    return all(
+        [name for name, one in patterns.items() if one.search(cell.casefold())]
+        == [labels.of(label_text(own))]
+        for cell, own in zip(cells, gold, strict=True)
+    )
+
+
+def _about(cells: Sequence[Json], feature: Mapping[str, Json]) -> dict[str, Json]:
+    said = feature.get("description")
+    about = said.strip() if isinstance(said, str) else ""
+    there = [cell for cell in cells if cell is not None]
+    if all(isinstance(cell, bool) for cell in there):
+        return {"kind": "truth", "about": about}
+    if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there):
+        return {"kind": "number", "about": about}
+    values = {label_text(cell) for cell in there}
+    told = [one for one in feature.get("possible_values") or () if isinstance(one, str)]
+    few = len(values) <= _FEW and max(map(len, values)) <= _SHORT
+    if (told and values <= set(told)) or (few and 3 * len(values) <= len(there)):
+        ordered = dict.fromkeys([*told, *sorted(values)])
+        return {"kind": "choice", "about": about, "values": list(ordered)}
+    return {"kind": "text", "about": about}
+
+
+def value_as(kind: str, cell: Json, where: str) -> Json:
+    """A cell of a column of this kind; None where it is missing. Raises `DataError` for one that is
+    not of the kind: a text among numbers."""
+    if cell is None:
+        return None
+    if isinstance(cell, dict | list):
+        raise DataError(f"{where}: no plain value: {shorten(cell)}")
+    if kind in ("text", "choice"):
+        return cell if isinstance(cell, str) else label_text(cell)
+    if not isinstance(cell, bool if kind == "truth" else int | float):
+        raise DataError(f"{where}: no {kind}, as other rows have: {shorten(cell)}")
+    return cell
+
+
+# --- two texts to choose from ---------------------------------------------------------
+
+
+def _pair(texts: Sequence[str], labels: Sequence[str]) -> tuple[list[str], tuple[str, ...]] | None:
+    """The two texts, first and second, and the labels in that order; None where the record is no
+    choice between two texts. Their names differ in what says which comes first (`headline_1` and
+    `headline_2`), and so do the labels (`Headline 1`, `first`)."""
+    if len(texts) != 2 or len(labels) != 2:
+        return None
+    ordered = _in_order(texts)
+    named = _in_order(labels)
+    return None if ordered is None or named is None else (ordered, tuple(named))
+
+
+def _in_order(names: Sequence[str]) -> list[str] | None:
+    parts = [re.findall(r"\d+|[a-z]+", name.casefold()) for name in names]
+    for first, second in ((0, 1), (1, 0)):
+        if _ordinal(parts[first], parts[second]):
+            return [names[first], names[second]]
+    return None
+
+
+def _ordinal(one: Collection[str], other: Collection[str]) -> bool:
+    rest, rests = ([part for part in some if part not in other_] for some, other_ in
+                   ((one, other), (other, one)))  # fmt: skip
+    if len(rest) != 1 or len(rests) != 1 or len(one) != len(other):
+        return False
+    first, second = rest[0], rests[0]
+    return first in _PAIR[0] and second in _PAIR[1]

@@ -1,0 +1,143 @@
+"""What stands beside the rows of a data set: config.yaml and metadata.json of the published layout.
+
+Of config.yaml: `label_name` (default `label`), `train_data_path`, `val_data_path`,
+`test_data_path`, `ood_data_path` and `prompt_templates`. Of metadata.json: the description of the
+task, of its columns and labels, and the hypotheses that are known to hold. The published task_name
+says which label parser their code takes, and nothing here. `config_ood.yaml`, where an older
+release puts the OOD rows, is read for their file alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...records import DataError, Json
+from ..io.files import read_json, read_text
+from ..io.messages import shorten
+
+CONFIG = "config.yaml"
+OLDER_OOD = "config_ood.yaml"
+METADATA = "metadata.json"
+SPLITS = ("train", "val", "test", "ood")
+_TEXTS = ("label_name", *(f"{split}_data_path" for split in SPLITS))
+
+
+@dataclass(frozen=True)
+class Config:
+    """path: of config.yaml, None where there is none. files: split -> the path as it is written
+    there. label_name: None where none is written."""
+
+    path: Path | None = None
+    label_name: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    templates: Mapping[str, Json] = field(default_factory=dict)
+
+
+def read_config(folder: Path) -> Config:
+    """Of a folder; the empty one where there is no config.yaml. Raises `DataError`."""
+    path = folder / CONFIG
+    if not path.is_file():
+        return Config()
+    told = _yaml(path)
+    for key in _TEXTS:
+        if not isinstance(told.get(key, ""), str | None):
+            raise DataError(f"{path}, {key}: not a text: {shorten(told[key])}")
+    templates = told.get("prompt_templates") or {}
+    if not isinstance(templates, dict):
+        raise DataError(f"{path}, prompt_templates: not a mapping: {shorten(templates)}")
+    files = {split: told[key] for split in SPLITS if told.get(key := f"{split}_data_path")}
+    older = folder / OLDER_OOD
+    if "ood" not in files and older.is_file():
+        other = _yaml(older).get("test_data_path")
+        if isinstance(other, str) and other != files.get("test"):
+            files["ood"] = other
+    return Config(path, (told.get("label_name") or "").strip() or None, files, templates)
+
+
+def _yaml(path: Path) -> dict[str, Json]:
+    import yaml
+
+    try:
+        told = yaml.load(read_text(path), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise DataError(f"{path}{line}: not YAML: {error.problem}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not YAML: {shorten(str(error))}") from error
+    if not isinstance(told, dict):
+        raise DataError(f"{path}: not a mapping of settings")
+    return told
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """labels: label column -> its values. features: column -> {"type", "description",
+    "possible_values"} as far as they are told. known: what is true of the labels by how they were made
+    (ground_truth_hypotheses), then findings of the literature (known_hypotheses), of which `truths` is
+    the former alone."""
+
+    path: Path | None = None
+    properties: Mapping[str, Json] = field(default_factory=dict)  # how it was made
+    description: str = ""
+    features: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    known: tuple[str, ...] = ()
+    truths: tuple[str, ...] = ()
+
+
+def read_metadata(folder: Path) -> Metadata:
+    """Of a folder; the empty one where there is no metadata.json. What has another shape than the
+    published one is passed over; raises `DataError` where it is no JSON object."""
+    path = folder / METADATA
+    if not path.is_file():
+        return Metadata()
+    told = read_json(path)
+    if not isinstance(told, dict):
+        raise DataError(f"{path}: not an object")
+    features = {
+        name: dict(said) for name, said in _mapping(told, "features").items() if _is_map(said)
+    }
+    for name, said in _mapping(told, "feature_description").items():
+        features.setdefault(name, {"description": said})
+    labels = {
+        name: tuple(map(label_text, values if isinstance(values, list) else ()))
+        for name, said in _mapping(told, "labels").items()
+        for values in ([said.get("values")] if _is_map(said) else [])
+    }
+    truths, findings = (_sentences(told, f"{key}_hypotheses") for key in ("ground_truth", "known"))
+    about = told.get("task_description")
+    return Metadata(
+        path,
+        _mapping(told, "task_properties"),
+        about.strip() if isinstance(about, str) else "",
+        features,
+        labels,
+        tuple(dict.fromkeys(truths + findings)),
+        tuple(dict.fromkeys(truths)),
+    )
+
+
+def label_text(cell: Json) -> str:
+    """A label that a file gives as a number or truth value, as the text that it is here."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def _sentences(told: Mapping[str, Json], key: str) -> list[str]:
+    some = told.get(key)
+    return [one for one in some if isinstance(one, str)] if isinstance(some, list) else []
+
+
+def _is_map(value: Json) -> bool:
+    return isinstance(value, dict)
+
+
+def _mapping(told: Mapping[str, Json], key: str) -> Mapping[str, Json]:
+    value = told.get(key)
+    return value if isinstance(value, dict) else {}

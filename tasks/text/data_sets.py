@@ -1,0 +1,173 @@
+"""Data sets of labelled text on disk: which there are under a path, and the files of each.
+
+The published layout is a folder with config.yaml (text/config_files.py), metadata.json and one file a
+split; a root may hold many such folders at any depth.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+from ...records import DataError, UsageError
+from ..io.messages import nearest, warn
+from .config_files import CONFIG, METADATA, SPLITS, Config, Metadata, read_metadata
+from .own_rows import split_of
+from .tables import FORMS, form_of
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A data set that was found. name: its path below the root, or its folder's name. file: the
+    one that holds all its rows, None where a folder does."""
+
+    name: str
+    folder: Path
+    file: Path | None = None
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """files: split -> the files that hold its rows, in order; "" for rows without a split."""
+
+    name: str
+    folder: Path
+    config: Config
+    metadata: Metadata
+    files: Mapping[str, Sequence[Path]]
+
+
+def places(root: str | Path) -> list[Place]:
+    """The data sets with a config.yaml at or below a folder, and those below it with a metadata.json beside
+    training rows (Hugging Face folders as `tasks generate` writes them), by name."""
+    base = Path(root)
+    if (base / CONFIG).is_file():
+        return [Place(base.resolve().name, base)]
+    found = []
+    for folder, inner, names in os.walk(base):
+        inner[:] = sorted(one for one in inner if not one.startswith("."))
+        if CONFIG in names or (Path(folder) != base and _beside_rows(Path(folder), names)):
+            inner.clear()
+            found.append(Place(Path(folder).relative_to(base).as_posix(), Path(folder)))
+    return sorted(found, key=lambda one: one.name)
+
+
+def _beside_rows(folder: Path, names: Sequence[str]) -> bool:
+    return METADATA in names and any(
+        split_of(name.split(".")[0]) == "train" and form_of(folder / name) for name in names
+    )
+
+
+def published(place: Place, config: Config, ood: str | None = None) -> DataSet:
+    """The data set of a folder with a config that names its files. Raises `DataError` for a file
+    that is named there and is not there, nor one that is near it."""
+    if "train" not in config.files:
+        raise DataError(f"{config.path}: no train_data_path")
+    files = _named_files(config, place.folder)
+    taken = {path for some in files.values() for path in some}
+    others = {path: name for path, name in ood_files(place.folder).items() if path not in taken}
+    if "ood" in files:
+        others = {files["ood"][0]: "", **others}
+    chosen = chosen_ood(place, others, ood, default=files.get("ood"))
+    files = {split: files[split] for split in SPLITS if split in files and split != "ood"}
+    if chosen:
+        files["ood"] = chosen
+    return DataSet(place.name, place.folder, config, read_metadata(place.folder), files)
+
+
+def _named_files(config: Config, folder: Path) -> dict[str, Sequence[Path]]:
+    named = {split: folder / config.files[split] for split in SPLITS if split in config.files}
+    there = {split: path for split, path in named.items() if path.is_file()}
+    free = sorted(
+        one for one in folder.iterdir()
+        if form_of(one) and one.name != METADATA and one not in there.values()
+    )  # fmt: skip
+    for split, path in named.items():
+        if split in there:
+            continue
+        near = [
+            one for one in free
+            if split in one.name.lower() and one not in there.values()
+            and difflib.SequenceMatcher(None, one.name, path.name).ratio() > 0.6
+        ]  # fmt: skip
+        near.sort(key=lambda one: -difflib.SequenceMatcher(None, one.name, path.name).ratio())
+        if not near:
+            raise DataError(
+                f"{config.path}, {split}_data_path: {path.name} is not there"
+                f"{nearest(path.name, (one.name for one in free))}"
+            )
+        there[split] = near[0]
+        warn(
+            f"{config.path}, {split}_data_path: {path.name} is not there, and {near[0].name}"
+            " is taken for it"
+        )
+    _warn_of_swaps(config, there)
+    return {split: (path,) for split, path in there.items()}
+
+
+def _warn_of_swaps(config: Config, there: Mapping[str, Path]) -> None:
+    """Validation rows in the test file's name, or the other way round: published ones have it."""
+    for split, other in (("val", "test"), ("test", "val"), ("train", "test")):
+        path = there.get(split)
+        words = "" if path is None else path.stem.lower()
+        if path is not None and other in words and split not in words:
+            warn(
+                f"{config.path}: {split}_data_path is {path.name}, by its name the rows of"
+                f" {other}; the config is followed"
+            )
+
+
+# --- OOD ------------------------------------------------------------------------------
+
+
+def ood_files(folder: Path) -> dict[Path, str]:
+    """Files that hold OOD rows by their names (`ood_*`, `*_ood*`), each with what tells it from
+    the others: `ood_hotel_reviews_Chicago.json` beside `ood_hotel_reviews_all.json` is Chicago."""
+    found = sorted(one for one in folder.iterdir() if one.is_file() and _is_ood(one))
+    stems = [one.name.split(".")[0] for one in found]
+    first, last = min(stems, default=""), max(stems, default="")
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    shared = "".join(one for one, _ in alike) if len(stems) > 1 else ""
+    shared = shared[: shared.rfind("_") + 1]
+    return {
+        path: stem.removeprefix(shared).strip("_-") or stem
+        for path, stem in zip(found, stems, strict=True)
+    }
+
+
+def _is_ood(path: Path) -> bool:
+    stem = path.name.split(".")[0].lower()
+    return form_of(path) in FORMS and (stem.startswith("ood") or "_ood" in stem or "-ood" in stem)
+
+
+def chosen_ood(
+    place: Place,
+    others: Mapping[Path, str],
+    wanted: str | None,
+    default: Sequence[Path] | None = None,
+) -> Sequence[Path]:
+    """wanted: `--ood`, a name of one of the files, `all` or `none`. Without it `default`, else the
+    one that is named all, else all of them. Raises `UsageError` for a name that is none."""
+    if wanted is None and default:
+        return default
+    if wanted == "none" or not others:
+        if wanted not in (None, "none", ALL):
+            raise UsageError(f"--ood {wanted}: {place.name} has no OOD rows by name")
+        return ()
+    by_name = {name or path.stem: path for path, name in others.items()}
+    by_name |= {path.name: path for path in others} | {path.stem: path for path in others}
+    if wanted is not None and wanted in by_name:
+        return (by_name[wanted],)
+    if wanted not in (None, ALL):
+        names = dict.fromkeys(name or path.stem for path, name in others.items())
+        raise UsageError(
+            f"--ood {wanted}: no such OOD rows of {place.name}{nearest(wanted, [*names, 'none'])}"
+        )
+    named_all = [path for path, name in others.items() if name.lower() == ALL]
+    return tuple(named_all[:1]) or tuple(others)

@@ -1,0 +1,140 @@
+"""`labels:admission`: HypoBench's grid of 13 sets and their 13 counterintuitive twins.
+
+From one base set (one column, one condition, no noise) each of four difficulties is raised alone:
+1, 5, 10, 15 findings; 1 to 4 conditions a finding; labels changed at 0, 10, 20, 30%; 0, 3, 6, 10
+columns that say nothing. Each split has 200 rows. `--problems` above 26 goes on with records of a
+planted rule that is drawn (drawn.py).
+
+Otherwise than in the published sets
+- the rows of each split are balanced by the clean rule, then the labels are changed at the exact
+  rate; theirs are changed before, which makes 10, 20, 30% to 19, 28.5, 38.7%;
+- 6 and 10 distractors are that many; theirs are 5 and 7.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ..problems import Rows
+from . import drawn
+from .admission_rules import (
+    DEPTH_2,
+    DEPTH_3,
+    DEPTH_4,
+    MATH,
+    SIZE_5,
+    SIZE_10,
+    SIZE_15,
+    Admission,
+    Case,
+    findings,
+    turned,
+    used,
+    whole,
+)
+from .applicants import LABELS, balanced, columns_of
+from .planted import Noise, clean, noisy, planted
+
+ROWS = 200  # of each split
+_TOPS = {"num_publications": 4}  # in the sets of level 2
+_ABOUT = (
+    "Records of applicants to a university: grades, what they did besides, and whether they were"
+    " admitted."
+)
+_OTHERS = (
+    "num_publications",
+    "num_letters",
+    "num_activities",
+    "science",
+    "art",
+    "history",
+    "community_service_hours",
+    "sports_played",
+    "attendance_rate",
+    "volunteer_projects",
+)
+_TWINS = "admission_adv"
+
+
+def _set(level: int, name: str, cases: tuple[Case, ...], noise: float = 0.0, extra: int = 0) -> Admission:  # fmt: skip
+    columns = (*used(cases), *_OTHERS[:extra])
+    tops = {one: top for one, top in _TOPS.items() if one in columns and level == 2}
+    return Admission(f"admission/level_{level}/{name}", columns, cases, noise, extra, tops)
+
+
+GRID: tuple[Admission, ...] = (
+    _set(1, "base", MATH),
+    _set(2, "depth_2", DEPTH_2),
+    _set(2, "size_5", SIZE_5),
+    _set(2, "distractor_3", MATH, extra=3),
+    _set(2, "noise_10", MATH, 0.1),
+    _set(3, "depth_3", DEPTH_3),
+    _set(3, "size_10", SIZE_10),
+    _set(3, "distractor_6", MATH, extra=6),
+    _set(3, "noise_20", MATH, 0.2),
+    _set(4, "depth_4", DEPTH_4),
+    _set(4, "size_15", SIZE_15),
+    _set(4, "distractor_10", MATH, extra=10),
+    _set(4, "noise_30", MATH, 0.3),
+)  # fmt: skip
+
+
+def twin(one: Admission) -> Admission:
+    folder = one.folder.replace("admission/", f"{_TWINS}/")
+    return replace(one, folder=folder, cases=turned(one.cases, one.tops))
+
+
+SETS: Mapping[str, Admission] = {
+    one.folder: one for one in (*GRID, *(twin(plain) for plain in GRID))
+}
+
+
+class AdmissionSets:
+    name = "admission"
+    about = "applicants: grades, counts and truth values; 13 difficulties and their twins"
+
+    def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+        return {name: _tags(name) for name in SETS}
+
+    def more(self, seed: int) -> Iterator[str]:
+        number = 0
+        while True:
+            yield f"admission-{seed}-{number}"
+            number += 1
+
+    def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+        if name not in SETS:
+            return drawn.one(seed, int(name.rpartition("-")[2]))
+        one = SETS[name]
+        draw = random.Random(f"{name} {seed}")
+        rule = whole(one.cases)
+        rows = {
+            split: balanced(one.columns, rule, ROWS // 2, draw, one.tops)
+            for split in ("train", "val", "test")
+        }
+        splits = noisy(clean(rows), one.noise, LABELS, noise, f"{name} {seed}")
+        told = {
+            "underlying_model": "decision_tree",
+            "balanced": True,
+            "noise_level": one.noise,
+            "noise": noise,
+            "true_num_hypotheses": len(one.cases),
+            "distractor": one.distractors,
+            "depth": one.depth,
+            "counterintuitive": name.startswith(_TWINS),
+            "seed": seed,
+        }
+        columns = columns_of(one.columns, one.tops)
+        return planted(name, columns, LABELS, splits, _ABOUT, findings(one.cases), [rule], told)
+
+
+def _tags(name: str) -> frozenset[str]:
+    """`admission_adv/level_2/depth_2`: 2, level_2, depth_2, depth, adv."""
+    root, level, own = name.split("/")
+    side = "adv" if root == _TWINS else "plain"
+    return frozenset((level.removeprefix("level_"), level, own, own.rstrip("0123456789_"), side))
+
+
+GENERATOR = AdmissionSets()

@@ -1,0 +1,109 @@
+"""The columns of the admission sets and records drawn from them (HypoBench, appendix B.4).
+
+Values are drawn evenly from what the published sets hold. A count has another top in some sets
+(`num_publications` to 4 or to 3), as there.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ....records import DataError, Json, Observation
+from ....tools.judge.rules import Rule
+from ..columns import Columns
+from .planted import labelled
+
+LABELS = ("admitted", "rejected")
+GRADES = ("A", "B", "C", "D", "F")
+MAJORS = ("Arts", "Business", "Engineering", "Law", "Medicine", "Science")
+_BATCH = 2_000  # records drawn at a time
+_MOST = 400_000  # records for one split
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column. values: of a choice; low, high: of a count; neither: a truth value."""
+
+    about: str
+    values: tuple[str, ...] = ()
+    low: int = 0
+    high: int = 0
+
+    @property
+    def kind(self) -> str:
+        return "choice" if self.values else "number" if self.high else "truth"
+
+    def drawn(self, draw: random.Random) -> Json:
+        if self.values:
+            return draw.choice(self.values)
+        return draw.randint(self.low, self.high) if self.high else draw.random() < 0.5
+
+    def told(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind,
+            "about": self.about,
+            **({"values": list(self.values)} if self.values else {}),
+        }
+
+
+def _counted(about: str, high: int, low: int = 0) -> Field:
+    return Field(about, low=low, high=high)
+
+
+FIELDS: Mapping[str, Field] = {
+    "math": Field("grade in mathematics", GRADES),
+    "science": Field("grade in science", GRADES),
+    "english": Field("grade in English", GRADES),
+    "history": Field("grade in history", GRADES),
+    "art": Field("grade in art", GRADES),
+    "applied_major": Field("what is applied for", MAJORS),
+    "num_publications": _counted("papers written", 3),
+    "num_letters": _counted("letters of recommendation", 3),
+    "num_activities": _counted("clubs and teams", 3),
+    "leadership_roles": _counted("roles with others to lead", 3),
+    "volunteer_projects": _counted("projects of volunteer work", 5),
+    "community_service_hours": _counted("hours of community service", 50),
+    "attendance_rate": _counted("attendance in percent", 100, 80),
+    "family_wealth_index": _counted("wealth of the family, 1 to 10", 10, 1),
+    "sports_played": _counted("kinds of sport played", 3),
+    "first_generation_college": Field("whether the first of the family at a university"),
+    "donated_to_school": Field("whether the family gave to the school"),
+    "academic_integrity_violation": Field("whether there was cheating or plagiarism"),
+    "criminal_record": Field("whether there is a criminal record"),
+    "legacy_status": Field("whether a parent studied here"),
+    "faculty_family_member": Field("whether of the family of a teacher here"),
+}
+
+
+def columns_of(names: Sequence[str], tops: Mapping[str, int]) -> Columns:
+    """tops: other highest counts than those of `FIELDS`."""
+    about = {name: _field(name, tops).told() for name in names}
+    return Columns(about, "fields", LABELS)
+
+
+def _field(name: str, tops: Mapping[str, int]) -> Field:
+    field = FIELDS[name]
+    return Field(field.about, low=field.low, high=tops[name]) if name in tops else field
+
+
+def balanced(
+    names: Sequence[str], rule: Rule, each: int, draw: random.Random, tops: Mapping[str, int]
+) -> list[Observation]:
+    """`each` records of each label of a total rule, in the order drawn. Raises DataError where a
+    label is too rare."""
+    columns = columns_of(names, tops)
+    fields = {name: _field(name, tops) for name in names}
+    left = dict.fromkeys(LABELS, each)
+    found: list[Observation] = []
+    for _ in range(_MOST // _BATCH):
+        records = [{name: one.drawn(draw) for name, one in fields.items()} for _ in range(_BATCH)]
+        labels = labelled(records, rule, columns, LABELS)
+        for record, label in zip(records, labels, strict=True):
+            if label is not None and left[label]:
+                left[label] -= 1
+                found.append(Observation(record, label))
+        if not any(left.values()):
+            return found
+    raise DataError(f"of {_MOST:,} records too few are {next(one for one in left if left[one])}")

@@ -1,0 +1,289 @@
+"""`labels:citations`: highly or rarely cited abstracts, from a local file of works (HypoBench, appendix
+B.1).
+
+    peirce tasks generate labels:citations --data works.jsonl --out made/
+    peirce run labels:citations --data 'works.jsonl.gz?after=2&share=0.1&ood=2017'
+
+A work is an object of a JSON list or a line of JSONL: as OpenAlex gives it (`abstract_inverted_index`,
+`publication_year`, `counts_by_year`, `cited_by_count`, `primary_location.source.display_name`), or with
+`abstract`, `year`, `venue` and `citations`. Works of one venue and year are a cohort. Of each cohort the
+`share` (.1) with the most citations `after` years (2) is "highly cited", the same share with the fewest
+"rarely cited", and what lies between is left out; ties at the edge are drawn by the seed. With
+`after=all`, or where a work has no counts by year, all citations count. There is a set for each venue and, where there are
+several, one of all. Rows are parted 70/10/20; works from the year `ood` on are the OOD rows.
+
+Left out and counted: works without year, venue, citations or an abstract of 50 words, editorials and
+the like, a title or an abstract that was there before. Left out too: cohorts of fewer than 1 / share works
+or without a gap.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from ....records import DataError, Json, Observation, UsageError
+from ...io.files import expanded, parsed, read_jsonl, read_text
+from ...io.messages import nearest, warn
+from ..columns import Columns
+from ..problems import LABEL, Rows
+from .planted import parted
+
+NAME = "citations"
+LABELS = ("highly cited", "rarely cited")
+FEWEST_WORDS = 50
+LEAST = 10  # rows of a set, of each label
+ALL = f"{NAME}/all"  # the set of all venues
+_NAME_CHARACTERS = 80  # of a folder
+_OTHER_TYPES = ("editorial", "letter", "erratum", "paratext", "retraction", "peer-review", "review-letter")  # fmt: skip
+_ABOUT = (
+    "Abstracts of papers, and whether they were among the most or the least cited of their venue"
+    " and year."
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """after: years until citations are counted, None: all of them. share: of a cohort, at each end.
+    ood: the first year of the OOD rows."""
+
+    after: int | None = 2
+    share: float = 0.1
+    ood: int | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    title: str
+    abstract: str
+    venue: str
+    year: int
+    citations: int
+
+
+def settings_of(path: str | Path) -> tuple[Path, Choice]:
+    """A path with its settings. Raises UsageError for a setting that is none."""
+    place, query = expanded(path), ""
+    if not place.exists() and "?" in place.name:
+        name, _, query = place.name.partition("?")
+        place = place.with_name(name)
+    told = dict(parse_qsl(query, keep_blank_values=True))
+    names = tuple(Choice.__dataclass_fields__)
+    for key in told:
+        if key not in names:
+            raise UsageError(f"{path}: no setting {key!r} of citations{nearest(key, names)}")
+    try:
+        choice = Choice(
+            None if told.get("after") == "all" else int(told.get("after", 2)),
+            float(told.get("share", 0.1)),
+            int(told["ood"]) if "ood" in told else None,
+        )
+    except ValueError as error:
+        raise UsageError(
+            f"{path}: after and ood are numbers of years, share is a number ({error})"
+        ) from None
+    if not 0 < choice.share <= 0.5 or (choice.after or 0) < 0:
+        raise UsageError(f"{path}: a share from 0 to 0.5, and 0 or more years after (or all)")
+    if not place.is_file():
+        raise UsageError(f"{place}: no file of works")
+    return place, choice
+
+
+def made(path: str | Path | None, seed: int) -> list[Rows]:
+    """The sets of a file of works, by venue. Raises UsageError, DataError."""
+    if path is None:
+        raise UsageError("labels:citations needs a file of works: --data works.jsonl")
+    place, choice = settings_of(path)
+    works = _works(place, choice)
+    kept = list(_chosen(works, choice, seed))
+    venues = sorted({work.venue for work, _ in kept})
+    named = {name: {one} for name, one in _named(venues).items()}
+    if len(venues) > 1:
+        named[ALL] = set(venues)
+    found = []
+    for name, own in named.items():
+        rows = _rows(name, [pair for pair in kept if pair[0].venue in own], choice, seed)
+        if rows is not None:
+            found.append(rows)
+    if not works:
+        raise DataError(f"{place}: no works that can be taken")
+    if not found and choice.ood is not None and all(work.year >= choice.ood for work in works):
+        raise UsageError(
+            f"{path}: all works are of {choice.ood} or later, so all would be OOD rows"
+        )
+    if not found:
+        raise DataError(
+            f"{place}: no venue has {LEAST} works of each label; a larger share, as"
+            f" {place.name}?share=0.25, takes more of each venue and year"
+        )
+    return found
+
+
+def _rows(name: str, kept: Sequence[tuple[Work, str]], choice: Choice, seed: int) -> Rows | None:
+    """None where one of the labels is too rare."""
+    late = math.inf if choice.ood is None else choice.ood
+    own = [_row(work, label) for work, label in kept if work.year < late]
+    other = [_row(work, label) for work, label in kept if work.year >= late]
+    counts = Counter(one.output for one in own)
+    if min(counts[label] for label in LABELS) < LEAST:
+        return None
+    splits = {key: tuple(some) for key, some in _parted(own, f"{name} {seed}").items()}
+    if other:
+        splits["ood"] = tuple(other)
+    columns = Columns({"abstract": {"kind": "text", "about": "of the paper"}}, "text", LABELS)
+    told: dict[str, Json] = {"after": choice.after, "share": choice.share, "ood": choice.ood}
+    return Rows(name, LABEL, LABELS, columns, splits, _ABOUT, properties={**told, "seed": seed})
+
+
+def _parted(rows: Sequence[Observation], seed: str) -> dict[str, list[Observation]]:
+    """Label by label, so that each split has both."""
+    draw = random.Random(seed)
+    found: dict[str, list[Observation]] = {}
+    for label in LABELS:
+        for split, some in parted([one for one in rows if one.output == label], draw).items():
+            found.setdefault(split, []).extend(some)
+    return {split: draw.sample(some, len(some)) for split, some in found.items()}
+
+
+def _row(work: Work, label: str) -> Observation:
+    return Observation({"abstract": work.abstract}, label)
+
+
+def _chosen(works: Sequence[Work], choice: Choice, seed: int) -> Iterator[tuple[Work, str]]:
+    cohorts: dict[tuple[str, int], list[Work]] = {}
+    for one in works:
+        cohorts.setdefault((one.venue, one.year), []).append(one)
+    for (venue, year), some in sorted(cohorts.items()):
+        each = int(choice.share * len(some) + 1e-9)
+        draw = random.Random(f"{venue} {year} {seed}")
+        ordered = sorted(draw.sample(some, len(some)), key=lambda one: one.citations)
+        if each and ordered[each - 1].citations < ordered[-each].citations:
+            yield from ((one, LABELS[1]) for one in ordered[:each])
+            yield from ((one, LABELS[0]) for one in ordered[-each:])
+
+
+# --- the file -------------------------------------------------------------------------
+
+
+def _works(place: Path, choice: Choice) -> list[Work]:
+    name = place.name.removesuffix(".gz")
+    if name.endswith(".json"):
+        told = parsed(read_text(place), place)
+        objects = told.get("results") if isinstance(told, dict) else told
+    elif name.endswith((".jsonl", ".ndjson")):
+        objects = [value for _, value in read_jsonl(place)]
+    else:
+        raise UsageError(f"{place}: works stand in .json or .jsonl (also as .gz)")
+    if not isinstance(objects, list):
+        raise DataError(f"{place}: neither a list of works nor an object with `results`")
+    found: list[Work] = []
+    left: Counter[str] = Counter()
+    titles: set[str] = set()
+    abstracts: set[str] = set()
+    for one in objects:
+        work = _work(one, choice) if isinstance(one, dict) else "no object"
+        if isinstance(work, Work) and work.title and work.title in titles:
+            work = "a title that was there before"
+        if isinstance(work, Work) and work.abstract in abstracts:
+            work = "an abstract that was there before"
+        if isinstance(work, str):
+            left[work] += 1
+            continue
+        titles.add(work.title)
+        abstracts.add(work.abstract)
+        found.append(work)
+    if left:
+        told_left = ", ".join(f"{why} {count:,}" for why, count in left.most_common())
+        warn(f"{place}: {left.total():,} of {len(objects):,} works are left out ({told_left})")
+    return found
+
+
+def _work(told: Mapping[str, Json], choice: Choice) -> Work | str:
+    """The work, or why it is left out."""
+    if told.get("type") in _OTHER_TYPES or told.get("is_retracted"):
+        return "no paper"
+    year = _whole(told.get("publication_year", told.get("year")))
+    if year is None:
+        return "no year"
+    venue = told.get("venue") or _inner(told, "primary_location", "source", "display_name")
+    venue = venue or _inner(told, "host_venue", "display_name")
+    if not isinstance(venue, str):
+        return "no venue"
+    abstract = told.get("abstract") or _abstract(told.get("abstract_inverted_index"))
+    if not isinstance(abstract, str) or len(abstract.split()) < FEWEST_WORDS:
+        return f"no abstract of {FEWEST_WORDS} words"
+    citations = _citations(told, None if choice.after is None else year + choice.after)
+    if citations is None:
+        return "no citations of these years"
+    title = told.get("title") or told.get("display_name") or ""
+    return Work(" ".join(str(title).casefold().split()), " ".join(abstract.split()), venue, year, citations)  # fmt: skip
+
+
+def _citations(told: Mapping[str, Json], until: int | None) -> int | None:
+    """Up to a year. OpenAlex counts the last ten years alone: where its counts do not add up to all
+    citations, the first years are not known."""
+    total = _whole(told.get("citations", told.get("cited_by_count")))
+    by_year = told.get("counts_by_year")
+    if until is None or not isinstance(by_year, list):
+        return total
+    counts: dict[int, int] = {}
+    for one in by_year:
+        said = one if isinstance(one, dict) else {}
+        year, count = (_whole(said.get(name)) for name in ("year", "cited_by_count"))
+        if year is None or count is None:
+            return None
+        counts[year] = count
+    if total is not None and sum(counts.values()) < total:
+        return None
+    return sum(count for year, count in counts.items() if year <= until)
+
+
+def _abstract(places: Json) -> str:
+    """From OpenAlex's word -> places."""
+    if not isinstance(places, dict):
+        return ""
+    words = {
+        n: word
+        for word, some in places.items()
+        for n in (some if isinstance(some, list) else ())
+        if isinstance(n, int)
+    }
+    return " ".join(words[n] for n in sorted(words))
+
+
+def _inner(told: Mapping[str, Json], *keys: str) -> Json:
+    value: Json = told
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _whole(value: Json) -> int | None:
+    """A whole number from 0 on, also where a table has made it 12.0."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _named(venues: Sequence[str]) -> dict[str, str]:
+    """A folder's name for each venue, by it; of venues that are spelt alike the later ones are numbered."""
+    found: dict[str, str] = {}
+    for venue in venues:
+        stem = name = f"{NAME}/{_slug(venue)}"
+        number = 2
+        while name in found or name == ALL:
+            name, number = f"{stem}-{number}", number + 1
+        found[name] = venue
+    return found
+
+
+def _slug(name: str) -> str:
+    bare = re.sub(r"[\W_]+", "-", name.casefold()).strip("-")
+    short = bare.encode()[:_NAME_CHARACTERS].decode(errors="ignore").strip("-")
+    return short or "venue"

@@ -1,0 +1,138 @@
+"""Applicants with a drawn rule: the sets of `labels:admission` beyond those of the paper's grid.
+
+An applicant is a record of grades, counts, a major and a truth value. A planted rule, a disjunction
+of one to three conjunctions of one or two conditions, says who is admitted; everyone else is
+rejected. Each split of 200 rows has 100 of each label and none of them is noisy, so the rule is
+right on all. The rule stands in `known`, condition by condition in the words of the judge's grammar.
+
+A pure function of (seed, number): data set n of a seed is the same whichever others are made.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....records import Json, Observation
+from ....tools.judge import rules
+from ..columns import Columns
+from ..problems import Rows
+from .planted import clean, planted, public_of
+
+ROWS = 200  # of each split
+LABELS = ("admitted", "rejected")
+_GRADES = ("A", "B", "C", "D", "F")
+_MAJORS = ("Arts", "Business", "Engineering", "Law", "Medicine", "Science")
+_COLUMNS: dict[str, dict[str, Json]] = {
+    "math": {"kind": "choice", "about": "grade in mathematics", "values": list(_GRADES)},
+    "english": {"kind": "choice", "about": "grade in English", "values": list(_GRADES)},
+    "major": {"kind": "choice", "about": "what is applied for", "values": list(_MAJORS)},
+    "publications": {"kind": "number", "about": "papers written, 0 to 4"},
+    "letters": {"kind": "number", "about": "letters of recommendation, 0 to 4"},
+    "activities": {"kind": "number", "about": "clubs and teams, 0 to 4"},
+    "volunteer": {"kind": "truth", "about": "whether there was volunteer work"},
+}
+_MOST = 4
+_ABOUT = (
+    "Records of applicants to a university: their grades, what they did besides, and whether they"
+    " were admitted."
+)
+_TRIES = 100_000  # drawn records for one split
+
+
+@dataclass(frozen=True)
+class Condition:
+    """value: the choice, the least number, or the truth value."""
+
+    column: str
+    value: Json
+
+    def holds(self, record: dict[str, Json]) -> bool:
+        got = record[self.column]
+        if _COLUMNS[self.column]["kind"] == "number":
+            return bool(got >= self.value)
+        return bool(got == self.value)
+
+    def written(self) -> str:
+        kind = _COLUMNS[self.column]["kind"]
+        if kind == "number":
+            return f"{self.column} is at least {self.value}"
+        value = str(self.value).lower() if kind == "truth" else self.value
+        return f"{self.column} is {value}"
+
+
+Rule = Sequence[Sequence[Condition]]  # any of these, each of which is all of its conditions
+
+
+def one(seed: int, number: int) -> Rows:
+    """`admission-SEED-NUMBER`."""
+    draw = random.Random(f"admission {seed} {number}")
+    while True:
+        rule = _rule(draw)
+        sets = [_balanced(draw, rule) for _ in range(3)]
+        if all(sets):
+            break
+    columns = Columns(_COLUMNS, "fields", LABELS)
+    said = rules.compile_sentence(sentence(rule), public_of(columns, LABELS))
+    assert isinstance(said, rules.Rule)
+    splits = {split: some or () for split, some in zip(("train", "val", "test"), sets, strict=True)}
+    told = {
+        "underlying_model": "decision_tree",
+        "balanced": True,
+        "noise_level": 0,
+        "true_num_hypotheses": 1,
+        "depth": max(map(len, rule)),
+        "seed": seed,
+    }
+    name = f"admission-{seed}-{number}"
+    return planted(name, columns, LABELS, clean(splits), _ABOUT, [sentence(rule)], [said], told)
+
+
+def sentence(rule: Rule) -> str:
+    """The rule as one hypothesis."""
+    cases = [" and ".join(one.written() for one in some) for some in rule]
+    whole = "; ".join(f"if {case}, the label is {LABELS[0]}" for case in cases)
+    return f"{whole[0].upper()}{whole[1:]}; otherwise {LABELS[1]}."
+
+
+def _rule(draw: random.Random) -> Rule:
+    """No column stands in two cases, so that none of these says what another says already."""
+    names = draw.sample(sorted(_COLUMNS), len(_COLUMNS))
+    sizes = [draw.randint(1, 2) for _ in range(draw.randint(1, 3))]
+    return [[_condition(draw, names.pop()) for _ in range(size)] for size in sizes]
+
+
+def _condition(draw: random.Random, name: str) -> Condition:
+    told = _COLUMNS[name]
+    if told["kind"] == "choice":
+        return Condition(name, draw.choice(told["values"]))
+    return Condition(name, draw.randint(2, _MOST) if told["kind"] == "number" else True)
+
+
+def _balanced(draw: random.Random, rule: Rule) -> tuple[Observation, ...] | None:
+    """None where one of the labels is too rare to be drawn."""
+    left = dict.fromkeys(LABELS, ROWS // 2)
+    found = []
+    for _ in range(_TRIES):
+        record = _record(draw)
+        admitted = any(all(one.holds(record) for one in some) for some in rule)
+        label = LABELS[0] if admitted else LABELS[1]
+        if left[label]:
+            left[label] -= 1
+            found.append(Observation(record, label))
+        if len(found) == ROWS:
+            return tuple(found)
+    return None
+
+
+def _record(draw: random.Random) -> dict[str, Json]:
+    values: dict[str, Json] = {}
+    for name, told in _COLUMNS.items():
+        if told["kind"] == "choice":
+            values[name] = draw.choice(told["values"])
+        else:
+            values[name] = (
+                draw.randint(0, _MOST) if told["kind"] == "number" else draw.random() < 0.5
+            )
+    return values

@@ -1,0 +1,204 @@
+"""Multinomial logistic labels over phrases: weights, the label of every choice, rules in words.
+
+A label's score is its intercept in (-1, 1) and the weights in (-5, 5) of the phrases that a post has;
+the label is the highest one (HypoBench, section 2; its code takes the highest score too, though its
+text speaks of probabilities). Templates have no weights. Weights are drawn again until each label has
+a tenth of the posts, so no set has one label alone.
+
+What there is to find is said of each phrase with a weight: the label that most posts with it have, a
+fact that rows can show. The published wording takes the highest weight instead, which no rows can
+show: a number added to all weights of a type for one label and taken from its intercept changes no
+post. That wording is at hand as `worded`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....records import DataError, Json
+from ....tools.judge.conditions import AllOf, AnyOf, Condition
+from ....tools.judge.rules import Rule, When
+from .phrases import Topic, Worded, has
+from .planted import LONGEST
+
+WEIGHT, INTERCEPT = 5.0, 1.0
+LEAST = 0.1  # of all posts, of each label
+_TRIES = 10_000
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """weights: (labels, phrases); intercepts: (labels,)."""
+
+    topic: Topic
+    weights: Weights
+    intercepts: Weights
+
+    def codes(self) -> dict[tuple[int, ...], int]:
+        """The label's place of each choice of phrases."""
+        choices = self.topic.choices
+        scores = self.intercepts[:, None] + self.weights[:, np.array(choices)].sum(axis=2)
+        best = scores.argmax(axis=0).tolist()
+        return dict(zip(choices, best, strict=True))
+
+
+def drawn(
+    topic: Topic, count: int, dropout: float, draw: np.random.Generator, leaning: bool = False
+) -> Logistic:
+    """count: phrases with a weight, those of count / 5 types. dropout: the share of their weights
+    that are 0 after all. leaning: weights as one would expect them, for the label that a phrase leans
+    to above 1, for others below -1."""
+    labels = len(topic.labels)
+    for _ in range(_TRIES):
+        types = draw.permutation(len(topic.types))[: count // len(topic.places[0])]
+        places = [place for one in sorted(types) for place in topic.places[one]]
+        weights = np.zeros((labels, len(topic.phrases)))
+        weights[:, places] = draw.uniform(-WEIGHT, WEIGHT, (labels, len(places)))
+        if leaning:
+            weights = _leaning(topic, weights)
+        dropped = draw.permutation(labels * len(places))[: round(dropout * labels * len(places))]
+        weights[dropped // len(places), np.array(places)[dropped % len(places)]] = 0.0
+        model = Logistic(topic, weights, draw.uniform(-INTERCEPT, INTERCEPT, labels))
+        counts = Counter(model.codes().values())
+        if min(counts[code] for code in range(labels)) >= LEAST * len(topic.choices):
+            return model
+    raise DataError(
+        f"no weights of {topic.name} in {_TRIES:,} give each label {LEAST:.0%} of posts"
+    )
+
+
+def _leaning(topic: Topic, weights: Weights) -> Weights:
+    """The sizes of the weights from 1 on, with the signs that one would expect."""
+    sizes = 1.0 + np.abs(weights) * (WEIGHT - 1) / WEIGHT
+    signs = np.full(weights.shape, -1.0)
+    for place, phrase in enumerate(topic.phrases):
+        signs[phrase.leaning, place] = 1.0
+    return np.where(weights == 0.0, 0.0, sizes * signs)
+
+
+# --- in words -------------------------------------------------------------------------
+
+
+def findings(
+    topic: Topic, codes: Mapping[tuple[int, ...], int], weighted: Sequence[int]
+) -> list[Rule]:
+    """A sentence for each phrase of `weighted` (places): the label of most posts with it."""
+    found = []
+    for place in weighted:
+        counts = Counter(code for choice, code in codes.items() if place in choice)
+        best = min(counts, key=lambda code: (-counts[code], code))
+        found.append(Rule((When(has(topic.phrases[place]), topic.labels[best]),)))
+    return found
+
+
+def stated(model: Logistic, weighted: Sequence[int], turned: int) -> dict[str, Json]:
+    """`weights`: label -> the weight of each finding's phrase, in their order; `intercepts`: label -> its own.
+    With them the findings are the rule itself: the label whose intercept and weights of the phrases that
+    a post has sum to the most. turned: by how many places the labels are turned round."""
+    names = model.topic.labels
+    labels = [names[(code + turned) % len(names)] for code in range(len(names))]
+    weights = {
+        label: [float(own[place]) for place in weighted]
+        for label, own in zip(labels, model.weights, strict=True)
+    }
+    intercepts = dict(zip(labels, model.intercepts.tolist(), strict=True))
+    return {"weights": weights, "intercepts": intercepts}
+
+
+def optimal(topic: Topic, codes: Mapping[tuple[int, ...], int]) -> list[Rule]:
+    """Sentences that give each choice its label and never contradict each other: for each label the
+    cases in which it is so, in sentences of at most `LONGEST` characters."""
+    cases: dict[int, list[tuple[tuple[int, ...], ...]]] = {}
+    for code, case in _cases(topic, dict(codes), 0):
+        cases.setdefault(code, []).append(case)
+    found = []
+    for code in sorted(cases):
+        told = [_condition(topic, case) for case in cases[code]]
+        found += _sentences(told, topic.labels[code])
+    return found
+
+
+def _cases(
+    topic: Topic, codes: Mapping[tuple[int, ...], int], depth: int
+) -> list[tuple[int, tuple[tuple[int, ...], ...]]]:
+    """(label, phrases of each type that matters), of choices that are alike before `depth`. Phrases
+    after which all is alike stand together."""
+    if len(set(codes.values())) == 1:
+        return [(next(iter(codes.values())), ())]
+    alike: dict[tuple[tuple[tuple[int, ...], int], ...], list[int]] = {}
+    for place in topic.places[depth]:
+        rest = tuple((c[depth + 1 :], code) for c, code in codes.items() if c[depth] == place)
+        alike.setdefault(rest, []).append(place)
+    found = []
+    for places in alike.values():
+        inner = {choice: code for choice, code in codes.items() if choice[depth] == places[0]}
+        own = (tuple(places),) if len(alike) > 1 else ()
+        found += [(code, (*own, *case)) for code, case in _cases(topic, inner, depth + 1)]
+    return found
+
+
+def _condition(topic: Topic, case: Sequence[Sequence[int]]) -> Condition:
+    phrases = topic.phrases
+    parts = tuple(has(*(phrases[place] for place in some)) for some in case)
+    return parts[0] if len(parts) == 1 else AllOf(parts)
+
+
+def _sentences(conditions: Sequence[Condition], label: str) -> list[Rule]:
+    found: list[Rule] = []
+    some: list[Condition] = []
+    for one in conditions:
+        if some and len(_one([*some, one], label).written()) > LONGEST:
+            found.append(_one(some, label))
+            some = []
+        some.append(one)
+    return [*found, _one(some, label)] if some else found
+
+
+def _one(conditions: Sequence[Condition], label: str) -> Rule:
+    whole = conditions[0] if len(conditions) == 1 else AnyOf(tuple(conditions))
+    return Rule((When(whole, label),))
+
+
+def worded(model: Logistic) -> list[str]:
+    """What the weights say, one sentence a phrase with a weight (HypoBench, appendix B.5): how likely
+    its most and its least likely label are."""
+    topic = model.topic
+    found = []
+    for place, (kind, phrase) in enumerate(
+        (kind, phrase) for kind, some in topic.types for phrase in some
+    ):
+        own = model.weights[:, place]
+        if own.any():
+            found.append(likelihoods(kind, phrase, own, topic.labels, topic.item, topic.verdict))
+    return found
+
+
+def likelihoods(
+    kind: str,
+    phrase: Worded,
+    weights: Weights,
+    labels: Sequence[str],
+    item: str = Topic.item,
+    verdict: str = Topic.verdict,
+) -> str:
+    """The sentence of one phrase. weights: (labels,)."""
+    high, low = int(weights.argmax()), int(weights.argmin())
+    most, least = (_likely(float(weights[one])) for one in (high, low))
+    if weights[low] > 0:
+        most, least = "highly likely", "a bit likely"
+    elif weights[high] < 0:
+        most, least = "a bit unlikely", "highly unlikely"
+    return (
+        f'If the {kind} of a {item} is "{phrase.form("third")}", it is {most} to'
+        f" {verdict.format(labels[high])} and {least} to {verdict.format(labels[low])}."
+    )
+
+
+def _likely(weight: float) -> str:
+    return "likely" if weight > 0 else "unlikely" if weight < 0 else "neutral"

@@ -1,0 +1,154 @@
+"""`labels:marine`: hours of sunlight a day at places in the sea (like HypoBench, appendix B.2).
+
+500 rows of 16 columns. The hours follow the clarity of the water where there are few clouds, and
+nowhere else: an interaction of two columns; the other 14 say nothing of the hours. A row in five is an
+hour off, up or down (sampled: each with that probability).
+
+The label is a whole number of hours, where theirs is any number: a whole number can be said by a
+sentence that is executed. The score of a prediction is the squared error after scaling by the range
+of the training labels (`scaled_error`). Of the stated rule it is `best_scaled_error`; the rule is also
+the best possible one, as up and down are equally likely.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+
+from ....records import Json, Observation, UsageError
+from ....tools.judge.conditions import AllOf, Compare, Condition
+from ....tools.judge.quantities import Number
+from ....tools.judge.rules import Rule, When
+from ..columns import Columns
+from ..problems import Rows
+from .planted import Noise, Splits, labelled, parted, planted
+
+ROWS = 500
+NOISE = 0.2
+_CLARITY, _CLOUDS = "secchi_depth", "cloud_cover"
+_FEW_CLOUDS = 50
+_TIERS = ((10, 5), (20, 8), (30, 11), (40, 14))  # up to this depth in metres: hours
+_CLOUDY = 4
+_ABOUT = "What is measured at places in the sea, and how many hours of sunlight there are a day."
+_COLUMNS: Mapping[str, tuple[str, int, int]] = {
+    _CLARITY: ("how deep a white disk is seen, in metres", 1, 40),
+    _CLOUDS: ("share of the sky under clouds, in percent", 0, 100),
+    "air_temperature": ("degrees Celsius", 5, 32),
+    "sea_temperature": ("degrees Celsius at the surface", 4, 30),
+    "salinity": ("grams in a kilogram", 28, 40),
+    "wind_speed": ("kilometres an hour", 0, 60),
+    "wave_height": ("decimetres", 0, 50),
+    "current_speed": ("centimetres a second", 0, 120),
+    "nitrate": ("micromoles in ten litres", 0, 300),
+    "phosphate": ("micromoles in a hundred litres", 0, 250),
+    "chlorophyll": ("micrograms in a hundred litres", 1, 900),
+    "oxygen": ("milligrams in ten litres", 40, 120),
+    "acidity": ("a hundred times the pH", 770, 840),
+    "depth": ("metres to the ground", 5, 400),
+    "distance_to_coast": ("kilometres", 0, 200),
+    "fish_species": ("kinds seen in an hour", 0, 60),
+}
+
+
+def findings() -> list[Rule]:
+    """Under many clouds few hours; under few clouds the more, the clearer the water."""
+    few = Compare(Number(_CLOUDS), "at most", _FEW_CLOUDS)
+    many = Compare(Number(_CLOUDS), "more than", _FEW_CLOUDS)
+    found = [Rule((When(many, str(_CLOUDY)),))]
+    low = 0
+    for high, hours in _TIERS:
+        parts: tuple[Condition, ...] = (few,)
+        if low:
+            parts += (Compare(Number(_CLARITY), "more than", low),)
+        if high < _COLUMNS[_CLARITY][2]:
+            parts += (Compare(Number(_CLARITY), "at most", high),)
+        found.append(Rule((When(AllOf(parts), str(hours)),)))
+        low = high
+    return found
+
+
+def scaled_error(
+    predicted: Sequence[float], true: Sequence[float], train: Sequence[float]
+) -> float:
+    """The mean squared error of n > 0 predictions after both sides are scaled by the least and the
+    highest training label (HypoBench, table 11). Raises UsageError where these are one number."""
+    low, high = min(train), max(train)
+    if low == high:
+        raise UsageError(f"all training labels are {low:g}: there is no range to scale by")
+    pairs = zip(predicted, true, strict=True)
+    return sum(((one - other) / (high - low)) ** 2 for one, other in pairs) / len(true)
+
+
+class Marine:
+    name = "marine"
+    about = "hours of sunlight by clarity of the water and clouds, as numbers"
+
+    def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+        return {"marine": frozenset(("marine",))}
+
+    def more(self, seed: int) -> Iterator[str]:
+        return iter(())
+
+    def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+        draw = random.Random(f"{name} {seed}")
+        about = {key: {"kind": "number", "about": told} for key, (told, _, _) in _COLUMNS.items()}
+        records: list[dict[str, Json]] = [
+            {key: draw.randint(low, high) for key, (_, low, high) in _COLUMNS.items()}
+            for _ in range(ROWS)
+        ]
+        rules = findings()
+        rule = Rule(tuple(clause for one in rules for clause in one.clauses))
+        clean_labels = (str(_CLOUDY), *(str(hours) for _, hours in _TIERS))
+        hours = labelled(records, rule, Columns(about, "fields", clean_labels), clean_labels)
+        pairs = [Observation(one, str(own)) for one, own in zip(records, hours, strict=True)]
+        parts = parted(pairs, draw)
+        rows, changed, gone = {}, {}, {}
+        for split, some in parts.items():
+            off = _off(len(some), noise, draw)
+            rows[split] = tuple(
+                Observation(one.input, str(int(one.output) + shift))
+                for one, shift in zip(some, off, strict=True)
+            )
+            changed[split] = len(off) - off.count(0)
+            gone[split] = [float(one.output) for one in some]
+        there = {one.output for one in rows["train"]}
+        for split in ("val", "test"):  # no label that training rows lack
+            rows[split], changed[split] = _within(rows[split], parts[split], there)
+        labels = sorted(there, key=float)
+        numbers = {split: [float(one.output) for one in some] for split, some in rows.items()}
+        errors = {
+            split: round(scaled_error(gone[split], numbers[split], numbers["train"]), 5)
+            for split in rows
+        }
+        told = {
+            "underlying_model": "interaction",
+            "noise_level": NOISE,
+            "noise": noise,
+            "true_num_hypotheses": len(rules),
+            "distractor": len(_COLUMNS) - 2,
+            "numeric": True,
+            "best_scaled_error": errors,
+            "seed": seed,
+        }
+        columns = Columns(about, "fields", tuple(labels))
+        return planted(
+            name, columns, labels, Splits(rows, changed), _ABOUT, rules, rules, told
+        )  # fmt: skip
+
+
+def _off(count: int, noise: Noise, draw: random.Random) -> list[int]:
+    """-1, 0 or 1 of each row: as many up as down, or sampled."""
+    if noise == "sampled":
+        return [draw.choice((-1, 1)) if draw.random() < NOISE else 0 for _ in range(count)]
+    each = round(count * NOISE / 2)
+    return draw.sample([-1] * each + [1] * each + [0] * (count - 2 * each), count)
+
+
+def _within(
+    rows: Sequence[Observation], clean: Sequence[Observation], there: set[str]
+) -> tuple[tuple[Observation, ...], int]:
+    kept = tuple(one if one.output in there else own for one, own in zip(rows, clean, strict=True))
+    return kept, sum(one.output != own.output for one, own in zip(kept, clean, strict=True))
+
+
+GENERATOR = Marine()

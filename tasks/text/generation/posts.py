@@ -1,0 +1,172 @@
+"""The sets of `labels:election` and `labels:personality` (HypoBench, appendix B.3).
+
+Six levels, each told in templates (2,500 posts) and plain (`_nosubtlety`: 625):
+
+| level | what decides |
+|---|---|
+| 0 | one phrase: one label where it stands, another elsewhere |
+| 1 | the five phrases of one type |
+| 2 | the fifteen of three types; the fourth says nothing |
+| 3 | level 1, 10% of the labels changed |
+| 4 | level 2, 25% of the weights dropped |
+| 5 | level 2 with both |
+
+and the grid of 64: 5, 10, 15 or 20 phrases with weights, 0 to 30% of the labels changed, 0 to 30% of
+the weights dropped (`election_controlled/10_0.1_0.2`). Of the election also a pair of the same posts:
+the weights as one would expect them, and the labels turned round (`counterfactual`).
+
+Otherwise than in the published sets a template is no feature, no set has one label only (logistic.py),
+labels are those of the stated rule, and the plain sets are parted 70/10/20 like the others.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+
+from ....records import Json, Observation
+from ....tools.judge.conditions import Not
+from ....tools.judge.rules import Rule, When
+from ..columns import Columns
+from ..problems import Rows
+from . import logistic
+from .phrases import Topic, has
+from .planted import Noise, clean, noisy, parted, planted
+
+TEXT = "text"
+RATES = (0.0, 0.1, 0.2, 0.3)
+
+
+@dataclass(frozen=True)
+class Level:
+    """count: phrases with weights; 1: one phrase decides. twin: 0 as expected, 1 turned round."""
+
+    count: int
+    noise: float = 0.0
+    dropout: float = 0.0
+    plain: bool = False
+    twin: int | None = None
+
+
+LEVELS: Mapping[int, Level] = {
+    0: Level(1),
+    1: Level(5),
+    2: Level(15),
+    3: Level(5, noise=0.1),
+    4: Level(15, dropout=0.25),
+    5: Level(15, noise=0.1, dropout=0.25),
+}
+
+
+@dataclass(frozen=True)
+class Posts:
+    """written: what metadata.json says of the model that wrote the topic, where one did."""
+
+    topic: Topic
+    with_twin: bool
+    written: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.topic.name
+
+    @property
+    def about(self) -> str:
+        return f"{self.topic.description} Six levels, subtle and plain, and a grid of 64"
+
+    def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+        return {name: self._tags(name, level) for name, level in self.levels().items()}
+
+    def more(self, seed: int) -> Iterator[str]:
+        return iter(())
+
+    def levels(self) -> dict[str, Level]:
+        """By name, in order."""
+        found = {}
+        for number, one in LEVELS.items():
+            told = {"count": one.count, "noise": one.noise, "dropout": one.dropout}
+            found[f"{self.name}/level{number}_nosubtlety"] = Level(**told, plain=True)  # type: ignore[arg-type]
+        found |= {f"{self.name}/level{number}": one for number, one in LEVELS.items()}
+        if self.with_twin:
+            for twin, side in enumerate(("normal", "counterfactual")):
+                found[f"{self.name}/counterfactual/{side}"] = Level(20, twin=twin)
+        for count, noise, dropout in product((5, 10, 15, 20), RATES, RATES):
+            name = f"{self.name}_controlled/{count}_{noise:g}_{dropout:g}"
+            found[name] = Level(count, noise, dropout)
+        return found
+
+    def _tags(self, name: str, level: Level) -> frozenset[str]:
+        root, *_, own = name.split("/")
+        if root.endswith("_controlled"):
+            return frozenset(("grid", own, f"features_{level.count}"))
+        if level.twin is not None:
+            return frozenset(("twin", own, "subtle"))
+        number = own.removeprefix("level")[0]
+        return frozenset((number, f"level{number}", "plain" if level.plain else "subtle", own))
+
+    def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+        level = self.levels()[name]
+        topic = self.topic
+        base = name.rpartition("/")[0] if level.twin is not None else name  # twins share all draws
+        draw = np.random.default_rng(list(f"{base} {seed}".encode()))
+        told: dict[str, Json] = {
+            "underlying_model": "logistic_regression",
+            "noise_level": level.noise,
+            "noise": noise,
+            "random_dropout": level.dropout,
+            "subtlety": not level.plain,
+            "num_impactful_feature": level.count,
+            "seed": seed,
+            **self.written,
+        }
+        if level.count == 1:
+            codes, known, best = self._one_phrase(draw)
+        else:
+            model = logistic.drawn(topic, level.count, level.dropout, draw, level.twin is not None)
+            codes = model.codes()
+            weighted = [
+                place for place in range(len(topic.phrases)) if model.weights[:, place].any()
+            ]
+            if level.twin:
+                codes = {choice: (code + 1) % len(topic.labels) for choice, code in codes.items()}
+            else:
+                told["worded"] = logistic.worded(model)
+            told |= logistic.stated(model, weighted, turned=1 if level.twin else 0)
+            known = logistic.findings(topic, codes, weighted)
+            best = logistic.optimal(topic, codes)
+        told["true_num_hypotheses"] = len(known)
+        told["counterintuitive"] = bool(level.twin)
+        labels = tuple(one for code, one in enumerate(topic.labels) if code in codes.values())
+        rows = [
+            Observation({TEXT: text}, topic.labels[code])
+            for choice, code in codes.items()
+            for text in (
+                [topic.plain(choice)]
+                if level.plain
+                else [topic.told(template, choice) for template in topic.templates]
+            )
+        ]
+        splits = clean(parted(rows, random.Random(f"{base} {seed}")))
+        splits = noisy(splits, level.noise, labels, noise, f"{base} {seed}")
+        columns = Columns({TEXT: {"kind": "text", "about": f"the {topic.item}"}}, "text", labels)
+        return planted(name, columns, labels, splits, topic.description, known, best, told)
+
+    def _one_phrase(
+        self, draw: np.random.Generator
+    ) -> tuple[dict[tuple[int, ...], int], list[Rule], list[Rule]]:
+        """Level 0: one label with the phrase, another without it."""
+        topic = self.topic
+        place = int(draw.integers(len(topic.phrases)))
+        here, elsewhere = (int(one) for one in draw.permutation(len(topic.labels))[:2])
+        codes = {choice: here if place in choice else elsewhere for choice in topic.choices}
+        there = has(topic.phrases[place])
+        rule = Rule((When(there, topic.labels[here]),), topic.labels[elsewhere])
+        parts = [
+            Rule((When(there, topic.labels[here]),)),
+            Rule((When(Not(there), topic.labels[elsewhere]),)),
+        ]
+        return codes, [rule], parts

@@ -1,0 +1,176 @@
+"""A topic that a model wrote: what its texts are made of, and whether they are what they should be.
+
+The parts are those of HypoBench, section 2 and appendix B.3: labels, types of phrase, five phrases a
+type, templates with a slot for each type, and each phrase in a form that suits the slot of each
+template. Beyond the paper a phrase has words that stay: they stand in all its forms and in nothing else,
+so that a rule of the exact judge finds the phrase. written_rules.py has the rules of each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ....records import DataError, Json
+from ....tools.judge.prepared import Prepared
+from ..columns import Columns
+from .phrases import Topic, has
+from .planted import public_of
+
+LABELS, TYPES, PHRASES, TEMPLATES = 3, 4, 5, 4  # as many as in the paper
+ITEM = "text"
+SUBJECT = "subject"  # of a user's own
+WRITABLE = ("election", "personality", SUBJECT)  # generators whose topic a model may write
+
+
+@dataclass(frozen=True)
+class Named:
+    """A label or a type of phrase, and what it stands for."""
+
+    name: str
+    about: str = ""
+
+    @property
+    def said(self) -> str:
+        return f"{self.name}: {self.about}" if self.about else self.name
+
+
+@dataclass(frozen=True)
+class WrittenPhrase:
+    """said: as it stands by itself. core: its words that stay. leaning: the place of the label that
+    it suggests. forms: what stands in the slot of each template."""
+
+    said: str
+    core: str
+    leaning: int
+    forms: tuple[str, ...] = ()
+
+    def form(self, name: str) -> str:
+        """`tN`: for template N; anything else: by itself."""
+        number = name.removeprefix("t")
+        return self.forms[int(number)] if number.isdecimal() else self.said
+
+
+@dataclass(frozen=True)
+class Template:
+    """A text with a slot for each type of phrase. pieces: the texts around the slots, one more than
+    these. slots: the place of each one's type, in the order of the text."""
+
+    pieces: tuple[str, ...]
+    slots: tuple[int, ...]
+
+    def around(self, kind: int, types: Sequence[str]) -> tuple[str, str]:
+        """What stands before and after the slot of a type, other slots as `[type]`."""
+        at = self.slots.index(kind)
+        marks = [f"[{types[one]}]" for one in self.slots] + [""]
+        told = [piece + mark for piece, mark in zip(self.pieces, marks, strict=True)]
+        before = "".join(told[: at + 1]).removesuffix(marks[at])
+        return before, "".join(told[at + 1 :])
+
+    def shown(self, types: Sequence[str]) -> str:
+        marks = [f"[{types[one]}]" for one in self.slots] + [""]
+        return "".join(piece + mark for piece, mark in zip(self.pieces, marks, strict=True))
+
+    def format_string(self, number: int) -> str:
+        """As `Topic.templates` has it: `{2.t0}` is the phrase of the third type in template 0."""
+        marks = [f"{{{one}.t{number}}}" for one in self.slots] + [""]
+        told = (piece.replace("{", "{{").replace("}", "}}") for piece in self.pieces)
+        return "".join(piece + mark for piece, mark in zip(told, marks, strict=True))
+
+
+@dataclass
+class Draft:
+    """What is written so far. forms: (template, phrase's place) -> what stands in the slot."""
+
+    name: str
+    description: str
+    labels: list[Named] = field(default_factory=list)
+    types: list[Named] = field(default_factory=list)
+    phrases: list[list[WrittenPhrase]] = field(default_factory=list)
+    templates: list[Template] = field(default_factory=list)
+    forms: dict[tuple[int, int], str] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> list[str]:
+        return [one.name for one in self.types]
+
+    @property
+    def label_names(self) -> list[str]:
+        return [one.name for one in self.labels]
+
+    def topic(self) -> Topic:
+        """The whole of it. Raises DataError where a text does not have the phrases that it should."""
+        found, place = [], 0
+        for kind, some in zip(self.types, self.phrases, strict=True):
+            phrases = []
+            for one in some:
+                forms = tuple(self.forms[number, place] for number in range(len(self.templates)))
+                phrases.append(WrittenPhrase(one.said, one.core, one.leaning, forms))
+                place += 1
+            found.append((kind.name, tuple(phrases)))
+        topic = Topic(
+            self.name,
+            self.description,
+            tuple(self.label_names),
+            tuple(found),
+            tuple(one.format_string(number) for number, one in enumerate(self.templates)),
+            ITEM,
+            "be labelled {}",
+        )
+        _check(topic)
+        return topic
+
+    def told(self) -> dict[str, Json]:
+        """The parts, for metadata.json."""
+        return {
+            "labels": [{"name": one.name, "about": one.about} for one in self.labels],
+            "types": [{"name": one.name, "about": one.about} for one in self.types],
+            "phrases": [
+                {"type": kind.name, "phrase": one.said, "stays": one.core,
+                 "leans_to": self.label_names[one.leaning]}
+                for kind, some in zip(self.types, self.phrases, strict=True)
+                for one in some
+            ],
+            "templates": [one.shown(self.kinds) for one in self.templates],
+            "forms": [
+                [self.forms[number, place] for place in range(sum(map(len, self.phrases)))]
+                for number in range(len(self.templates))
+            ],
+        }  # fmt: skip
+
+
+def _check(topic: Topic) -> None:
+    """In every text, told or plain, the judge finds the phrases that were put in and no others."""
+    texts, inside = [], []
+    for choice in topic.choices:
+        told = [topic.told(template, choice) for template in topic.templates]
+        for text in [topic.plain(choice), *told]:
+            texts.append({"text": text})
+            inside.append(choice)
+    if len({one["text"] for one in texts}) < len(texts):
+        raise DataError(f"{topic.name}: two of the texts that the model's parts make are one")
+    columns = Columns({"text": {"kind": "text", "about": ""}}, "text", topic.labels)
+    rows = Prepared(texts, public_of(columns, topic.labels))
+    wanted = np.zeros((len(topic.phrases), len(texts)), bool)
+    for at, choice in enumerate(inside):
+        wanted[list(choice), at] = True
+    for place, phrase in enumerate(topic.phrases):
+        wrong = np.flatnonzero(has(phrase).holds(rows) != wanted[place])
+        if wrong.size:
+            there = "lacks" if wanted[place, wrong[0]] else "has"
+            raise DataError(
+                f"{topic.name}: a text that the model's parts make {there} {phrase.core!r}:"
+                f" {texts[int(wrong[0])]['text']:.200}"
+            )
+
+
+def written_metadata(
+    draft: Draft, by: Json, given: Mapping[str, str], more: Mapping[str, Json]
+) -> dict[str, Json]:
+    """`task_properties` of metadata.json. by: the model's settings; given: parts that it did not
+    write, and who did; more: of the calls."""
+    parts = ("description", "labels", "types", "phrases", "templates", "forms")
+    source = {part: given.get(part, "model") for part in parts}
+    return {"written": {"by": by, "from": source, **more, **draft.told()}}

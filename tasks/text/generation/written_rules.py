@@ -1,0 +1,335 @@
+"""What a model wrote, read part by part, and the rules that each part keeps to.
+
+A reader gives the items that are good, in their order, and of each other one a sentence that says what
+is wrong with it, as the model is told when it is asked again. Nothing here raises, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from ....tools.judge.conditions import Not, mentions
+from ....tools.judge.rules import Rule, When, compile_sentence
+from ....tools.judge.terms import Term, plain, tokens
+from ...io.messages import shorten
+from ..columns import Columns
+from ..label_names import normal_form
+from ..list_items import items_in, tidied
+from .planted import public_of
+from .written import Draft, Named, Template, WrittenPhrase
+
+T = TypeVar("T")
+
+LABEL_WORDS, TYPE_WORDS = 5, 4
+PHRASE_WORDS, CORE_WORDS, LOOSE_WORDS = 14, 8, 4  # of a phrase, of those that stay, of the others
+ADDED_WORDS = 4  # of a form, beyond those of its phrase
+TEMPLATE_WORDS, TEMPLATE_LETTERS = 8, 1_500  # at least so many without the slots; at most
+_LABEL = re.compile(r"[^\W_][\w '&/+-]*")
+_TYPE = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_CORE = re.compile(r"[^\W_][\w '&%$-]*")
+_SLOT = re.compile(r"\[([^\[\]]*)\]")
+_BRACKETS = re.compile(r"\[([^\[\]]+)\]")
+_TERM = re.compile(r"\s*(?::|\s[-–—]\s|[–—])\s*")  # between a name and what it is about
+_MARK = re.compile(r"\s+[-–—:]+>?\s+|[:–—→]\s*|\s+(?=\()")  # between a phrase and its label
+_ALIKE = str.maketrans("–—‐‑", "----")  # dashes, which models write as they like
+_DENIALS = frozenset(("no", "not", "never", "without", "nor", "neither", "hardly"))
+_COLUMNS = Columns({"text": {"kind": "text", "about": ""}}, "text", ())
+
+
+@dataclass(frozen=True)
+class Read(Generic[T]):
+    """good: what keeps to the rules; wrong: a sentence of each item that does not."""
+
+    good: tuple[T, ...]
+    wrong: tuple[str, ...] = ()
+
+
+def _bare(item: str) -> str:
+    """An item on one line with straight quote marks, and brackets that Markdown does not escape."""
+    return " ".join(plain(item).replace("\\[", "[").replace("\\]", "]").split())
+
+
+def runs_in(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Whether the tokens of a part stand side by side in the whole, as the judge finds them."""
+    size = len(part)
+    return any(list(whole[at : at + size]) == list(part) for at in range(len(whole) - size + 1))
+
+
+# --- labels and types -----------------------------------------------------------------
+
+
+def read_labels(said: str, draft: Draft, count: int) -> Read[Named]:
+    """`NAME: what it is`, a line each; beside those of the draft."""
+    good: list[Named] = []
+    wrong: list[str] = []
+    taken = {normal_form(name) for name in draft.label_names}
+    for item in items_in(said, count):
+        one = _named(item.sentence)
+        why = label_fault(one.name) or (
+            "there is such a label already" if normal_form(one.name) in taken else ""
+        )
+        if why:
+            wrong.append(f'"{shorten(one.name, 60)}": {why}')
+            continue
+        taken.add(normal_form(one.name))
+        good.append(one)
+    return Read(tuple(good), tuple(wrong))
+
+
+def label_fault(name: str) -> str:
+    """Why a text cannot be a label, "" where it can."""
+    if not _LABEL.fullmatch(name):
+        return "a label has letters, digits, blanks and hyphens alone"
+    if len(name.split()) > LABEL_WORDS or len(name) > 60:
+        return f"a label has at most {LABEL_WORDS} words"
+    other = "another one"
+    some, labels = mentions((Term("word"),)), (name, other)
+    for rule in (Rule((When(some, name),), other), Rule((When(Not(some), name),))):
+        if not _reads(rule, labels):
+            return "it cannot be told apart from the words of a rule"
+    return ""
+
+
+def read_types(said: str, draft: Draft, count: int) -> Read[Named]:
+    """`name: what it is`, a line each; blanks and hyphens of a name become `_`."""
+    good: list[Named] = []
+    wrong: list[str] = []
+    taken = {*draft.kinds, *(type_name(name) for name in draft.label_names)}
+    for item in items_in(said, count):
+        one = _named(item.sentence.strip("[]"))
+        name = type_name(one.name.strip("[] "))
+        why = ""
+        if not _TYPE.fullmatch(name) or name.count("_") >= TYPE_WORDS:
+            why = f"the name of a type is at most {TYPE_WORDS} words of plain letters"
+        elif name in taken:
+            why = "there is a type or label of this name"
+        elif name in ("template", "text", "label"):
+            why = "this word is taken"
+        if why:
+            wrong.append(f'"{shorten(one.name, 60)}": {why}')
+            continue
+        taken.add(name)
+        good.append(Named(name, one.about))
+    return Read(tuple(good), tuple(wrong))
+
+
+def type_name(text: str) -> str:
+    return "_".join(re.split(r"[\s_-]+", text.strip().lower()))
+
+
+def _named(item: str) -> Named:
+    """A name and what is said of it, after a colon or a dash."""
+    name, *about = _TERM.split(item, maxsplit=1)
+    return Named(tidied(name).strip(" .;*"), " ".join(about).strip(" *")[:300])
+
+
+def _reads(rule: Rule, labels: Sequence[str]) -> bool:
+    got = compile_sentence(rule.written(), public_of(_COLUMNS, labels))
+    return isinstance(got, Rule) and got.written() == rule.written()
+
+
+# --- phrases --------------------------------------------------------------------------
+
+
+def read_phrases(said: str, draft: Draft, kind: int, count: int) -> Read[WrittenPhrase]:
+    """`verb [words that stay] | LABEL`, a line each, beside those of all types of the draft. Those
+    of a type suggest every label, where there are enough of them."""
+    good: list[WrittenPhrase] = []
+    wrong: list[str] = []
+    before = [one for some in draft.phrases for one in some]
+    labels = {normal_form(name): place for place, name in enumerate(draft.label_names)}
+    unheard = set(range(len(labels))) - {one.leaning for one in draft.phrases[kind]}
+    for item in items_in(said, count):
+        phrase, label = _parted(_bare(item.sentence), labels)
+        said_so = tidied(_BRACKETS.sub(r"\1", phrase)).strip(" .;")
+        leaning = labels.get(normal_form(label))
+        core = _core(phrase, said_so)
+        why = _phrase_fault(said_so, core, [*before, *good], draft)
+        if not why and leaning is None:
+            named = f'"{shorten(label.strip(), 40)}" is no label' if label.strip() else "no label"
+            why = f"after | stands the label that it suggests, and {named} stands there"
+        if not why and leaning not in unheard and len(unheard) >= count - len(good):
+            lacking = ", ".join(draft.label_names[one] for one in sorted(unheard))
+            why = f"what is still to be given has to suggest {lacking}"
+        if why or leaning is None:
+            wrong.append(f'"{shorten(said_so, 80)}": {why}')
+            continue
+        unheard.discard(leaning)
+        good.append(WrittenPhrase(said_so, core, leaning))
+    return Read(tuple(good), tuple(wrong))
+
+
+def _parted(item: str, labels: Collection[str]) -> tuple[str, str]:
+    """A phrase and its label, after a bar; another mark does where a label follows it."""
+    phrase, bar, label = item.rpartition("|")
+    if bar:
+        return phrase, label
+    *_, last = [None, *_MARK.finditer(item)]
+    if last is not None and normal_form(item[last.end() :]) in labels:
+        return item[: last.start()], item[last.end() :]
+    return item, ""
+
+
+def _core(phrase: str, bare: str) -> str:
+    """The words in brackets; without brackets all but the first, which may be a verb."""
+    if found := _BRACKETS.findall(phrase):
+        return " ".join(found[0].split()) if len(found) == 1 else ""
+    words = bare.split()
+    return " ".join(words[1:] or words)
+
+
+def _phrase_fault(said: str, core: str, others: Iterable[WrittenPhrase], draft: Draft) -> str:
+    own, kept = tokens(said), tokens(core)
+    words = len(said.split())
+    if not kept:
+        return "it needs one pair of square brackets around the words that stay the same"
+    if not _CORE.fullmatch(plain(core)):
+        return "the words in brackets are letters, digits, blanks, hyphens and apostrophes alone"
+    if not all(c.isprintable() for c in said) or set(said) & set('{}[]|".!?;\n'):
+        return "a phrase is a part of a sentence, without brackets, quotes and full stops"
+    if words > PHRASE_WORDS or len(core.split()) > CORE_WORDS:
+        return f"a phrase has at most {PHRASE_WORDS} words, {CORE_WORDS} of them in brackets"
+    if words - len(core.split()) > LOOSE_WORDS:
+        return f"at most {LOOSE_WORDS} words stand outside the brackets"
+    for one in others:
+        theirs = tokens(one.core)
+        if runs_in(kept, tokens(one.said)) or runs_in(theirs, own):
+            return f'"{one.said}" and it share the words in brackets, so they cannot be told apart'
+    for name in draft.kinds:
+        if runs_in(kept, tokens(name)):
+            return f'the words in brackets are the name of the type "{name}"'
+    if not _reads(Rule((When(mentions((Term(core),)), "yes"),)), ("yes", "no")):
+        return "the words in brackets cannot be looked for"
+    return ""
+
+
+# --- templates ------------------------------------------------------------------------
+
+
+def read_templates(said: str, draft: Draft, count: int) -> Read[Template]:
+    """Texts with `[type]` for each type, a line each."""
+    good: list[Template] = []
+    wrong: list[str] = []
+    taken = {_frame(one) for one in draft.templates}
+    for item in items_in(said, count):
+        text = _bare(item.sentence)
+        one, why = _template(text, draft)
+        if one is not None and _frame(one) in taken:
+            one, why = None, "there is such a text already"
+        if one is None:
+            wrong.append(f'"{shorten(text, 120)}": {why}')
+            continue
+        taken.add(_frame(one))
+        good.append(one)
+    return Read(tuple(good), tuple(wrong))
+
+
+def _frame(one: Template) -> tuple[str, ...]:
+    return tuple(word for piece in one.pieces for word in tokens(piece) if word.isalnum())
+
+
+def _template(text: str, draft: Draft) -> tuple[Template | None, str]:
+    kinds = draft.kinds
+    parts = _SLOT.split(text)
+    pieces, slots = parts[::2], [type_name(one) for one in parts[1::2]]
+    if other := [one for one in slots if one not in kinds]:
+        return None, f"[{other[0]}] is no type: the slots are {_slots(kinds)}"
+    if lacking := [one for one in kinds if one not in slots]:
+        return None, f"it lacks {_slots(lacking)}"
+    if len(slots) > len(kinds):
+        twice = next(one for one in slots if slots.count(one) > 1)
+        return None, f"[{twice}] stands in it more than once"
+    if any(set(piece) & set("[]") for piece in pieces):
+        return None, "square brackets stand around slots alone"
+    if not all(tokens(piece) for piece in pieces[1:-1]):
+        return None, "a word has to stand between two slots"
+    frame = [tokens(piece) for piece in pieces]
+    words = [word for piece in frame for word in piece if any(c.isalnum() for c in word)]
+    if len(words) < TEMPLATE_WORDS or len(text) > TEMPLATE_LETTERS:
+        return None, (
+            f"a text has at least {TEMPLATE_WORDS} words beside the slots, and at most"
+            f" {TEMPLATE_LETTERS:,} characters"
+        )
+    for one in (one for some in draft.phrases for one in some):
+        if any(runs_in(tokens(one.core), piece) for piece in frame):
+            return None, f'it holds "{one.core}", which is for a slot'
+    return Template(tuple(pieces), tuple(kinds.index(one) for one in slots)), ""
+
+
+def _slots(kinds: Sequence[str]) -> str:
+    return ", ".join(f"[{one}]" for one in kinds)
+
+
+# --- forms ----------------------------------------------------------------------------
+
+
+def read_forms(
+    said: str, draft: Draft, number: int, kind: int, count: int
+) -> Read[tuple[int, str]]:
+    """The text of template `number` with each phrase of a type in its slot, a line each: (place
+    among the type's phrases, what stands in the slot)."""
+    before, after = (
+        " ".join(one.split()) for one in draft.templates[number].around(kind, draft.kinds)
+    )
+    phrases = draft.phrases[kind]
+    good: dict[int, str] = {}
+    wrong: list[str] = []
+    for item in items_in(said, count):
+        text = _bare(item.sentence)
+        form = _slot(text, before, after)
+        if form is None:
+            wrong.append(f'"{shorten(text, 160)}": the text around the slot is not as it was given')
+            continue
+        mine = [n for n, one in enumerate(phrases) if runs_in(tokens(one.core), tokens(form))]
+        if len(mine) != 1:
+            named = ", ".join(f'"{one.core}"' for one in phrases)
+            wrong.append(
+                f'"{shorten(form, 80)}": exactly one of {named} has to stand in it, word for word'
+            )
+            continue
+        form = _begun(form, before)
+        if why := _form_fault(form, phrases[mine[0]], draft, (before, after)):
+            wrong.append(f'"{shorten(form, 80)}": {why}')
+        else:
+            good.setdefault(mine[0], form)
+    return Read(tuple(sorted(good.items())), tuple(wrong))
+
+
+def _slot(text: str, before: str, after: str) -> str | None:
+    """What stands between, without the brackets; None where the text is another one."""
+    told = text.translate(_ALIKE)
+    if not (told.startswith(before.translate(_ALIKE)) and told.endswith(after.translate(_ALIKE))):
+        return None
+    inner = text[len(before) : len(text) - len(after)]
+    if len(before) + len(after) > len(text) or not inner.strip():
+        return None
+    inner = inner.strip()
+    return inner[1:-1].strip() if inner[0] == "[" and inner[-1] == "]" else inner
+
+
+def _begun(form: str, before: str) -> str:
+    """With a capital where it begins a sentence."""
+    begins = not before or before[-1] in ".!?"
+    return form[0].upper() + form[1:] if begins else form
+
+
+def _form_fault(form: str, phrase: WrittenPhrase, draft: Draft, around: tuple[str, str]) -> str:
+    words, own = tokens(form), tokens(phrase.said)
+    if not form or set(form) & set("[]{}|\n") or any(c in ".!?;" for c in form):
+        return "in the slot stands a part of a sentence, without brackets and full stops"
+    if len(form.split()) > len(phrase.said.split()) + ADDED_WORDS:
+        return f'it adds more than {ADDED_WORDS} words to "{phrase.said}"'
+    if added := (_denials(words) - _denials(own)) | (_denials(own) - _denials(words)):
+        return f'with "{min(added)}" it says the contrary of "{phrase.said}"'
+    whole = tokens(f"{_SLOT.sub('|', around[0])} {form} {_SLOT.sub('|', around[1])}")
+    for one in (one for some in draft.phrases for one in some):
+        if one is not phrase and runs_in(tokens(one.core), whole):
+            return f'in the text it makes "{one.core}", which is another phrase'
+    return ""
+
+
+def _denials(words: Iterable[str]) -> set[str]:
+    return {one for one in words if one in _DENIALS or one.endswith("n't")}

@@ -1,0 +1,302 @@
+"""Task `labels`: labelled text in the layout of HypoGeniC and HypoBench, and a user's own files.
+
+A problem is a data set with a sample of its training rows, `NAME#K`; `NAME` alone is its first. See
+text/problems.py for what a problem holds, label_sets.py for the files, docs/data-text.md and
+docs/labels.md for all of it.
+
+How `tasks show` draws a problem of labelled text: what there is, and its first rows.
+"""
+
+from __future__ import annotations
+
+import random
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from ...records import InputSet, Json, Observation, Problem, UsageError
+from ...records.tasks import Wanted
+from ..io import problem_sample
+from ..io.files import identity
+from ..io.messages import nearest, shorten, warn
+from ..io.spaces import each_once
+from . import writing
+from .config_files import CONFIG
+from .generation import GENERATORS, Generator, citations, named
+from .generation.planted import NOISES
+from .generation.written import SUBJECT
+from .problems import NAME, SHOWN, TEXT, Rows
+from .sources import identity_of, source_of
+
+MADE = 12  # data sets of a run without data
+MORE = 1_000  # generated sets beyond the named ones that --problem may name
+SPACE = 100  # unlabelled inputs at most: a model may judge each hypothesis on each
+
+
+@dataclass(frozen=True)
+class Labels:
+    """generator: what makes the rows where there is no data. written: what makes them instead,
+    of a topic that a model wrote."""
+
+    generator: str = "admission"
+    written: Generator | None = None
+
+    name = NAME
+    family = TEXT
+    about = "what makes a text get its label (HypoGeniC, HypoBench, or your own labelled rows)"
+    takes = (
+        "a CSV, TSV, JSONL or Parquet of rows with labels, or a folder of HypoGeniC or HypoBench"
+    )
+    commands = (
+        "peirce run labels:admission",
+        "peirce run labels --data reviews.csv --label verdict",
+        "peirce run labels --data reviews.csv --label verdict --method hypogenic --model openai:NAME",
+        "peirce predict --bank last --data new.csv",
+    )
+    files = (CONFIG,)
+    generators = (*GENERATORS, citations.NAME, SUBJECT)
+    kinds = ("level", "noise", "format", "data", "model", "about", "labels")
+
+    def made_by(self, generator: str) -> Labels:
+        """`labels:GENERATOR`; bare `labels` without data is `labels:admission`."""
+        if generator not in self.generators:
+            raise UsageError(
+                f"labels has no generator {generator!r}{nearest(generator, self.generators)}"
+            )
+        return replace(self, generator=generator)
+
+    def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        return self.choose(path, Wanted(observations=observations, seed=seed))
+
+    def choose(self, path: str | None, wanted: Wanted) -> list[Problem]:
+        """The problems that the options name. Raises UsageError, DataError."""
+        shown = _count(wanted.observations)
+        if self.generator == citations.NAME or path is None:
+            return self._made(path, wanted, shown)
+        source = source_of(path, wanted.label, wanted.ood)
+        there = source.places()
+        return _problems(
+            list(there), lambda name: source.read(there[name], wanted.seed), wanted, shown
+        )
+
+    def _made(self, path: str | None, wanted: Wanted, shown: int) -> list[Problem]:
+        """`--problems N` (12) data sets of the generator."""
+        for option in ("sample", "label", "ood"):
+            if (value := getattr(wanted, option)) is not None:
+                raise UsageError(
+                    f"--{option} {value}: without --data the rows of labels are made from the seed"
+                )
+        if self.generator == citations.NAME:
+            sets = {rows.name: rows for rows in citations.made(path, wanted.seed)}
+            return _problems(list(sets), sets.__getitem__, wanted, shown)
+        maker = self._maker()
+        names = named(maker, None if wanted.ids else wanted.problems or MADE, wanted.seed)
+        if wanted.ids:
+            names += islice(maker.more(wanted.seed), MORE)
+        return _problems(names, lambda name: maker.made(name, wanted.seed), wanted, shown)
+
+    def generate(self, count: int, seed: int) -> list[Problem]:
+        return [rows.problem(0, SHOWN, seed) for rows in self._sets(count, seed, {})]
+
+    def rows(self, names: Sequence[str], seed: int) -> list[Rows]:
+        """The data sets of the generator by name, the first where none is named, with all their rows."""
+        if self.generator == citations.NAME:
+            found = {rows.name: rows for rows in citations.made(None, seed)}
+            for name in names:
+                if name not in found:
+                    raise UsageError(f"no data set {name!r}{nearest(name, found)}")
+            return [found[name] for name in names or list(found)[:1]]
+        maker = self._maker()
+        there = [*named(maker, None, seed), *islice(maker.more(seed), MORE)]
+        for name in names:
+            if name not in there:
+                raise UsageError(f"no data set {name!r}{nearest(name, there)}")
+        return [maker.made(name, seed) for name in names or there[:1]]
+
+    def write(
+        self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
+    ) -> dict[str, Json]:
+        """New data sets as folders in the published layout, or as Hugging Face folders; `--data`
+        reads either back. count: None for all of the generator that `level` names."""
+        form = self.check(out, count, seed, kinds)
+        made = self._sets(count, seed, kinds)
+        if len(made) < (count or 0):
+            warn(
+                f"--problems {count}: labels:{self.generator} has {len(made)} sets of the kind, all of which are written"
+            )
+        files = writing.save(made, out, form)
+        return {
+            "problems": len(made),
+            "files": [str(path) for path in files],
+            "sets": [writing.told(rows) for rows in made],
+        }
+
+    def check(
+        self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
+    ) -> str:
+        """The layout. Raises UsageError, before anything is made, where nothing may be written to
+        `out`, and for a layout, noise or sets that are none."""
+        writing.target(out)
+        form = writing.form_of(kinds.get("format"))
+        noise = kinds.get("noise") or NOISES[0]
+        if noise not in NOISES:
+            raise UsageError(f"--noise {noise}{nearest(noise, NOISES)}")
+        if self.generator != citations.NAME:
+            named(self._maker(), count, seed, kinds.get("level"))
+        return form
+
+    def _maker(self) -> Generator:
+        if self.written is not None:
+            return self.written
+        if self.generator == SUBJECT:
+            raise UsageError(
+                f"labels:{SUBJECT} is written by a model: peirce tasks generate labels:{SUBJECT} --about"
+                " TEXT --model MODEL --out DIR, then --data DIR"
+            )
+        return GENERATORS[self.generator]
+
+    def _sets(self, count: int | None, seed: int, kinds: Mapping[str, Json]) -> list[Rows]:
+        level, noise = kinds.get("level"), kinds.get("noise") or NOISES[0]
+        if self.generator == citations.NAME:
+            for name in ("level", "noise"):
+                if kinds.get(name) is not None:
+                    raise UsageError(f"--{name} {kinds[name]}: works have nothing of the kind")
+            return citations.made(kinds.get("data"), seed)[:count]
+        if kinds.get("data") is not None:
+            raise UsageError(f"--data {kinds['data']}: labels:{self.generator} is made from a seed")
+        if noise not in NOISES:
+            raise UsageError(f"--noise {noise}{nearest(noise, NOISES)}")
+        maker = self._maker()
+        return [maker.made(name, seed, noise) for name in named(maker, count, seed, level)]
+
+    def space(self, problem: Problem, seed: int) -> InputSet:
+        """At most 100 unlabelled inputs: of the validation rows, else of the shown ones; never of
+        the test rows."""
+        start, stop = problem.secret["splits"].get("val", (0, 0))
+        rows = problem.hidden[start:stop] or problem.shown
+        inputs = each_once(one.input for one in rows)
+        drawn = random.Random(f"{seed} {problem.id}").sample(inputs, min(SPACE, len(inputs)))
+        return InputSet(f"{problem.id} space", tuple(drawn))
+
+    def drawn(self, problem: Problem) -> str:
+        return drawn(problem)
+
+    def identity(self, path: str | Path) -> dict[str, Json]:
+        if self.generator == citations.NAME:
+            return identity(citations.settings_of(str(path))[0])
+        return identity_of(path)
+
+
+def _count(observations: str | None) -> int:
+    if observations is None:
+        return SHOWN
+    text = observations.strip()
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(
+            f"--observations {observations}: a number of training rows from 1 for labels, which"
+            " takes no file of them"
+        )
+    return int(text)
+
+
+def _problems(
+    names: Sequence[str], read: Callable[[str], Rows], wanted: Wanted, shown: int
+) -> list[Problem]:
+    """Of the data sets of these names; none is read that no problem is of."""
+    found: dict[str, Rows] = {}
+    numbered = _numbered(names, wanted)
+    for name, _ in numbered:
+        if name not in found:
+            found[name] = read(name)
+    return [found[name].problem(sample, shown, wanted.seed) for name, sample in numbered]
+
+
+# --- samples --------------------------------------------------------------------------
+
+
+def _numbered(names: Sequence[str], wanted: Wanted) -> list[tuple[str, int]]:
+    """(data set, sample) of each problem. `--problem NAME#K` is that sample, `NAME` the first;
+    `--problems N` are the first N of all first samples, then all second ones, and so on."""
+    fixed: list[tuple[str, int]] = []
+    bases = list(names)
+    if wanted.ids:
+        asked = [_parted(one, names) for one in dict.fromkeys(wanted.ids)]
+        fixed = [(name, sample or 0) for name, sample in asked]
+        bases = [name for name, sample in asked if sample is None]
+    elif wanted.sample is not None:
+        stubs = [Problem(f"{name}#0", NAME, TEXT, ()) for name in names]
+        drawn = problem_sample.draw(stubs, wanted.sample, wanted.seed)
+        bases = [one.id.removesuffix("#0") for one in drawn]
+    found = dict.fromkeys(fixed or [(name, 0) for name in bases])
+    count = wanted.problems or len(found)
+    sample = 1
+    while bases and len(found) < count:
+        found.update(dict.fromkeys((name, sample) for name in bases))
+        sample += 1
+    return list(found)[:count]
+
+
+def _parted(wanted: str, names: Sequence[str]) -> tuple[str, int | None]:
+    if wanted in names:
+        return wanted, None
+    name, mark, sample = wanted.rpartition("#")
+    if mark and name in names and sample.isdecimal():
+        return name, int(sample)
+    raise UsageError(f"no problem {wanted!r} in the data{nearest(name or wanted, names)}")
+
+
+TASK = Labels()
+
+
+WIDTH = 98
+_ROWS = 3
+_SPLITS = {"val": "validation", "ind": "test", "ood": "OOD"}
+
+
+def drawn(problem: Problem) -> str:
+    """Labels, columns, splits, how often each label is shown, the first rows and, where the data
+    set says them, the hypotheses that are known to hold. At most `WIDTH` columns wide."""
+    return "\n".join(line for part in _parts(problem) for line in _wrapped(part))
+
+
+def _parts(problem: Problem) -> Iterator[str]:
+    public = problem.public
+    if public["description"]:
+        yield public["description"]
+    counts = Counter(one.output for one in problem.shown)
+    yield "labels: " + ", ".join(f"{one} {counts[one]}" for one in public["labels"])
+    for name, told in public["columns"].items():
+        values = f" ({', '.join(map(str, told['values']))})" if told["kind"] == "choice" else ""
+        yield f"column {name}: {told['kind']}{values}{'. ' * bool(told['about'])}{told['about']}"
+    spans = problem.secret.get("splits", {})
+    hidden = [f"{spans[key][1] - spans[key][0]} {_SPLITS[key]}" for key in _SPLITS if key in spans]
+    yield f"rows: {len(problem.shown)} shown, {', '.join(hidden) or 'none'} hidden"
+    for one in problem.shown[:_ROWS]:
+        yield _row(one)
+    made = problem.secret.get("made", {})
+    for key, said in (
+        ("effective_noise", "labels changed"),
+        ("best_accuracy", "best possible accuracy"),
+    ):
+        told = made.get(key)
+        shares = (
+            told if isinstance(told, dict) else {}
+        )  # metadata of others may mean something else
+        numbers = {k: one for k, one in shares.items() if isinstance(one, int | float)}
+        if numbers:
+            yield f"{said}: " + ", ".join(f"{split} {one:.1%}" for split, one in numbers.items())
+    for one in problem.secret.get("known", ()):
+        yield f"known: {one}"
+
+
+def _row(one: Observation) -> str:
+    values = list(one.input.values())
+    said = values[0] if len(values) == 1 else ", ".join(f"{k}={v}" for k, v in one.input.items())
+    return f"{shorten(' '.join(str(said).split()), 180)} -> {one.output}"
+
+
+def _wrapped(part: str) -> list[str]:
+    return textwrap.wrap(part, WIDTH, subsequent_indent="  ") or [""]

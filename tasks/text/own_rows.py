@@ -1,0 +1,117 @@
+"""A user's own labelled rows: one file, or a folder of files a split, without the published config.
+
+A folder's files are taken by their names: `train.csv`, `reviews_test.jsonl`, `data/validation-
+00000-of-00002.parquet`, or files in a folder of the split's name, as `save_to_disk` of Hugging Face
+has it; `dev`, `valid` and `validation` are val, `ood` before all others is ood. One file alone, or
+the shards of one, is split: by its column `split`, where it has one that names splits, else 60/20/20
+by seed, label by label, which is said.
+
+A config.yaml beside them that names no files gives the label's name and the templates.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from ...records import DataError, UsageError
+from ..io.messages import shorten, warn
+from .config_files import METADATA, SPLITS, label_text
+from .tables import INFO, Table, form_of
+
+SPLIT_COLUMN = "split"
+SHARES = (("train", 0.6), ("val", 0.2), ("test", 0.2))
+_WORDS = {
+    "train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val",
+    "dev": "val", "test": "test", "testing": "test", "eval": "test", "ood": "ood",
+}  # fmt: skip
+_NO_ROWS = (METADATA, INFO, "dataset_dict.json", "dataset_infos.json", "state.json")
+_SHARD = re.compile(r"(.*)-\d{5}-of-\d{5}")
+
+
+def split_of(name: str) -> str | None:
+    """The split that a name of a file or folder, or a cell, speaks of."""
+    words = {_WORDS[word] for word in re.split(r"[^a-z]+", name.lower()) if word in _WORDS}
+    return next((split for split in reversed(SPLITS) if split in words), None)
+
+
+def files_of(folder: Path) -> dict[str, list[Path]]:
+    """Split -> files, in order of their names; {"": files} where no name speaks of one. Raises
+    `UsageError` where there are none, or several that are not shards of one."""
+    named: dict[str, list[Path]] = {}
+    other: list[Path] = []
+    for place in (folder, folder / "data"):
+        for path in sorted(place.iterdir()) if place.is_dir() else ():
+            if path.is_dir() and (split := split_of(path.name)):
+                named.setdefault(split, []).extend(_with_rows(path.iterdir()))
+            elif path.is_file() and _with_rows([path]):
+                split = split_of(path.name.split(".")[0])
+                (named.setdefault(split, []) if split else other).append(path)
+        if named or other:
+            break
+    named = {split: named[split] for split in SPLITS if named.get(split)}
+    if "train" in named:
+        return named
+    if named:
+        raise DataError(f"{folder}: no training rows, only {', '.join(named)}")
+    stems = {found[1] if (found := _SHARD.fullmatch(one.stem)) else one.name for one in other}
+    if not other:
+        raise UsageError(f"{folder}: no data here; looked for config.yaml, and for rows by split")
+    if len(stems) > 1:
+        names = ", ".join(one.name for one in other)
+        raise UsageError(f"{folder}: which of these? {shorten(names, 200)}; name the file")
+    return {"": other}
+
+
+def _with_rows(paths: Iterable[Path]) -> list[Path]:
+    return [one for one in sorted(paths) if form_of(one) and one.name not in _NO_ROWS]
+
+
+# --- what is not split yet ------------------------------------------------------------
+
+
+def by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] | None:
+    """The rows of each split where a column names it; None where there is no such column."""
+    cells = table.columns.get(name)
+    if cells is None:
+        return None
+    splits = [split_of(cell) if isinstance(cell, str) else None for cell in cells]
+    if "train" not in splits or None in splits:
+        return None
+    rest = {other: some for other, some in table.columns.items() if other != name}
+    whole = Table(table.path, rest, table.numbers, table.unit, table.untyped)
+    return {
+        split: whole.only([one == split for one in splits]) for split in SPLITS if split in splits
+    }
+
+
+def by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mapping[str, list[Table]]:
+    """60/20/20 of the rows of each label, in the order of the file. A label with one row has it in
+    training."""
+    rows: dict[str, list[tuple[int, int]]] = {}
+    for number, table in enumerate(tables):
+        for row, cell in enumerate(table.columns[label_name]):
+            rows.setdefault(label_text(cell), []).append((number, row))
+    parts: dict[tuple[int, int], str] = {}
+    for label in sorted(rows):
+        some = rows[label]
+        random.Random(f"split {seed} {label}").shuffle(some)
+        held = int(len(some) * SHARES[1][1])
+        for place, one in enumerate(some):
+            parts[one] = "val" if place < held else "test" if place < 2 * held else "train"
+    total = len(parts)
+    split = {
+        name: [
+            part
+            for number, table in enumerate(tables)
+            if len(part := table.only([parts[number, r] == name for r in range(len(table))]))
+        ]
+        for name, _ in SHARES
+    }
+    told = ", ".join(f"{sum(map(len, some)):,} {name}" for name, some in split.items())
+    warn(
+        f"{tables[0].path}: {total:,} row{'s' * (total != 1)} without splits are parted 60/20/20 by seed {seed} ({told})"
+    )
+    return {name: some for name, some in split.items() if some}

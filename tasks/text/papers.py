@@ -1,0 +1,394 @@
+"""The literature that a user brings: a folder of papers, or one file.
+
+| form | a paper | its title |
+|---|---|---|
+| .pdf | the file (pypdf, extra `text`) | of the file's own data, else the first line |
+| .md, .markdown | the file, without its front matter | of the front matter, else the first heading |
+| .txt, .text | the file | the first line |
+| .bib | an entry that has an abstract | its title |
+| .jsonl, .ndjson | a line {"title", "abstract" and/or "text", "summary"} | its title |
+
+Each also packed (.gz). A folder is read with those below it, in the order of the files' names;
+hidden files are not. What has no text (a scanned PDF, one that is damaged or locked, an entry
+without an abstract, an empty file) is left out, which a `DataWarning` says, as it does of files of
+other forms. Nothing is fetched.
+
+Whether a quote stands in the text that it is said to be from, and a text in pieces of a bounded
+length.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import re
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import DataError, Json, UsageError
+from ..io import bibtex
+from ..io.files import expanded, identity, joint_identity, locate, open_bytes
+from ..io.json_text import SURROGATE, parse_json
+from ..io.messages import shorten, warn
+
+__all__ = ["Paper", "files_of", "paper_identity", "pieces", "quoted", "read_papers"]
+
+INSTALL = "pip install 'peirce[text]'"
+FILE_BYTES = 200_000_000  # unpacked
+TITLE_CHARACTERS = 200
+FORMS = {
+    ".pdf": "pdf",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+    ".text": "text",
+    ".bib": "bib",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+NO_TITLE = re.compile(
+    r"(untitled|microsoft word|powerpoint|latex|paper|main|title)\b|.*\.(docx?|tex|dvi|pdf|indd)\Z",
+    re.IGNORECASE,
+)  # what programs write where an author gave none
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """source: the file's name, below the folder that was given; of a file that holds several with
+    `#` and the entry's key or the line. text: what may be quoted from."""
+
+    source: str
+    title: str
+    text: str
+
+
+def files_of(path: str | Path) -> list[Path]:
+    """The files of literature at `path`, a folder or a file, in their order. Raises `UsageError`
+    where there is no such path, or a file of another form; `DataError` where a folder holds none.
+    """
+    place = expanded(path)
+    if not place.is_dir():
+        locate(place, ())
+        if _form(place) is None:
+            raise UsageError(f"{place}: no form of literature; there are {', '.join(FORMS)}")
+        return [place]
+    there = _below(place)
+    found = [one for one in there if _form(one)]
+    others = [one.relative_to(place).as_posix() for one in there if not _form(one)]
+    if not found:
+        raise DataError(f"{place}: no literature here; looked for {', '.join(FORMS)}")
+    if others:
+        warn(f"{place}: {len(others)} files of other forms are not read: {_listed(others)}")
+    return found
+
+
+def paper_identity(path: str | Path) -> dict[str, Json]:
+    """{"name", "sha256"} of the literature at `path`, as of data sets."""
+    place = expanded(path)
+    files = files_of(place)
+    return joint_identity(place.name, place, files) if place.is_dir() else identity(files[0])
+
+
+def read_papers(path: str | Path) -> list[Paper]:
+    """The papers at `path`, a folder or a file, the same each time. Raises `UsageError` where there
+    is no such path, or where a PDF cannot be read because pypdf is absent; `DataError` naming file,
+    line and field where a file is not what its name says, and where no paper has text."""
+    place = expanded(path)
+    files = files_of(place)
+    if any(_form(one) == "pdf" for one in files):
+        _need_pypdf(place)
+    base = place if place.is_dir() else place.parent
+    papers: list[Paper] = []
+    silent: list[str] = []
+    for file in files:
+        for paper, reason in _of_file(file, file.relative_to(base).as_posix()):
+            if paper.text:
+                papers.append(paper)
+            else:
+                silent.append(f"{paper.source} ({reason})")
+    if not papers:
+        raise DataError(f"{place}: no paper here has text: {_listed(silent)}")
+    if silent:
+        warn(f"{place}: {len(silent)} papers without text are left out: {_listed(silent)}")
+    return papers
+
+
+def _below(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(parent, name) for name in names if not name.startswith(".")]
+    return sorted(found, key=lambda one: one.relative_to(folder).as_posix())
+
+
+def _form(path: Path) -> str | None:
+    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return FORMS.get(name.suffix.lower())
+
+
+def _listed(names: list[str], shown: int = 5) -> str:
+    more = f" … ({len(names)} in all)" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
+
+
+# --- the forms ---------------------------------------------------------------
+
+
+def _of_file(file: Path, name: str) -> Iterator[tuple[Paper, str]]:
+    """The papers of one file, and why one has no text if it has none."""
+    form = _form(file)
+    content = _content(file)
+    if form == "pdf":
+        yield _of_pdf(content, name)
+        return
+    text = _decoded(content, file)
+    if form == "bib":
+        yield from _of_bib(text, file, name)
+    elif form == "jsonl":
+        yield from _of_lines(text, file, name)
+    else:
+        read = _of_markdown if form == "markdown" else _of_text
+        title, body = read(_clean(text))
+        yield Paper(name, title or _stem(name), body), "the file is empty"
+
+
+def _content(file: Path) -> bytes:
+    with open_bytes(file) as opened:
+        try:
+            content = opened.read(FILE_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{file}: cannot be read: {error}") from error
+    if len(content) > FILE_BYTES:
+        raise DataError(f"{file}: larger than {FILE_BYTES:,} bytes")
+    return content
+
+
+def _decoded(content: bytes, file: Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = 1 + content.count(b"\n", 0, error.start)
+        raise DataError(f"{file}, line {line}: not UTF-8 text") from error
+
+
+def _clean(text: str) -> str:
+    """Without what no text holds: control characters, halves of characters."""
+    ends = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    return CONTROL.sub("", SURROGATE.sub("\N{REPLACEMENT CHARACTER}", ends)).strip()
+
+
+def _one_line(title: str) -> str:
+    return shorten(" ".join(title.split()), TITLE_CHARACTERS)
+
+
+def _stem(name: str) -> str:
+    return Path(name.removesuffix(".gz")).stem
+
+
+def _of_text(text: str) -> tuple[str, str]:
+    return _one_line(text.partition("\n")[0]), text
+
+
+def _of_markdown(text: str) -> tuple[str, str]:
+    ahead = re.match(r"---[^\S\n]*\n(.*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", text, re.DOTALL)
+    body = text[ahead.end() :].strip() if ahead else text
+    named = re.search(r"^title:[^\S\n]*(\S.*)$", ahead[1], re.MULTILINE) if ahead else None
+    if named:
+        return _one_line(named[1].strip().strip("\"'")), body
+    heading = re.search(
+        r"^ {0,3}#{1,6}[^\S\n]+(\S.*?)[^\S\n]*#*[^\S\n]*$|^(\S.*)\n=+[^\S\n]*$", body, re.MULTILINE
+    )
+    title = (heading[1] or heading[2]) if heading else body.partition("\n")[0]
+    return _one_line(title.strip("*_ ")), body
+
+
+def _of_bib(text: str, file: Path, name: str) -> Iterator[tuple[Paper, str]]:
+    """An entry's text is its title and abstract."""
+    for entry in bibtex.entries(text, str(file)):
+        title = _clean(entry.fields.get("title", ""))
+        abstract = _clean(entry.fields.get("abstract", ""))
+        source = f"{name}#{entry.key or entry.line}"
+        whole = f"{title}\n\n{abstract}".strip() if abstract else ""
+        yield Paper(source, _one_line(title) or source, whole), "no abstract"
+
+
+def _of_lines(text: str, file: Path, name: str) -> Iterator[tuple[Paper, str]]:
+    """A line's text is its title and all of abstract, text and summary that it has."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{file}, line {number}"
+        record = parse_json(line, where)
+        if not isinstance(record, Mapping):
+            raise DataError(f"{where}: {shorten(record)} is no object with a title and a text")
+        fields = {
+            one: _field(record, one, where) for one in ("title", "abstract", "text", "summary")
+        }
+        body = "\n\n".join(dict.fromkeys(filter(None, list(fields.values())[1:])))
+        title = fields["title"]
+        whole = f"{title}\n\n{body}".strip() if body else ""
+        first = _one_line(title or body.partition("\n")[0])
+        yield Paper(f"{name}#{number}", first, whole), "no abstract, text or summary"
+
+
+def _field(record: Mapping[str, Json], name: str, where: str) -> str:
+    value = record.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise DataError(f"{where}, {name}: {shorten(value)} is no text")
+    return _clean(value)
+
+
+# --- PDF ---------------------------------------------------------------------
+
+
+def _need_pypdf(place: Path) -> None:
+    try:
+        import pypdf  # noqa: F401
+    except ImportError:
+        raise UsageError(f"{place}: to read a PDF needs pypdf: {INSTALL}") from None
+
+
+def _of_pdf(content: bytes, name: str) -> tuple[Paper, str]:
+    """Its pages' text, a blank line between two. What pypdf raises on damaged files is of many
+    kinds, and none of them says more than that the file is damaged."""
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
+
+    nothing = Paper(name, _stem(name), "")
+    try:
+        with _quiet("pypdf"):
+            reader = PdfReader(io.BytesIO(content))
+            title = str((reader.metadata or {}).get("/Title") or "")
+            text = _clean("\n\n".join(page.extract_text().strip() for page in reader.pages))
+    except (FileNotDecryptedError, DependencyError):
+        return nothing, "locked"
+    except (
+        PyPdfError, ArithmeticError, AssertionError, AttributeError, LookupError, OSError,
+        RuntimeError, TypeError, ValueError, struct.error, zlib.error,
+    ) as error:  # fmt: skip
+        return nothing, f"damaged: {shorten(str(error) or type(error).__name__)}"
+    title = _one_line(_clean(title))
+    if NO_TITLE.match(title) or not title:
+        title = _one_line(text.partition("\n")[0]) or nothing.title
+    return Paper(name, title, text), "a PDF without text, of pictures perhaps"
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Without the log lines of `name`: what a reader mends in silence is no news."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+QUOTE_MARKS = "\"'`´‘’‚‛“”„‟‹›«»′″"
+HYPHENS = "-‐‑"  # hyphen-minus, hyphen, non-breaking hyphen; dashes are none
+SOFT_HYPHEN = "\N{SOFT HYPHEN}"
+HARD, PARTING = 1, 2
+WORD_CHARACTERS = 40  # what is longer without a blank counts as several words
+
+_PLAIN = str.maketrans(
+    LIGATURES | dict.fromkeys(QUOTE_MARKS, '"') | dict.fromkeys(HYPHENS, "-") | {SOFT_HYPHEN: ""}
+)
+_PARTS = re.compile(r'(-+)(\s*)|"["\s]*|\s+')
+_WORD = re.compile(rf"\S{{1,{WORD_CHARACTERS}}}")
+_PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\Z")
+
+
+def quoted(quote: str, text: str) -> bool:
+    """Whether `quote` stands in `text`, word for word. Forgiven are blanks (how many there are and
+    whether there are any: texts of PDF lose and gain them), hyphens before blanks (a word parted at
+    the end of a line), the form of quote marks, those around the quote, and ligatures; nothing
+    else: no letter, no other sign, no case. A quote without a letter or digit is in no text."""
+    sought = _letters(quote.strip().strip(QUOTE_MARKS + HYPHENS))
+    if not any(sign.isalnum() for sign in sought.signs):
+        return False
+    whole = _letters(text)
+    inner = sought.hyphens[1 : len(sought.signs)]
+    start = whole.signs.find(sought.signs)
+    while start >= 0:
+        there = whole.hyphens[start + 1 : start + len(sought.signs)]
+        if not np.any(inner + there == HARD):  # one has a hyphen, the other has none
+            return True
+        start = whole.signs.find(sought.signs, start + 1)
+    return False
+
+
+@dataclass(frozen=True)
+class _Letters:
+    """signs: n of a text, without blanks and hyphens. hyphens: uint8 (n + 1,), before each of them
+    and after the last, 0 for none, `HARD`, or `PARTING` where it may part a word."""
+
+    signs: str
+    hyphens: NDArray[np.uint8]
+
+
+def _letters(text: str) -> _Letters:
+    plain = text.translate(_PLAIN)
+    parts: list[str] = []
+    hyphens: dict[int, int] = {}
+    size = end = 0
+    for found in _PARTS.finditer(plain):
+        kept = plain[end : found.start()]
+        end = found.end()
+        parts.append(kept)
+        size += len(kept)
+        if found[1]:
+            hyphens[size] = max(hyphens.get(size, 0), PARTING if found[2] else HARD)
+        elif found[0].startswith('"'):
+            parts.append('"')  # '' is one mark, as TeX writes it
+            size += 1
+    parts.append(plain[end:])
+    signs = "".join(parts)
+    states = np.zeros(len(signs) + 1, np.uint8)
+    states[list(hyphens)] = list(hyphens.values())
+    return _Letters(signs, states)
+
+
+def pieces(text: str, words: int) -> list[str]:
+    """`text` in pieces of at most `words` words, in order; nothing but blanks is lost. Each ends
+    with the last paragraph that it can hold, where it can hold none with the last sentence, else
+    with the last word. Raises ValueError where words < 1."""
+    if words < 1:
+        raise ValueError(f"pieces of {words} words: at least 1 is needed")
+    spans = [found.span() for found in _WORD.finditer(text)]
+    found = []
+    first = 0
+    while first < len(spans):
+        after = _cut(text, spans, first, first + words)
+        found.append(text[spans[first][0] : spans[after - 1][1]])
+        first = after
+    return found
+
+
+def _cut(text: str, spans: list[tuple[int, int]], first: int, limit: int) -> int:
+    """The word after the piece that begins with word `first` and ends before word `limit`."""
+    if limit >= len(spans):
+        return len(spans)
+    sentence = word = 0
+    for after in range(limit, first, -1):
+        end, start = spans[after - 1][1], spans[after][0]
+        if start > end and _PARAGRAPH_END.search(text, end, start):
+            return after
+        if start > end:
+            word = word or after
+            if not sentence and _SENTENCE_END.search(text, spans[after - 1][0], end):
+                sentence = after
+    return sentence or word or limit

@@ -1,0 +1,290 @@
+"""A data set of labelled text as problems: what is shown, what is hidden, what every agent is told.
+
+The problem `NAME#K` shows `random.Random(seed + K).sample(rows, min(N, len(rows)))` of the training
+rows, N = 200 unless `--observations N`. Hidden are all validation rows, then the test rows (`ind`),
+then the OOD rows; `secret["splits"]` says where each begins and ends. A label that validation, test
+or OOD rows have and training rows never do is an error, and every label of a file comes back from
+`LabelNames` before a session begins.
+"""
+
+from __future__ import annotations
+
+import random
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ...records import DataError, Digest, Json, Observation, Problem, canonical_json, digest_of
+from ..io.messages import nearest, shorten, warn
+from .columns import Columns, described, value_as
+from .config_files import label_text
+from .data_sets import DataSet
+from .label_names import LabelNames
+from .tables import Table
+
+NAME = "labels"
+TEXT = "text"  # the family; a module that says FAMILY is one
+SHOWN = 200  # of the training rows (HypoBench, appendix D.1)
+LABEL = "label"
+SPLIT_NAMES = {"val": "val", "test": "ind", "ood": "ood"}  # of a file -> of secret["splits"]
+_MANY = 20  # labels, from which on a column may rather be a number to predict
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A data set, read and checked. splits: "train", "val", "test", "ood" as far as it has them,
+    each row with its label in one writing. label_name: the column. known: sentences that hold.
+    findings: those of `known` that the literature says of real rows; the others made the labels."""
+
+    name: str
+    label_name: str
+    labels: tuple[str, ...]
+    columns: Columns
+    # What task_properties of metadata.json says of a set that was made.
+    properties: Mapping[str, Json] | None = field(default=None, kw_only=True)
+    splits: Mapping[str, tuple[Observation, ...]]
+    description: str = ""
+    known: tuple[str, ...] = ()
+    templates: Mapping[str, Json] | None = None
+    findings: tuple[str, ...] = ()
+
+    @cached_property
+    def public(self) -> dict[str, Json]:
+        told: dict[str, Json] = {
+            "labels": list(self.labels),
+            "label_name": self.label_name,
+            "description": self.description,
+            "columns": {name: dict(one) for name, one in self.columns.about.items()},
+            "shape": self.columns.shape,
+        }
+        return {**told, "templates": dict(self.templates)} if self.templates else told
+
+    @cached_property
+    def _hidden(self) -> tuple[tuple[Observation, ...], dict[str, list[int]]]:
+        hidden: list[Observation] = []
+        spans = {}
+        for split, name in SPLIT_NAMES.items():
+            if rows := self.splits.get(split):
+                spans[name] = [len(hidden), len(hidden) + len(rows)]
+                hidden += rows
+        return tuple(hidden), spans
+
+    def problem(self, sample: int, shown: int = SHOWN, seed: int = 0) -> Problem:
+        """`NAME#sample`, with at most `shown` training rows."""
+        rows = self.splits["train"]
+        drawn = random.Random(seed + sample).sample(rows, min(shown, len(rows)))
+        hidden, spans = self._hidden
+        secret: dict[str, Json] = {"splits": spans}
+        if self.properties and "best_accuracy" in self.properties:
+            secret["made"] = dict(self.properties)
+        if self.known:
+            secret["known"] = list(self.known)
+        if truths := [one for one in self.known if one not in self.findings]:
+            secret["truths"] = truths
+        return Problem(
+            f"{self.name}#{sample}", NAME, TEXT, tuple(drawn), hidden, self.public, secret,
+            self.name,
+        )  # fmt: skip
+
+
+def rows_digest(rows: Sequence[Observation]) -> Digest:
+    """Of rows with their labels, in their order: whether two were tested on the same."""
+    return digest_of([[one.input, one.output] for one in rows])
+
+
+# --- from tables ----------------------------------------------------------------------
+
+
+def rows_of_tables(
+    found: DataSet,
+    tables: Mapping[str, Sequence[Table]],
+    label: str | None = None,
+    wanted: Sequence[str] = (),
+) -> Rows:
+    """tables: split -> its tables. label: the column that a user names. wanted: the inputs, where
+    a user names them. Raises `DataError` naming file and row."""
+    train = tables["train"]
+    every = [one for some in tables.values() for one in some]
+    label_name = label_column(found, every, label)
+    _check_labelled(every, label_name)
+    gold = {split: _gold(some, label_name) for split, some in tables.items()}
+    labels = _labels(found, train, gold["train"], label_name)
+    cells = {
+        name: [cell for table in train for cell in table.columns.get(name, [None] * len(table))]
+        for name in dict.fromkeys(name for table in train for name in table.columns)
+    }
+    metadata = found.metadata
+    columns = described(
+        str(train[0].path), cells, label_name, labels, found.config.templates, metadata.features,
+        wanted,
+    )  # fmt: skip
+    kinds = {name: str(told["kind"]) for name, told in columns.about.items()}
+    splits = {
+        split: _observations(some, gold[split], labels, kinds) for split, some in tables.items()
+    }
+    if any(one["kind"] == "text" for one in columns.about.values()):
+        _warn_of_duplicates(found.name, splits)
+    _warn_of_one_label(found.name, gold["train"], labels)
+    return Rows(
+        found.name,
+        label_name,
+        columns.labels,
+        columns,
+        splits,
+        metadata.description,
+        metadata.known,
+        found.config.templates,
+        tuple(one for one in metadata.known if one not in metadata.truths),
+    )
+
+
+def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> str:
+    """`--label`, else that of the config, else `label`, else the one label of the metadata. tables:
+    the training rows first. Raises `DataError` where a table lacks it."""
+    told = tuple(found.metadata.labels)
+    given = asked or found.config.label_name
+    if given is None:
+        there = [name for name in told if name in tables[0].columns]
+        given = LABEL if LABEL in tables[0].columns or len(there) != 1 else there[0]
+    for table in tables:
+        if given not in table.columns:
+            named = asked or found.config.label_name
+            choices = nearest(given, table.columns) if named else _which_label(table)
+            raise DataError(f"{table.path}: no label column {given!r}{choices}")
+    if told and given not in told:
+        warn(
+            f"{found.name}: the label column is {given!r}, and {found.metadata.path} calls it"
+            f" {' or '.join(map(repr, told))}"
+        )
+    return given
+
+
+def _which_label(table: Table) -> str:
+    """What columns there are and how to name one; the example is the one of the fewest values."""
+    names = [name for name in table.columns if name.strip()]
+    values = {name: len(set(map(str, table.columns[name]))) for name in names}
+    likely = min(
+        names,
+        key=lambda name: (name.casefold() != LABEL, values[name] < 2, values[name]),
+        default="NAME",
+    )
+    if {"input", "output"} <= set(names):
+        return nearest("", names) + "; pairs of input and output are of the task `examples`"
+    header = " (line 1 of a CSV names its columns)" if table.untyped else ""
+    return (
+        nearest("", map(shorten, names))
+        + f"{header}; --label names another, as --label {shlex.quote(shorten(likely))}"
+    )
+
+
+def _check_labelled(tables: Sequence[Table], label_name: str) -> None:
+    """Raises `DataError` with the first row of a file that has no label, and how many there are."""
+    without = [
+        (str(table.path), table.numbers[row], table.where(row), cell)
+        for table in tables
+        for row, cell in enumerate(table.columns[label_name])
+        if cell is None or isinstance(cell, dict | list) or not label_text(cell)
+    ]
+    if not without:
+        return
+    *_, where, cell = min(without, key=lambda one: one[:2])
+    held = "" if cell is None else f": {shorten(cell)}"
+    if len(without) == 1:
+        raise DataError(
+            f"{where}: no label in {label_name!r}{held}; give it one, or take the row out"
+        )
+    raise DataError(
+        f"{where}: no label in {label_name!r}{held}, as in {len(without) - 1:,} more; give them"
+        " labels, or take these rows out"
+    )
+
+
+def _gold(tables: Sequence[Table], label_name: str) -> list[tuple[Table, int, str]]:
+    """(table, row, label as written) of each row."""
+    return [
+        (table, row, label_text(cell))
+        for table in tables
+        for row, cell in enumerate(table.columns[label_name])
+    ]
+
+
+def _labels(
+    found: DataSet,
+    train: Sequence[Table],
+    gold: Sequence[tuple[Table, int, str]],
+    label_name: str,
+) -> LabelNames:
+    """Those of the training rows, in the order of the metadata, else their own."""
+    there = set(one for *_, one in gold)
+    if len(there) > max(_MANY, len(gold) // 2):
+        raise DataError(
+            f"{train[0].path}: the label column {label_name!r} has {len(there):,} values in"
+            f" {len(gold):,} rows; a label is one of a few classes"
+        )
+    ordered = sorted(there, key=_order)
+    told = LabelNames(found.metadata.labels.get(label_name, ())) if found.metadata.labels else None
+    if told is not None and all(told.of(one) is not None for one in ordered):
+        ordered.sort(key=lambda one: told.index(one) or 0)
+    return LabelNames(ordered, f"{train[0].path}, {label_name}")
+
+
+def _order(label: str) -> tuple[int, float, str]:
+    try:
+        return 0, float(label), label
+    except ValueError:
+        return 1, 0.0, label
+
+
+def _observations(
+    tables: Sequence[Table],
+    gold: Sequence[tuple[Table, int, str]],
+    labels: LabelNames,
+    kinds: Mapping[str, str],
+) -> tuple[Observation, ...]:
+    """kinds: of the inputs, by column."""
+    for table in tables:
+        for name in kinds:
+            if name not in table.columns:
+                raise DataError(f"{table.path}: no column {name!r}{nearest(name, table.columns)}")
+    found = []
+    for table, row, written in gold:
+        where = table.where(row)
+        label = labels.of(written)
+        if label is None:
+            raise DataError(
+                f"{where}: the label {shorten(written)!r} is in no training row; known are"
+                f" {', '.join(labels.names)}"
+            )
+        given = {
+            name: value_as(kind, table.columns[name][row], f"{where}, {name}")
+            for name, kind in kinds.items()
+        }
+        found.append(Observation(given, label))
+    return tuple(found)
+
+
+# --- what is reported -----------------------------------------------------------------
+
+
+def _warn_of_duplicates(name: str, splits: Mapping[str, Sequence[Observation]]) -> None:
+    """Rows of other splits whose inputs are those of a training row."""
+    train = Counter(canonical_json(one.input) for one in splits["train"])
+    again = {
+        split: sum(canonical_json(one.input) in train for one in rows)
+        for split, rows in splits.items()
+        if split != "train"
+    }
+    told = [
+        f"{count:,} of {len(splits[split]):,} {split}" for split, count in again.items() if count
+    ]
+    if told:
+        warn(f"{name}: {' and '.join(told)} rows have the inputs of a training row")
+
+
+def _warn_of_one_label(
+    name: str, gold: Sequence[tuple[Table, int, str]], labels: LabelNames
+) -> None:
+    if len(labels) == 1:
+        warn(f"{name}: all training rows ({len(gold):,}) have the label {labels.names[0]!r}")

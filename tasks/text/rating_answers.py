@@ -1,0 +1,54 @@
+"""Reading what a rater says of hypotheses: a number of a scale, and why. Nothing here raises.
+
+The published readers fell over "Score: 0.5" and took "Yes." for no; what they could not read they made
+a 1. Here what cannot be read is None, and so is an answer that gives two different numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .answers import ANSWER_CHARACTERS, without_thoughts
+
+QUALITIES = ("novelty", "plausibility", "clarity")
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+MARKS = (1.0, 2.0, 3.0, 4.0, 5.0)
+
+_NUMBER = r"(?<![\w.,\-\u2212])(\d*\.\d+|\d+(?:\.\d+)?)(?![\w%]|[.,]\d)"
+_OF_SCALE = re.compile(_NUMBER + r"\s*(?:/|out of)\s*(\d+(?:\.\d+)?)")
+_MARKED = re.compile(
+    rf"\b(?:score|rating|grade|mark)\b[\"'*_`\]\s]*(?:[:=]|\bis\b)[\"'*_`\[(\s]*{_NUMBER}",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(_NUMBER)
+_REASON = re.compile(r"\b(?:reasoning|reason|explanation|because)\b[\"'*_`\s]*:?", re.IGNORECASE)
+_REASON_CHARACTERS = 2_000
+_CHARACTERS = 20_000
+
+
+def number_in(text: str, scale: Sequence[float]) -> float | None:
+    """The point of the scale that the answer gives: after "Score:" and its like, else the only number
+    there is (a first line that is one number goes before the rest). "4/5" and "4 out of 5" are 4."""
+    said = without_thoughts(text)[-ANSWER_CHARACTERS:][:_CHARACTERS]
+    said = _OF_SCALE.sub(lambda of: of[1] if float(of[2]) == scale[-1] else of[0], said)
+    first = next((line for line in said.splitlines() if line.strip(" *_`#\"'")), "")
+    for found in (_MARKED.findall(said), _whole_line(first), _ALONE.findall(said)):
+        values = {float(one) for one in found}
+        if values:
+            value = values.pop()
+            return value if not values and value in scale else None
+    return None
+
+
+def _whole_line(line: str) -> list[str]:
+    bare = line.strip(" *_`#\"'[]()").rstrip(".")
+    return [bare] if re.fullmatch(r"\d*\.\d+|\d+", bare) else []
+
+
+def reason_in(text: str) -> str:
+    """What stands after "Reasoning:" and its like, else everything but the score; on one line."""
+    said = without_thoughts(text)[-ANSWER_CHARACTERS:][:_CHARACTERS]
+    found = _REASON.search(said)
+    told = said[found.end() :] if found else _MARKED.sub("", said)
+    return " ".join(told.split()).strip("*_` ")[:_REASON_CHARACTERS]

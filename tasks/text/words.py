@@ -1,0 +1,243 @@
+"""What prompts say of labelled text: what a hypothesis is, the labels, the columns, how an input
+looks, and which sentences are judged exactly.
+
+The wording is this project's own; the published prompts of a data set, where it has any, are
+rendered in agents/config_prompts.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...records import Agreement, Hypothesis, Json, Observation, View
+from ..io.compact_values import one_line
+
+ANSWER_FORMATS = ("list", "json")
+APPLIES_NOT = "does not apply"  # what a judge answers where a hypothesis says nothing of an input
+SHOWN = 10  # wrong rows in a feedback
+CHARACTERS = 400  # of an input shown in a feedback
+
+_ROLE = """\
+You study what separates texts (or records) with one label from those with another. A hypothesis \
+is one sentence that says which property of an input goes with which label. It has to be general: \
+it speaks of inputs that nobody has seen yet and names no single row. It has to be testable: \
+whoever reads the sentence and one input can tell whether the sentence applies, and which label \
+it gives. Say one thing in one sentence, and name the label that follows by its exact name."""
+
+_EXACT = """\
+Sentences of some forms are carried out word for word by a program. Use one where it says what \
+you mean, for instance (words in capitals stand for your own):
+{examples}
+Any other clear sentence will do where none of them fits."""
+
+EXACT: Mapping[str, tuple[str, ...]] = {  # by shape; docs/judge.md has the whole grammar
+    "text": (
+        'If the text mentions one of "WORD", "WORD" or "WORD", the label is LABEL; otherwise LABEL.',
+        "If the text has at least NUMBER question marks, the label is LABEL.",
+    ),
+    "pair": (
+        "The text with more words wins.",
+        'The text that mentions "WORD" wins.',
+    ),
+    "fields": (
+        "If COLUMN is VALUE, the label is LABEL; otherwise LABEL.",
+        "If COLUMN is VALUE and COLUMN is at least NUMBER, the label is LABEL.",
+    ),
+}
+
+_LIST = """\
+Write the hypotheses as a numbered list, each on one line of its own, and nothing else:
+1. first hypothesis
+2. second hypothesis"""
+
+_JSON = """\
+Answer with one JSON object and nothing else: no prose around it, no Markdown.
+{"hypotheses": ["first hypothesis", "second hypothesis"]}"""
+
+ANSWER_SCHEMA: Mapping[str, Json] = {
+    "type": "object",
+    "properties": {
+        "hypotheses": {
+            "type": "array",
+            "items": {"type": "string", "description": "A hypothesis in one sentence."},
+        }
+    },
+    "required": ["hypotheses"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True)
+class TextWords:
+    """labels, columns, shape, description: of a problem's public part (docs/labels.md); empty
+    where no problem is at hand, as in a list of families."""
+
+    labels: tuple[str, ...] = ()
+    columns: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    shape: str = "text"
+    description: str = ""
+
+    @staticmethod
+    def of(public: Mapping[str, Json]) -> TextWords:
+        """public: {"labels", "columns", "shape", "description"}, of which only labels must be."""
+        return TextWords(
+            tuple(public["labels"]),
+            public.get("columns", {}),
+            public.get("shape", "text"),
+            str(public.get("description", "")).strip(),
+        )
+
+    @property
+    def instructions(self) -> str:
+        blocks = [_ROLE, self.about]
+        if self.labels:
+            blocks.append(_EXACT.format(examples="\n".join(f"- {e}" for e in self.examples)))
+        return "\n\n".join(block for block in blocks if block)
+
+    @property
+    def about(self) -> str:
+        """The data set: what it is of, the labels, the columns."""
+        lines = [self.description] if self.description else []
+        if self.labels:
+            lines.append(f"Labels: {', '.join(map(quoted_label, self.labels))}.")
+        if self.shape == "pair":
+            lines.append("An input holds two texts; the label says which of them it is.")
+        told = [self._column(name, column) for name, column in self.columns.items()]
+        if self.shape == "fields" or any(" (" in line or ": " in line for line in told):
+            lines += ["Columns of an input:", *(f"- {line}" for line in told)]
+        return "\n".join(lines)
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Sentences that are judged without a model, with placeholders: an example that named
+        columns, values and labels of the problem might be the rule that is looked for."""
+        return EXACT[self.shape if self.shape in EXACT else "text"]
+
+    @staticmethod
+    def _column(name: str, column: Mapping[str, Json]) -> str:
+        kind, about = column.get("kind", "text"), str(column.get("about", "")).strip()
+        values = column.get("values")
+        if kind == "choice" and values:
+            kind = "one of " + ", ".join(str(value) for value in values)
+        elif kind == "truth":
+            kind = "true or false"
+        said = name if kind == "text" else f"{name} ({kind})"
+        return f"{said}: {about}" if about else said
+
+    def contract(self, answer_format: str) -> str:
+        return _JSON if answer_format == "json" else _LIST
+
+    def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        return ANSWER_SCHEMA if answer_format == "json" else None
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        said = input_text(observation.input)
+        gap = "\n" if "\n" in said else "\n   "
+        return f"{number}. {said}{gap}label: {observation.output}"
+
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        return hypothesis.text
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """The first wrong rows with the label that was expected and the one that came, and how
+        many rows the hypothesis does not apply to."""
+        marks = agreement.marks
+        wrong = [n for n, mark in enumerate(marks) if mark is False]
+        right = sum(mark is True for mark in marks)
+        silent = len(marks) - right - len(wrong)
+        lines = [f"The hypothesis is right on {right} of the {right + len(wrong)} rows judged."]
+        if silent:
+            lines.append(_silence(agreement, silent))
+        for n in wrong[:SHOWN]:
+            row = view.shown[n]
+            lines.append(
+                f"Wrong on row {n + 1}: {shortened(input_text(row.input))}\n"
+                f"   expected {quoted_label(row.output)}, predicted {_predicted(agreement.got[n])}"
+            )
+        if len(wrong) > SHOWN:
+            lines.append(f"Wrong on {len(wrong) - SHOWN} more.")
+        return "\n".join(lines)
+
+    def compact(self) -> CompactTextWords:
+        return CompactTextWords(self.labels, self.columns, self.shape, self.description)
+
+
+class CompactTextWords(TextWords):
+    """The form of an exact sentence stands for what a hypothesis is; the labels in one line."""
+
+    @property
+    def instructions(self) -> str:
+        return f"LABEL: {', '.join(map(quoted_label, self.labels))}" if self.labels else ""
+
+    def contract(self, answer_format: str) -> str:
+        example = self.examples[0]
+        if answer_format == "json":
+            return f'Rule as {{"hypotheses": [{json.dumps(example)}]}}:'
+        return f"Rule as 1. {example}"
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        return f"{one_line(input_text(observation.input))} -> {observation.output}"
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        right = sum(mark is True for mark in agreement.marks)
+        wrong = sum(mark is False for mark in agreement.marks)
+        silent = len(agreement.marks) - right - wrong
+        said = f"{right} of {right + wrong} right"
+        return f"{said}, no label for {silent}" if silent else said
+
+    def compact(self) -> CompactTextWords:
+        return self
+
+
+def _silence(agreement: Agreement, silent: int) -> str:
+    counts: dict[str, int] = {}
+    for mark, got in zip(agreement.marks, agreement.got, strict=True):
+        if mark is None:
+            reason = str(got.get("undefined", "does_not_apply")).replace("_", " ")
+            counts[reason] = counts.get(reason, 0) + 1
+    if set(counts) == {APPLIES_NOT}:
+        return f"It does not apply to {silent} rows."
+    told = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
+    return f"It gives no label for {silent} rows: {told}."
+
+
+def _predicted(got: Mapping[str, Json]) -> str:
+    if "undefined" in got:
+        return f"none ({str(got['undefined']).replace('_', ' ')})"
+    return quoted_label(got.get("value"))
+
+
+def quoted_label(label: Json) -> str:
+    """A label as prompts name it: in quote marks, so that blanks and digits are plain."""
+    return f'"{label}"'
+
+
+def input_text(row: Mapping[str, Json]) -> str:
+    """An input as prompts show it: the text alone where there is one column, else each column by
+    name, texts on lines of their own."""
+    if len(row) == 1:
+        return _value(next(iter(row.values())))
+    texts = any(isinstance(value, str) and len(value) > 40 for value in row.values())
+    parts = [f"{name}: {_value(value)}" for name, value in row.items()]
+    return ("\n   " if texts else "; ").join(parts)
+
+
+def labelled(rows: Sequence[Observation], words: TextWords) -> str:
+    """Rows with their labels, numbered from 1."""
+    return "\n".join(words.show_observation(n, row) for n, row in enumerate(rows, start=1))
+
+
+def shortened(text: str, characters: int = CHARACTERS) -> str:
+    """The text, cut in the middle where it is longer than `characters`."""
+    if len(text) <= characters:
+        return text
+    half = characters // 2
+    return f"{text[:half].rstrip()} […] {text[-half:].lstrip()}"
+
+
+def _value(value: Json) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value).strip()

@@ -1,0 +1,136 @@
+"""Data sets of labelled text as files, a folder each: in the published layout, or as data set folders
+of Hugging Face.
+
+published: `config.yaml`, `metadata.json` and a JSON of columns for each split. huggingface: a card
+(`README.md`) that names the files of its splits, `train.jsonl`, `validation.jsonl`, `test.jsonl` (and
+`ood.jsonl`), which `datasets.load_dataset(FOLDER)` loads, and `metadata.json` beside them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ...records import Json, Observation, UsageError
+from ..io.files import expanded, write_whole
+from ..io.messages import nearest
+from .config_files import CONFIG, METADATA
+from .problems import Rows
+
+_TYPES = {"choice": "categorical", "number": "numerical", "truth": "boolean", "text": "text"}
+
+
+FORMS = ("published", "huggingface")
+_SPLITS = {"val": "validation"}  # as Hugging Face calls it
+
+
+def form_of(wanted: str | None) -> str:
+    """`--format`. Raises `UsageError` for one that is none."""
+    if wanted is not None and wanted not in FORMS:
+        raise UsageError(f"--format {wanted}{nearest(wanted, FORMS)}")
+    return wanted or FORMS[0]
+
+
+def told(rows: Rows) -> dict[str, Json]:
+    """What is said of a data set that was written: its rows, labels, noise and best accuracy."""
+    made = rows.properties or {}
+    names = ("noise_level", "effective_noise", "best_accuracy", "best_scaled_error", "labels")
+    return {
+        "name": rows.name,
+        "rows": {split: len(some) for split, some in rows.splits.items()},
+        "known": len(rows.known),
+        **{name: made[name] for name in names if name in made},
+    }
+
+
+def target(out: str | Path) -> Path:
+    """The folder that the data sets go to. Raises `UsageError` where it holds anything yet."""
+    folder = expanded(out)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UsageError(f"{folder}: not a folder, which data sets of labelled text need")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UsageError(f"{folder}: not empty; name a new folder")
+    return folder
+
+
+def save(some: Sequence[Rows], out: str | Path, form: str = FORMS[0]) -> list[Path]:
+    """Writes all or none of them; their files, those of the first data set first. form: of
+    `FORMS`."""
+    folder = target(out)
+    contents: dict[Path, bytes] = {}
+    for rows in some:
+        files = _published(rows) if form == FORMS[0] else _dataset(rows)
+        contents |= {folder / rows.name / name: content for name, content in files.items()}
+    new = {one for path in contents for one in path.parents if not one.exists()}
+    try:
+        write_whole(contents)
+    finally:  # a disk that is full, Ctrl-C: the same command has to work again
+        for one in sorted(new, reverse=True):
+            with contextlib.suppress(OSError):  # it holds what was written
+                one.rmdir()
+    return list(contents)
+
+
+def _published(rows: Rows) -> dict[str, bytes]:
+    config = f"task_name: {rows.name}\nlabel_name: {rows.label_name}\n"
+    files = {}
+    for split, observations in rows.splits.items():
+        config += f"{split}_data_path: ./{split}.json\n"
+        files[f"{split}.json"] = _json(_columns(observations, rows))
+    return {**files, METADATA: _json(_metadata(rows)), CONFIG: config.encode()}
+
+
+def _dataset(rows: Rows) -> dict[str, bytes]:
+    names = {split: _SPLITS.get(split, split) for split in rows.splits}
+    files = {
+        f"{names[split]}.jsonl": b"".join(
+            _json({**one.input, rows.label_name: one.output}) for one in some
+        )
+        for split, some in rows.splits.items()
+    }
+    return {**files, METADATA: _json(_metadata(rows)), "README.md": _card(rows, names).encode()}
+
+
+def _card(rows: Rows, names: Mapping[str, str]) -> str:
+    """The card, which says of each split which file it is."""
+    lines = ["---", f"pretty_name: {json.dumps(rows.name)}", "task_categories:"]
+    lines += ["- text-classification", "configs:", "- config_name: default", "  data_files:"]
+    for name in names.values():
+        lines += [f"  - split: {name}", f"    path: {name}.jsonl"]
+    lines += ["---", f"# {rows.name}", "", rows.description, "", "| split | rows |", "|---|---|"]
+    lines += [f"| {names[split]} | {len(some)} |" for split, some in rows.splits.items()]
+    if rows.known:
+        lines += ["", "What there is to find:", "", *(f"- {one}" for one in rows.known)]
+    return "\n".join([*lines, ""])
+
+
+def _columns(observations: Sequence[Observation], rows: Rows) -> Json:
+    columns = {name: [one.input[name] for one in observations] for name in rows.columns.about}
+    return {**columns, rows.label_name: [one.output for one in observations]}
+
+
+def _metadata(rows: Rows) -> Json:
+    features = {
+        name: {
+            "type": _TYPES[told["kind"]],
+            "description": told["about"],
+            **({"possible_values": told["values"]} if "values" in told else {}),
+        }
+        for name, told in rows.columns.about.items()
+    }
+    return {
+        "task_name": rows.name,
+        "task_type": "classification",
+        "task_description": rows.description,
+        "features": features,
+        "labels": {rows.label_name: {"values": list(rows.labels)}},
+        "dataset_sizes": {split: len(some) for split, some in rows.splits.items()},
+        "ground_truth_hypotheses": list(rows.known),
+        **({"task_properties": dict(rows.properties)} if rows.properties else {}),
+    }
+
+
+def _json(value: Json) -> bytes:
+    return (json.dumps(value, ensure_ascii=False) + "\n").encode()
