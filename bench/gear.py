@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import peirce.tools.gear.scores as gear
 from peirce.records import Predictions
-from peirce.tools import gear
 from table import Row, add_json_option, write_rows
 
 INPUTS = 14_101

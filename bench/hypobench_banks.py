@@ -39,8 +39,9 @@ from peirce.tasks.io.messages import DataWarning
 from peirce.tools.discovery.identified import identified
 from peirce.tools.discovery.scores import exact
 from peirce.tools.discovery.space import Space
-from peirce.tools.judge.rules import Rule, compile_sentence
-from peirce.tools.judge.terms import Term
+from peirce.tools.sentence_rules.rules import Rule
+from peirce.tools.sentence_rules.sentences import compile_sentence
+from peirce.tools.sentence_rules.terms import Term
 from table import Row as BenchRow
 from table import add_json_option, write_rows
 
@@ -148,7 +149,7 @@ def rules_of(problem: Problem, bank: Sequence[str]) -> Row:
 
 
 def holds_on(sentence: str, rows: Sequence[Observation], problem: Problem) -> int | None:
-    from peirce.tools.judge.prepared import Prepared
+    from peirce.tools.sentence_rules.prepared import Prepared
 
     rule = compile_sentence(sentence, problem.public)
     if not isinstance(rule, Rule) or rule.otherwise is not None:

@@ -54,7 +54,13 @@ NAMES = ("admission", "shoe", "marine", "election", "personality", "tree")
 EASY = ("admission/level_1/base", "election/level1")
 KINDS = {"levels": "*/level[0-5]*", "twins": "*/counterfactual/*", "grid": "*_controlled/*"}
 # Whose code decides a row.
-ROOMS = ("search/text", "graphs", "tasks/label_generation", "tools/discovery", "tools/judge")
+ROOMS = (
+    "search/text",
+    "graphs",
+    "tasks/text/generation",
+    "tools/discovery",
+    "tools/sentence_rules",
+)
 SCORED = ("hdr", "hdr_identified", "hdr_released", "precision", "identical", "identified")
 FACTORS = ("true_num_hypotheses", "depth", "noise_level", "distractor", "random_dropout",
            "num_impactful_feature", "subtlety", "counterintuitive")  # fmt: skip

@@ -84,7 +84,7 @@ ROOMS = {
         ),
     ),
     "tools": Room(
-        ("tools/*.py", "tools/judge", "tools/discovery"),
+        ("tools/*.py", "tools/gear", "tools/sentence_rules", "tools/discovery"),
         ("tests/tools",),
         ("tests/tools/logic",),
     ),

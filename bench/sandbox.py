@@ -30,7 +30,7 @@ import numpy as np
 from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
 from peirce.sandbox import backends, open_sandbox
 from peirce.sandbox.inside.trial import Inputs, Trial
-from peirce.sandbox.pool import usable_cores
+from peirce.sandbox.supervisor.pool import usable_cores
 from table import Row, add_json_option, write_rows, write_skipped
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))

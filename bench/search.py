@@ -38,8 +38,8 @@ from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.search.budget import PRESETS
 from peirce.search.engines import Engine
 from peirce.tasks import judgeable, load_problems
-from peirce.tools.gear import beta, gamma
-from peirce.tools.memorising import Inputs, holds_pairs
+from peirce.tools.gear.memorising import Inputs, holds_pairs
+from peirce.tools.gear.scores import beta, gamma
 from table import Row, add_json_option, write_rows
 
 CAP, BAD, COVERED = 25, 3, 0.8

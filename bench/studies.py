@@ -40,7 +40,7 @@ from peirce.records import (
 from peirce.reports import studies as study
 from peirce.reports.joining import Joined
 from peirce.store import Store
-from peirce.tools import studies
+from peirce.tools.gear import studies
 from table import Row, add_json_option, write_rows
 
 INPUTS, HIDDEN = 14_101, 12

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..records import Json
-from ..tools.gear import set_scores
+from ..tools.gear.scores import set_scores
 from .asking import side_by_side
 from .case import Case
 from .inference import Entry, Worth

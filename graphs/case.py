@@ -61,7 +61,7 @@ from ..records import (
 )
 from ..store import AnswerCache
 from ..store.bank import Bank
-from ..tools.gear import Coverage
+from ..tools.gear.scores import Coverage
 from . import settings_of
 from .asking import PROPOSER, Role
 from .budget import Budget

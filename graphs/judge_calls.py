@@ -30,8 +30,9 @@ from ..records import (
 )
 from ..tasks.text.answers import NOT_APPLICABLE, judgement_in
 from ..tasks.text.family import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
-from ..tools.judge.prepared import Prepared
-from ..tools.judge.rules import NotExact, Rule, compile_sentence
+from ..tools.sentence_rules.prepared import Prepared
+from ..tools.sentence_rules.rules import NotExact, Rule
+from ..tools.sentence_rules.sentences import compile_sentence
 from .asking import JUDGE, asked, side_by_side
 from .replies import read_back
 

@@ -28,7 +28,7 @@ from ..records import (
     digest_of,
 )
 from ..tasks.text.family import not_asked
-from ..tools.gear import is_redundant
+from ..tools.gear.scores import is_redundant
 from .case import Case, Runtime
 from .replies import check_reply, read_back, reply_of, reply_to_json
 from .steps import State

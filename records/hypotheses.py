@@ -94,7 +94,7 @@ class Agreement:
 
 class Verdict(StrEnum):
     """What became of a hypothesis. accepted: consistent and novel; redundant: consistent, but earlier
-    answers gave most of its predictions over S (tools/novelty.py)."""
+    answers gave most of its predictions over S (tools/gear/novelty.py)."""
 
     MALFORMED = "malformed"
     INCONSISTENT = "inconsistent"

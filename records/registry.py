@@ -43,6 +43,10 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "programs": "tasks.programs.family:FAMILY",
         "text": "tasks.text.family:FAMILY",
     },
+    "sandboxes": {
+        "docker": "sandbox.backends.docker:open_backend",
+        "process": "sandbox.backends.process:open_backend",
+    },
 }
 PACKAGE = __name__.partition(".")[0]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..tools.gear_bounds import beta_bounds
+from ..tools.gear.scores import beta_bounds
 from .grouping import Study
 from .plotting import blank, legend_below, rendered, wrapped
 

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..records import UNASKED, InputSet, Problem, StepRecord, Verdict
-from ..tools import gear as scores
+from ..tools.gear import scores
 from . import passing
 from .evaluation import Evaluation, Metric
 from .results import all_judged

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..records import Json
-from ..tools.gear_bounds import beta_bounds
+from ..tools.gear.scores import beta_bounds
 from . import gear
 from .grouping import Entry, Setting, Study
 from .statistics import Interval

@@ -23,8 +23,8 @@ import numpy as np
 
 from .. import tasks
 from ..records import Json, Observation, Predictions, Problem, canonical_json, digest_of
-from ..tools.memorising import is_memorising, is_unvaried
-from ..tools.studies import Population, population
+from ..tools.gear.memorising import is_memorising, is_unvaried
+from ..tools.gear.studies import Population, population
 from .data_sets import data_sets
 from .results import DEFAULT, Options, Spaces
 
@@ -44,7 +44,7 @@ class Joined:
 
     key: names it among all, a part of every seed. cluster: what is drawn as one in a bootstrap:
     the problem, under whatever O_n. unjudged: hypotheses left out, without marks on the hidden
-    pairs or predictions over S. memorising: hypotheses that are (tools/memorising.py).
+    pairs or predictions over S. memorising: hypotheses that are (tools/gear/memorising.py).
     """
 
     data_set: str

@@ -22,9 +22,8 @@ from ..records import (
     StepRecord,
 )
 from ..tasks import judgeable
-from ..tools.gear import matrix
-from ..tools.gear_bounds import scatter_point
-from ..tools.memorising import Inputs, is_memorising
+from ..tools.gear.memorising import Inputs, is_memorising
+from ..tools.gear.scores import matrix, scatter_point
 
 if TYPE_CHECKING:
     from ..store import ProblemRow, Store
@@ -35,7 +34,7 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Options:
     """all_pairs: hidden pairs by which no hypothesis can be judged count too (`tasks.judgeable`).
-    without_memorising: memorising hypotheses (tools/memorising.py) are left out of everything, as
+    without_memorising: memorising hypotheses (tools/gear/memorising.py) are left out of everything, as
     if they had not been proposed."""
 
     all_pairs: bool = False

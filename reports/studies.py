@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..records import Json, UsageError
-from ..tools import studies
+from ..tools.gear import studies
 from .joining import Joined, Sources, joined
 from .ratios import Clusters, Formula, odds_ratio, share
 from .results import Options

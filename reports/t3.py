@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..records import UNASKED, InputSet, Judged, Predictions, Problem, StepRecord
-from ..tools.gear import prediction_share
+from ..tools.gear.scores import prediction_share
 from . import gear, passing
 from .evaluation import Evaluation, Metric
 from .results import all_judged

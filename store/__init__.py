@@ -15,30 +15,27 @@ from pathlib import Path
 from typing import Any
 
 from ..records import BankEvent, Digest, InputSet, Json, Problem, StepRecord, StoreError
+from . import answers as _consistent
+from . import answers as _given
 from . import bank as _bank
-from . import consistent as _consistent
 from . import digest as _digest
+from . import digest as _intact
 from . import export as _export
-from . import given as _given
-from . import intact as _intact
 from . import journal as _journal
 from . import ledger as _ledger
 from . import sessions as _sessions
+from .answers import Consistent, Given
 from .bank import Bank
-from .cache import AnswerCache
+from .cells import Vector
+from .cells import decode as decode_vector
+from .cells import encode as encode_vector
 from .connection import Reading, Row
-from .consistent import Consistent
-from .given import Given
-from .journal import JournalMismatch, SessionJournal
+from .journal import AnswerCache, JournalMismatch, SessionJournal
 from .ledger import SessionLedger
-from .owner import Owner
+from .owner import Owner, Reader, take
 from .pairs import PairSets
-from .reader import Reader, take
 from .sessions import ProblemRow
 from .trainings import Point, Trainings
-from .vectors import Vector
-from .vectors import decode as decode_vector
-from .vectors import encode as encode_vector
 from .writing import Change, Writer
 
 __all__ = [

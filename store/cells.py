@@ -1,4 +1,16 @@
-"""What stands in a cell of the store, and how it comes back.
+"""Arrays of numbers as blobs, named by their content.
+
+A vector's digest is the SHA-256 of its dtype, shape and little-endian bytes, so one copy serves
+every call and prediction that holds it. The blob describes itself:
+
+    "PV1"  form (1 byte)  packed (1 byte)  dtype (8 bytes, ASCII)  ndim (1 byte)
+    shape (8 bytes each)  body
+
+form 0, raw: the items. form 1, constant: one item. form 2 or 3, palette: the number of distinct
+items (4 bytes), these, then an index of 1 or 2 bytes for each item. packed 1: the body is
+compressed by zlib, level 1, which is done where it pays alone.
+
+What stands in a cell of the store, and how it comes back.
 
 JSON stands as text (Python's dialect: NaN and Infinity are kept). Text stands as it is. DuckDB
 takes UTF-8 alone, and what a model says may hold lone surrogates; such a text stands as `MARK`
@@ -7,9 +19,124 @@ followed by its ASCII JSON form, so that it comes back exactly.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import struct
+import zlib
+from typing import Any
 
-from ..records import Json, canonical_json
+import numpy as np
+from numpy.typing import NDArray
+
+from ..records import Digest, Json, StoreError, canonical_json
+
+RAW, CONSTANT, PALETTE_1, PALETTE_2 = range(4)
+HEAD = struct.Struct("<3sBB8sB")
+MAGIC = b"PV1"
+SAMPLE = 4_096  # bytes tried before a whole body is compressed
+PAYS = 0.75  # compressed share at which compression is worth its time
+
+Vector = NDArray[Any]
+
+
+def _plain(array: Vector) -> Vector:
+    """The array in C order and little-endian bytes. Raises TypeError unless it holds numbers."""
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"a vector holds numbers, not {array.dtype}")
+    return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+
+
+def vector_digest(array: Vector) -> Digest:
+    plain = _plain(array)
+    seen = hashlib.sha256(f"{plain.dtype.str}{plain.shape}".encode())
+    seen.update(plain.data if plain.size else b"")
+    return seen.hexdigest()
+
+
+def _palette(flat: Vector) -> tuple[int, bytes] | None:
+    """Form and body where the items have few distinct values, else None."""
+    if flat.itemsize == 1 or flat.size < 64 or flat.dtype.kind == "f":
+        return None  # floats: equal values may differ in their bytes (0.0 and -0.0)
+    if np.unique(flat[:512]).size > 480:
+        return None
+    values, places = np.unique(flat, return_inverse=True)
+    if values.size > 65_536 or values.size * 4 > flat.size:
+        return None
+    small = values.size <= 256
+    body = struct.pack("<I", values.size) + values.tobytes()
+    body += places.astype(np.uint8 if small else "<u2").tobytes()
+    return (PALETTE_1 if small else PALETTE_2), body
+
+
+def _packed(body: bytes) -> tuple[int, bytes]:
+    if len(body) < 64:
+        return 0, body
+    if len(body) > 2 * SAMPLE:
+        middle = len(body) // 2
+        sample = body[middle : middle + SAMPLE]
+        if len(zlib.compress(sample, 1)) > PAYS * len(sample):
+            return 0, body
+    small = zlib.compress(body, 1)
+    return (1, small) if len(small) < PAYS * len(body) else (0, body)
+
+
+def encode(array: Vector) -> bytes:
+    plain = _plain(array)
+    flat = plain.reshape(-1)
+    data = flat.tobytes()
+    item = flat.itemsize
+    if flat.size > 1 and data[item:] == data[:-item]:
+        form, body = CONSTANT, data[:item]
+    else:
+        form, body = _palette(flat) or (RAW, data)
+    packed, body = _packed(body)
+    head = HEAD.pack(MAGIC, form, packed, plain.dtype.str.encode(), plain.ndim)
+    return head + struct.pack(f"<{plain.ndim}Q", *plain.shape) + body
+
+
+def decode(blob: bytes) -> Vector:
+    """The array of a blob, read-only. Raises StoreError where the blob is none."""
+    try:
+        return _decode(blob)
+    except (struct.error, zlib.error, ValueError, TypeError, IndexError, MemoryError) as error:
+        raise StoreError(f"a vector of the store cannot be read: {error}") from error
+
+
+def _decode(blob: bytes) -> Vector:
+    magic, form, packed, name, ndim = HEAD.unpack_from(blob)
+    if magic != MAGIC:
+        raise ValueError(f"it begins with {bytes(magic)!r}, not {MAGIC!r}")
+    dtype = np.dtype(name.rstrip(b"\0").decode("ascii"))
+    shape = struct.unpack_from(f"<{ndim}Q", blob, HEAD.size)
+    size = int(np.prod(shape, dtype=np.int64))
+    body = blob[HEAD.size + 8 * ndim :]
+    if packed:
+        body = zlib.decompress(body)
+    if form == RAW:
+        flat = np.frombuffer(body, dtype)
+    elif form == CONSTANT:
+        flat = np.full(size, np.frombuffer(body, dtype)[0])
+    elif form in (PALETTE_1, PALETTE_2):
+        (count,) = struct.unpack_from("<I", body)
+        values = np.frombuffer(body, dtype, count, 4)
+        places = np.frombuffer(
+            body, np.uint8 if form == PALETTE_1 else "<u2", size, 4 + values.nbytes
+        )
+        flat = values[places]
+    else:
+        raise ValueError(f"its form {form} is unknown")
+    array = flat.reshape(shape)
+    array.flags.writeable = False
+    return array
+
+
+def is_intact(digest: Digest, blob: bytes) -> bool:
+    """Whether the blob holds what its digest names."""
+    try:
+        return vector_digest(decode(blob)) == digest
+    except StoreError:
+        return False
+
 
 MARK = "\ufdd0"  # a noncharacter: no honest text begins with it, and one that does is escaped too
 

@@ -2,6 +2,12 @@
 
 Resuming a session is looking its calls up until the journal ends. A call whose key is there with
 another request is a `JournalMismatch`: the code, the settings or the data have changed since.
+
+The cache of answers across sessions: a request that some session of this store has made of the
+same model at the same endpoint is answered by what is recorded there.
+
+A request names model, settings, messages, tools, schema and seed; where it went stands in its
+session. Of several recorded answers (a session that ran without the cache) the latest counts.
 """
 
 from __future__ import annotations
@@ -23,9 +29,8 @@ from ..records import (
     canonical_json,
     digest_of_text,
 )
-from .cells import canonical_cell, json_cell, json_of, text_cell, text_of
+from .cells import Vector, canonical_cell, decode, json_cell, json_of, text_cell, text_of
 from .connection import Reading, Row
-from .vectors import Vector, decode
 from .writing import Change, Writer
 
 OUTCOME = (
@@ -322,3 +327,49 @@ def usage(reading: Reading, session: str) -> dict[str, Any]:
 def _nothing() -> dict[str, Any]:
     tokens = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
     return {"calls": 0, **dict.fromkeys(tokens, 0), "retries": 0, "repeated": 0, "seconds": 0.0}
+
+
+class AnswerCache:
+    """What the other sessions of one endpoint hold, as far as it is written when this is made.
+    Holds no answer in memory, but of each request eight bytes of its digest: the store is read for
+    those alone that are there, as a look-up takes a millisecond beside a writer. What a session
+    that runs at the same time is answered meanwhile is asked again."""
+
+    def __init__(self, reading: Reading, session: str) -> None:
+        self._reading = reading
+        rows = reading.query("SELECT session, settings FROM session")
+        endpoints = {name: _endpoint(settings) for name, settings in rows}
+        here = endpoints.pop(session, None)
+        self._sessions = {name for name, there in endpoints.items() if here and there == here}
+        self._known: frozenset[int] = frozenset()
+        if self._sessions:
+            asked = reading.query(
+                "SELECT request_digest FROM call WHERE kind = 'model' AND repeats = '' "
+                "AND list_contains(?, session)",
+                (sorted(self._sessions),),
+            )
+            self._known = frozenset(_begin(digest) for (digest,) in asked)
+
+    def find(self, request: Digest) -> Outcome | None:
+        """The recorded outcome of a model's call by the digest of its request; it took nothing."""
+        if _begin(request) not in self._known:
+            return None
+        rows = self._reading.query(
+            "SELECT session, response FROM call WHERE request_digest = ? AND kind = 'model' "
+            "AND repeats = '' ORDER BY started DESC",
+            (request,),
+        )
+        for session, response in rows:
+            if session in self._sessions:
+                return Outcome(json_of(response), repeats=session)
+        return None
+
+
+def _begin(digest: Digest) -> int:
+    return int(digest[:16], 16)
+
+
+def _endpoint(settings: str) -> str | None:
+    reached = json_of(settings).get("operational", {}).get("reached") or {}
+    endpoint = reached.get("endpoint")
+    return endpoint if isinstance(endpoint, str) else None

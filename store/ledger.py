@@ -19,10 +19,9 @@ from ..records import (
     StepRecord,
     Verdict,
 )
-from .cells import json_cell, json_of, text_cell, text_of
+from .cells import Vector, json_cell, json_of, text_cell, text_of
 from .connection import Reading, Row, by_problem
 from .journal import SessionJournal, vectors_of
-from .vectors import Vector
 from .writing import Change, Writer
 
 Place = tuple[int, int, int]  # step, answer, ordinal

@@ -90,7 +90,7 @@ TABLES: dict[str, str] = {
         inputs VARCHAR, outcome VARCHAR NOT NULL, marks BOOLEAN[], got VARCHAR, detail VARCHAR,
         codes VARCHAR, reasons VARCHAR, reason_names VARCHAR, limited BOOLEAN,
         PRIMARY KEY (session, problem, step, answer, ordinal, inputs)""",
-    # Arrays by content; `vectors.py` documents the blob. It is packed already: compressed again by
+    # Arrays by content; `store/cells.py` documents the blob. It is packed already: compressed again by
     # DuckDB (zstd), one look-up took 26 ms instead of 0.3.
     "vector": """
         digest VARCHAR PRIMARY KEY, data BLOB NOT NULL USING COMPRESSION uncompressed""",

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..records import Digest, StoreError
+from .cells import Vector, encode, vector_digest
 from .connection import Database, Row, first_line
-from .vectors import Vector, encode, vector_digest
 
 if TYPE_CHECKING:
     import duckdb

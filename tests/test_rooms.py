@@ -84,12 +84,6 @@ def test_the_paths_of_the_search_that_ci_compares_exist() -> None:
     assert any(path.startswith("tests/") for path in paths)
 
 
-# Circles of modules that issue 14 takes apart. This list only shrinks.
-KNOWN_CIRCLES = {
-    frozenset({"tools.judge.rules", "tools.judge.sentences"}),
-}
-
-
 def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -151,7 +145,4 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     paths = [path for folder in folders for path in folder.rglob("*.py")]
     paths += [ROOT / f"{name}.py" for name in MODULES]
     modules = {module_name(path) for path in paths}
-    assert (
-        circles({module_name(path): imported_modules(path, modules) for path in paths})
-        == KNOWN_CIRCLES
-    )
+    assert circles({module_name(path): imported_modules(path, modules) for path in paths}) == set()

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 # isort: off
 if TYPE_CHECKING:
-    from .gear_bounds import (
+    from .gear.scores import (
         beta_bounds as beta_bounds,
         scatter_point as scatter_point,
         undefined_as_output as undefined_as_output,
     )
     from .label_scores import accuracy as accuracy, macro_f1 as macro_f1
     from .line_process import ProcessDied as ProcessDied
-    from .novelty import (
+    from .gear.novelty import (
         Coverage as Coverage,
         coverage as coverage,
         coverages as coverages,
         is_redundant as is_redundant,
     )
-    from .studies import contexts_of as contexts_of, hidden_draws as hidden_draws
+    from .gear.studies import contexts_of as contexts_of, hidden_draws as hidden_draws
 # isort: on
 
 # Public names by their module, which is imported when one of them is first used.
 _NAMES = {
-    "gear_bounds": ("beta_bounds", "scatter_point", "undefined_as_output"),
+    "gear.novelty": ("Coverage", "coverage", "coverages", "is_redundant"),
+    "gear.scores": ("beta_bounds", "scatter_point", "undefined_as_output"),
+    "gear.studies": ("contexts_of", "hidden_draws"),
     "label_scores": ("accuracy", "macro_f1"),
     "line_process": ("ProcessDied",),
-    "novelty": ("Coverage", "coverage", "coverages", "is_redundant"),
-    "studies": ("contexts_of", "hidden_draws"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_MODULE_OF)

@@ -33,7 +33,7 @@ def doctor(
 ) -> Doctor:
     """One object: versions, sandbox layers, models, extras, GPU, store. Names no secret: of a key
     it says only whether it is set. clean: first removes what crashed sessions left of their
-    sandboxes, and says under "cleaned" what that was (sandbox/cleaning.py). settings: what the command line's
+    sandboxes, and says under "cleaned" what that was (sandbox/backends/cleaning.py). settings: what the command line's
     configuration sets, [{key, value, source}], secrets taken out."""
     return Doctor(
         cleaned=_cleaned() if clean else None,
@@ -53,17 +53,17 @@ def doctor(
 
 
 def _cleaned() -> dict[str, Json]:
-    from ...sandbox.cleaning import clean
+    from ...sandbox.backends.cleaning import clean
 
     return clean()
 
 
 async def _sandboxes() -> dict[str, Json]:
     """Each backend: {"here": true, "layers": {name: active}}, or why it is not here."""
-    from ...sandbox import backends, open_sandbox
+    from ...sandbox import backend_names, open_sandbox
 
     found: dict[str, Json] = {}
-    for name in backends():
+    for name in backend_names():
         try:
             opened = await open_sandbox(name, 1)
         except PeirceError as error:

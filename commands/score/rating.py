@@ -144,7 +144,7 @@ def variables_of(problem: Problem, truths: Sequence[str]) -> dict[str, tuple[str
     """The variables of each true sentence that is an exact rule, in words."""
     from ...tools.discovery.parts import compile_truth
     from ...tools.discovery.space import Space
-    from ...tools.judge.rules import Rule
+    from ...tools.sentence_rules.rules import Rule
 
     space = Space(problem)
     found = {}

@@ -1,6 +1,6 @@
 """`weighted`: a ridge logistic regression over what all sentences say of a row.
 
-A sentence counts by degrees where it is an exact rule with degrees (tools/judge/grading.py: how many
+A sentence counts by degrees where it is an exact rule with degrees (tools/sentence_rules/grading.py: how many
 more of A than of B); else by the label that it names. Validation rows fit the weights, and shown rows
 beside them as far as that helps: sentences that were mined from shown rows look too good there, so
 how much those count, and the penalty, are chosen by log loss on validation rows that were left out.
@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Observation, canonical_json
-from ...tools.judge.columns import pair_labels
-from ...tools.judge.grading import graded
-from ...tools.judge.prepared import Prepared
-from ...tools.judge.rules import NotExact, Rule, compile_sentence
+from ...tools.sentence_rules.columns import pair_labels
+from ...tools.sentence_rules.grading import graded
+from ...tools.sentence_rules.prepared import Prepared
+from ...tools.sentence_rules.rules import NotExact, Rule
+from ...tools.sentence_rules.sentences import compile_sentence
 from .asking import judged, mended, place_of
 from .logistic import Numbers, Scale, fitted, log_loss, logits
 from .reading import Decision, Predicted, Reading

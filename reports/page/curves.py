@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...records import Json, StepRecord, Verdict
-from ...tools.gear_bounds import beta_bounds
+from ...tools.gear.scores import beta_bounds
 
 VERDICTS = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
 REGIONS = 3  # numbers of hypotheses whose region is drawn

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json
-from ...tools.judge.conditions import Compare, Condition, Is, Missing, Not
-from ...tools.judge.prepared import Prepared, missing
-from ...tools.judge.quantities import Number
+from ...tools.sentence_rules.conditions import Compare, Condition, Is, Missing, Not
+from ...tools.sentence_rules.prepared import Prepared, missing
+from ...tools.sentence_rules.quantities import Number
 
 FEW_VALUES = 8  # of a number: it may be asked for exactly
 MOST_VALUES = 12  # of a choice: pairs of values are asked for

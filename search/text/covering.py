@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.judge.conditions import Compare, Condition
+from ...tools.sentence_rules.conditions import Compare, Condition
 from ..budget import Budget
 from .atoms import Atoms
 from .volume import CONJUNCTION, Evidence

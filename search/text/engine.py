@@ -1,6 +1,6 @@
 """Labelled rows in a worker: rows with labels in, an answer of up to 20 sentences out.
 
-Each sentence is an exact rule of tools/judge in its canonical words, mined from the shown rows and the
+Each sentence is an exact rule of tools/sentence_rules in its canonical words, mined from the shown rows and the
 public part of the problem alone. Records of fields: fields.py; texts: texts.py.
 """
 
@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...records import Json
-from ...tools.judge.prepared import Prepared
-from ...tools.judge.rules import NotExact, Rule, compile_sentence
+from ...tools.sentence_rules.prepared import Prepared
+from ...tools.sentence_rules.rules import NotExact, Rule
+from ...tools.sentence_rules.sentences import compile_sentence
 from ..following import Answer
 from .fields import rules_over_fields
 from .texts import rules_over_texts

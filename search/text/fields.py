@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json
-from ...tools.judge.conditions import AllOf, Condition
-from ...tools.judge.prepared import Prepared
-from ...tools.judge.rules import Rule, When
+from ...tools.sentence_rules.conditions import AllOf, Condition
+from ...tools.sentence_rules.prepared import Prepared
+from ...tools.sentence_rules.rules import Rule, When
 from ..budget import Budget
 from .atoms import Atoms, atoms_of, both, fewer
 from .chance import FALSE, beside, kept, surest

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.judge.conditions import AllOf, AnyOf, Compare, Condition, Not, mentions
-from ...tools.judge.prepared import Prepared
-from ...tools.judge.quantities import Listed
-from ...tools.judge.rules import Rule, When
-from ...tools.judge.terms import Term, terms
+from ...tools.sentence_rules.conditions import AllOf, AnyOf, Compare, Condition, Not, mentions
+from ...tools.sentence_rules.prepared import Prepared
+from ...tools.sentence_rules.quantities import Listed
+from ...tools.sentence_rules.rules import Rule, When
+from ...tools.sentence_rules.terms import Term, terms
 from ..budget import Budget
 from .chance import kept
 from .multinomial import SLIPS, Integers, Numbers, Setting, chances, fitted, judged, left_out, work

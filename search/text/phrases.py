@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.judge.conditions import mentions
-from ...tools.judge.prepared import Prepared, TextIndex
-from ...tools.judge.terms import terms
+from ...tools.sentence_rules.conditions import mentions
+from ...tools.sentence_rules.prepared import Prepared, TextIndex
+from ...tools.sentence_rules.terms import terms
 from .atoms import Atoms, lists_of, telling
 from .places import places
 

@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.judge.terms import TOKEN, plain
+from ...tools.sentence_rules.terms import TOKEN, plain
 
 LONGEST = 12  # words of a phrase
 SEEN = 0.02  # share of the rows that a phrase stands in at least, and is missing from

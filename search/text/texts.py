@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...records import Json
-from ...tools.judge.conditions import AllOf
-from ...tools.judge.prepared import Prepared
-from ...tools.judge.rules import NOT_APPLICABLE, Rule, When
+from ...tools.sentence_rules.conditions import AllOf
+from ...tools.sentence_rules.prepared import Prepared
+from ...tools.sentence_rules.rules import NOT_APPLICABLE, Rule, When
 from ..budget import Budget
 from .fields import Found, rules_over_fields
 from .mentions import in_full, mentioned, pieces_of

@@ -1,7 +1,7 @@
 """Sentences about texts, mined from labelled rows: lists of words, counts, lengths.
 
     found = mined(rows, labels, public, Budget(150_000))
-    found.rules        # of tools/judge, the strongest first, at most 20
+    found.rules        # of tools/sentence_rules, the strongest first, at most 20
     found.tried        # how many candidates there were
 
 A ridge regression on which terms a text mentions is thinned until as many terms are left as the lists
@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json
-from ...tools.judge.conditions import Compare, More
-from ...tools.judge.grading import degree
-from ...tools.judge.prepared import Prepared, TextIndex
-from ...tools.judge.quantities import Listed, Measure
-from ...tools.judge.rules import Prefer, Rule, When
+from ...tools.sentence_rules.conditions import Compare, More
+from ...tools.sentence_rules.grading import degree
+from ...tools.sentence_rules.prepared import Prepared, TextIndex
+from ...tools.sentence_rules.quantities import Listed, Measure
+from ...tools.sentence_rules.rules import Prefer, Rule, When
 from ..budget import Budget
 from .words_ridge import Fit, centred, eliminated, work
 from .words_style import measures

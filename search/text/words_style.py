@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...tools.judge.phrases import Unit
-from ...tools.judge.quantities import Count, Length, Measure
-from ...tools.judge.terms import KINDS, Term, terms
+from ...tools.sentence_rules.phrases import Unit
+from ...tools.sentence_rules.quantities import Count, Length, Measure
+from ...tools.sentence_rules.terms import KINDS, Term, terms
 
 CLASSES = (
     "i my me mine myself i'm i've i'd i'll am",

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.judge.prepared import TextIndex
-from ...tools.judge.terms import KINDS, TOKEN, Term
+from ...tools.sentence_rules.prepared import TextIndex
+from ...tools.sentence_rules.terms import KINDS, TOKEN, Term
 
 LETTERS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 PLAIN_MARKS = frozenset('!?()$/"-:;,%&...') | {"..."}

@@ -18,7 +18,7 @@ from peirce.graphs.inference.logistic import Scale, chance, fitted
 from peirce.graphs.inference.weighing import gold
 from peirce.records import InputSet, Json, Observation, View
 from peirce.tools import accuracy
-from peirce.tools.judge import Prepared, Rule, compile_sentence
+from peirce.tools.sentence_rules import Prepared, Rule, compile_sentence
 
 PUBLIC = {"labels": ["cold", "warm"], "columns": {"text": {"kind": "text"}}, "shape": "text"}
 GOOD = [f"good{i}" for i in range(12)]

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, SandboxUnavailable
-from peirce.sandbox import backends, open_sandbox
+from peirce.sandbox import backend_names, open_sandbox
 from peirce.tests.hostile.scene import HERE, Attack, Room, Scene, attacks, examine
 from peirce.tests.hostile.snapshot import MARK, machine
 
@@ -78,7 +78,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         ("room", "name", "inputs"),
         [
             pytest.param(backend, *case, id="-".join((backend, *case)), marks=marks)
-            for backend in backends()
+            for backend in backend_names()
             for case in CASES
             for marks in [[pytest.mark.soak] if backend == "docker" and case not in sample else []]
         ],
@@ -234,7 +234,7 @@ def test_what_an_attack_does_without_a_sandbox_is_seen(name: str, tmp_path: Path
     assert any(complaint in one for one in told), told
 
 
-@pytest.mark.parametrize("room", backends(), indirect=True, scope="module")
+@pytest.mark.parametrize("room", backend_names(), indirect=True, scope="module")
 def test_an_honest_hypothesis_gives_no_complaint(loop: asyncio.Runner, room: Room) -> None:
     for inputs in ("small", "large"):
         batch, told = loop.run(

@@ -15,14 +15,15 @@ from typing import Any
 
 import pytest
 from peirce.records import Batch, InputSet, Json, Keep, Limits, Sandbox, SandboxUnavailable
-from peirce.sandbox import backends, engine, open_sandbox
+from peirce.sandbox import backend_names, open_sandbox
+from peirce.sandbox.backends import engine
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
 
 Opening = Callable[..., contextlib.AbstractAsyncContextManager[Sandbox]]
 
 
-@pytest.fixture(scope="session", params=backends())
+@pytest.fixture(scope="session", params=backend_names())
 def backend(request: pytest.FixtureRequest) -> str:
     """The name of one that opens."""
 

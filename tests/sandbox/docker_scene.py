@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from peirce.records import InputSet, Limits
-from peirce.sandbox import docker as backend
-from peirce.sandbox import engine, open_sandbox
-from peirce.sandbox.docker import DockerSandbox
+from peirce.sandbox import open_sandbox
+from peirce.sandbox.backends import docker as backend
+from peirce.sandbox.backends import engine
+from peirce.sandbox.backends.docker import DockerSandbox
 
 TEN = InputSet("ten", tuple([n] for n in range(10)))
 

@@ -19,9 +19,10 @@ from typing import Any
 import pytest
 from docker_scene import BUSY, LIMITS, TEN, honest, inside, names, ours, session
 from peirce.records import InputSet, Limits, SandboxUnavailable
-from peirce.sandbox import cleaning, engine, open_sandbox
-from peirce.sandbox import docker as backend
-from peirce.sandbox.docker import DockerSandbox
+from peirce.sandbox import open_sandbox
+from peirce.sandbox.backends import cleaning, engine
+from peirce.sandbox.backends import docker as backend
+from peirce.sandbox.backends.docker import DockerSandbox
 
 pytestmark = pytest.mark.usefixtures("collected")
 

@@ -20,9 +20,10 @@ from typing import Any
 import pytest
 from docker_scene import LIMITS, session
 from peirce.records import InputSet, SandboxUnavailable, UsageError
-from peirce.sandbox import docker as backend
-from peirce.sandbox import engine, open_sandbox
-from peirce.sandbox.docker import Demultiplexer, DockerSandbox
+from peirce.sandbox import open_sandbox
+from peirce.sandbox.backends import docker as backend
+from peirce.sandbox.backends import engine
+from peirce.sandbox.backends.docker import Demultiplexer, DockerSandbox
 
 pytestmark = pytest.mark.usefixtures("collected")
 

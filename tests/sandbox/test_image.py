@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 from peirce.records import InputSet, Limits, SandboxUnavailable
-from peirce.sandbox import engine, image
-from peirce.sandbox.docker import DockerSandbox
+from peirce.sandbox.backends import engine, image
+from peirce.sandbox.backends.docker import DockerSandbox
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="made of a Linux Python")
 
@@ -116,7 +116,7 @@ def test_the_image_of_the_local_python_runs(client: Any, monkeypatch: pytest.Mon
 @linux
 def test_the_program_prints_the_tag(client: Any) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "peirce.sandbox.image"], capture_output=True, text=True
+        [sys.executable, "-m", "peirce.sandbox.backends.image"], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == [image.tags()[1]]
@@ -137,12 +137,12 @@ def test_a_base_that_cannot_be_fetched_is_one_sentence_with_the_other_way(client
     with pytest.raises(SandboxUnavailable) as caught:
         image.make_from_dockerfile(client, "localhost:1/no-such-image:none")
     said = str(caught.value)
-    assert "\n" not in said and "peirce.sandbox.image" in said
+    assert "\n" not in said and "peirce.sandbox.backends.image" in said
 
 
 def test_without_an_engine_the_program_says_so_and_ends_with_4() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "peirce.sandbox.image"],
+        [sys.executable, "-m", "peirce.sandbox.backends.image"],
         capture_output=True,
         text=True,
         env={**os.environ, "DOCKER_HOST": "unix:///nowhere"},

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
-from peirce.sandbox import code_of, open_sandbox, pool
+from peirce.sandbox import code_of, open_sandbox
+from peirce.sandbox.backends.process import ProcessSandbox, start_zygote
 from peirce.sandbox.inside import frames
-from peirce.sandbox.link import Lost
-from peirce.sandbox.process import ProcessSandbox, start_zygote
-from peirce.sandbox.received import checked_batch
+from peirce.sandbox.supervisor import pool
+from peirce.sandbox.supervisor.zygote import Lost, checked_batch
 
 TEN = InputSet("ten", tuple([n] for n in range(10)))
 SPIN = "def f(x):\n    for _ in range(10**12): pass"

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
-from peirce.sandbox import open_sandbox, process
-from peirce.sandbox.link import Link
-from peirce.sandbox.pool import PooledSandbox
-from peirce.sandbox.process import start_zygote
+from peirce.sandbox import open_sandbox
+from peirce.sandbox.backends import process
+from peirce.sandbox.backends.process import start_zygote
+from peirce.sandbox.supervisor.pool import PooledSandbox
+from peirce.sandbox.supervisor.zygote import Link
 
 
 def layers_of(sandbox: Sandbox) -> dict[str, bool]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
-from peirce.sandbox import backends, open_sandbox
+from peirce.sandbox import backend_names, open_sandbox
 
 BATCHES = int(os.environ.get("PEIRCE_SOAK_BATCHES", "50000"))
 LIMITS = Limits(cpu_s=2, input_cpu_s=1, wall_s=60, memory_mb=128, loop_steps=10_000)
@@ -45,7 +45,7 @@ async def opened_and_closed(backend: str) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("backend", backends())
+@pytest.mark.parametrize("backend", backend_names())
 def test_fifty_thousand_batches_are_each_answered_once_and_memory_stays_flat(backend: str) -> None:
     if not Path("/proc/self/status").exists():
         pytest.skip("memory is read from /proc")

@@ -16,7 +16,7 @@ from peirce.search.text.mentions import Mentioned, mentioned, pieces_of
 from peirce.search.text.multinomial import Setting, chances, fitted, judged
 from peirce.search.text.pieces import repeated, share_repeated
 from peirce.search.text.texts import rules_over_texts
-from peirce.tools.judge import Prepared, compile_sentence
+from peirce.tools.sentence_rules import Prepared, compile_sentence
 
 LABELS = ["cat", "dog", "hen"]
 PUBLIC = {"labels": LABELS, "columns": {"text": {"kind": "text"}}, "shape": "text"}

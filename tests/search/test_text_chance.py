@@ -13,7 +13,7 @@ import pytest
 from peirce.records import Json
 from peirce.search.text import Problem
 from peirce.search.text.chance import fisher, kept, surest
-from peirce.tools.judge import NotExact, compile_sentence
+from peirce.tools.sentence_rules import NotExact, compile_sentence
 
 
 def said(

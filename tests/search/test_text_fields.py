@@ -23,7 +23,7 @@ from peirce.search.text.covering import Covering
 from peirce.search.text.fields import rules_over_fields
 from peirce.search.text.places import places
 from peirce.tasks import family
-from peirce.tools.judge import Prepared, Term, compile_sentence, mentions
+from peirce.tools.sentence_rules import Prepared, Term, compile_sentence, mentions
 
 FAMILY = family("text")
 GRADES = ["A", "B", "C", "D", "F"]

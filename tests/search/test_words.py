@@ -16,7 +16,7 @@ from peirce.search.text import words
 from peirce.search.text.words import LISTED, MOST, mined, no_chance, sentences, tiers
 from peirce.search.text.words_ridge import Fit
 from peirce.search.text.words_terms import names_in, table
-from peirce.tools.judge import (
+from peirce.tools.sentence_rules import (
     Compare,
     Count,
     Listed,

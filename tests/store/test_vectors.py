@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import StoreError
-from peirce.store.vectors import decode, encode, is_intact, vector_digest
+from peirce.store.cells import decode, encode, is_intact, vector_digest
 
 DTYPES = ["<i8", "|u1", "<i4", "<u2", "<f8", "<f4", "|b1", "|i1"]
 

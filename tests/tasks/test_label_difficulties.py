@@ -18,7 +18,7 @@ from peirce.tasks.text.generation import GENERATORS, admission, election, logist
 from peirce.tasks.text.generation.admission_rules import used
 from peirce.tasks.text.generation.planted import clean, planted, public_of
 from peirce.tasks.text.generation.posts import LEVELS, Level
-from peirce.tools.judge import Rule, compile_sentence
+from peirce.tools.sentence_rules import Rule, compile_sentence
 
 
 def test_distractors_are_as_many_columns_as_are_said() -> None:

@@ -28,7 +28,7 @@ from peirce.tasks.text.generation.marine import scaled_error
 from peirce.tasks.text.generation.phrases import Topic
 from peirce.tasks.text.generation.planted import Splits, clean, noisy, public_of
 from peirce.tasks.text.problems import Rows
-from peirce.tools.judge import Prepared, Rule, compile_sentence
+from peirce.tools.sentence_rules import Prepared, Rule, compile_sentence
 
 EVERY = [(name, one) for name, maker in GENERATORS.items() for one in named(maker, None, 0)]
 SOME = [(name, one) for name, one in EVERY if "_controlled" not in one]

@@ -10,7 +10,7 @@ import pytest
 from peirce.records import Agreement, Hypothesis, InputSet, Observation, View
 from peirce.tasks.text.answers import hypotheses_in
 from peirce.tasks.text.words import ANSWER_FORMATS, TextWords, input_text, shortened
-from peirce.tools.judge import compile_sentence
+from peirce.tools.sentence_rules import compile_sentence
 
 TEXT = {
     "labels": ["truthful", "deceptive"],

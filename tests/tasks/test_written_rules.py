@@ -9,7 +9,7 @@ import pytest
 from peirce.records import DataError
 from peirce.tasks.text.generation import written_rules as rules
 from peirce.tasks.text.generation.written import Draft, Named, Template, WrittenPhrase
-from peirce.tools.judge import tokens
+from peirce.tools.sentence_rules import tokens
 
 LABELS = ("stays", "moves out")
 

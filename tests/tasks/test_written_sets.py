@@ -14,7 +14,7 @@ from peirce import tasks_generate
 from peirce.agents.scripted import Answering
 from peirce.tasks.text.generation.planted import public_of
 from peirce.tasks.text.sources import source_of
-from peirce.tools.judge import Prepared, Rule, compile_sentence
+from peirce.tools.sentence_rules import Prepared, Rule, compile_sentence
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "commands"))
 from topic_writer import ABOUT, LABELS, TopicWriter

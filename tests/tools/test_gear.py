@@ -12,11 +12,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import peirce.tools.gear.scores as gear
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import Predictions, UsageError, Verdict
-from peirce.tools import gear
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 CODES = st.sampled_from([0, 1, 2, 3, LEAST, LEAST + 1, GREATEST])

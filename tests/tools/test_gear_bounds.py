@@ -5,10 +5,11 @@ more output."""
 from __future__ import annotations
 
 import numpy as np
+import peirce.tools.gear.scores as scores
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peirce.tools import beta_bounds, gear, scatter_point, undefined_as_output
+from peirce.tools import beta_bounds, scatter_point, undefined_as_output
 
 
 @st.composite
@@ -41,7 +42,7 @@ def test_two_hypotheses_have_one_beta_for_a_gamma_once_sharing_is_whole(gamma):
 def test_no_set_of_total_hypotheses_lies_outside(case):
     codes, _ = case
     defined = np.ones_like(codes, bool)
-    gamma, beta = gear.gamma(codes, defined), gear.beta(codes, defined)
+    gamma, beta = scores.gamma(codes, defined), scores.beta(codes, defined)
     assert gamma is not None
     wide = beta_bounds(gamma, len(codes))
     narrow = beta_bounds(gamma, len(codes), integral=True)
@@ -61,7 +62,7 @@ def test_with_undefined_as_an_output_partial_hypotheses_lie_within(case):
 
 def test_partial_hypotheses_can_lie_outside_by_the_definition():
     codes, defined = np.array([[1, 1], [1, 1]]), np.array([[1, 0], [0, 0]], bool)
-    assert gear.gamma(codes, defined) == 0.5
+    assert scores.gamma(codes, defined) == 0.5
     with pytest.raises(ValueError, match=r"lies in \[1, 2\], not at 0\.5"):
         beta_bounds(0.5, 2)
 

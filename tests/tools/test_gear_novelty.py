@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from peirce.records import Predictions, UsageError
-from peirce.tools.gear import Coverage, coverage, coverages, is_redundant
+from peirce.tools.gear.scores import Coverage, coverage, coverages, is_redundant
 
 
 def made(*outputs):

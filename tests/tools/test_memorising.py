@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from peirce.records import Observation, Predictions
-from peirce.tools.memorising import Inputs, holds_pairs, is_memorising, is_unvaried, literals
+from peirce.tools.gear.memorising import Inputs, holds_pairs, is_memorising, is_unvaried, literals
 
 SHOWN = (Observation([1, 2], [3]), Observation([4], [5, 6]))
 SPACE = [[1, 2], [4], *([i] for i in range(100, 138))]

@@ -16,9 +16,10 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import peirce.tools.gear.scores as gear
 import pytest
 from peirce.records import UsageError
-from peirce.tools import gear, studies
+from peirce.tools.gear import studies
 
 CASES = range(150)
 

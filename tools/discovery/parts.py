@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...records import Json
-from ..judge.conditions import AllOf, AnyOf, Compare, Condition, More, Not, mentions
-from ..judge.quantities import Listed
-from ..judge.rules import Clause, NotExact, Prefer, Rule, When, compile_sentence
-from ..judge.terms import terms
+from ..sentence_rules.conditions import AllOf, AnyOf, Compare, Condition, More, Not, mentions
+from ..sentence_rules.quantities import Listed
+from ..sentence_rules.rules import Clause, NotExact, Prefer, Rule, When
+from ..sentence_rules.sentences import compile_sentence
+from ..sentence_rules.terms import terms
 
 # How the published election and personality sets write a true sentence (HypoBench, appendix B).
 _PUBLISHED = re.compile(

@@ -19,10 +19,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..judge.conditions import AllOf, Compare, Condition, Is, Not
-from ..judge.prepared import Prepared, missing
-from ..judge.quantities import Number
-from ..judge.rules import Rule, When
+from ..sentence_rules.conditions import AllOf, Compare, Condition, Is, Not
+from ..sentence_rules.prepared import Prepared, missing
+from ..sentence_rules.quantities import Number
+from ..sentence_rules.rules import Rule, When
 from .overlap import overlap
 from .space import Space
 

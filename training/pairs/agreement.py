@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...tools.measures import input_sizes
+from ...tools.gear.measures import input_sizes
 
 Integers = NDArray[np.int64]
 Bits = NDArray[np.uint64]
@@ -31,7 +31,7 @@ _KEPT = 1 << 22  # words of bits of all rows, where these are kept: 32 MiB
 
 def units(weights: ArrayLike | None, inputs: int) -> Integers:
     """The sizes (n,) of the inputs as integers; ones without weights. Raises as
-    `tools.measures.input_sizes` does."""
+    `tools.gear.measures.input_sizes` does."""
     if weights is None:
         return np.ones(inputs, np.int64)
     sizes = input_sizes(weights, inputs)

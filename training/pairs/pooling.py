@@ -45,7 +45,7 @@ from .preferences import Pool
 
 if TYPE_CHECKING:
     from ...store import Given, Store
-    from ...store.vectors import Vector
+    from ...store.cells import Vector
 
 READERS = 2  # threads that take digests: half of that time is the store's own
 TOGETHER = 512  # problems whose rows are read by one query of each session that asked them

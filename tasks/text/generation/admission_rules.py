@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ....records import Json
-from ....tools.judge.conditions import AllOf, Compare, Is
-from ....tools.judge.quantities import Number
-from ....tools.judge.rules import Rule, When
+from ....tools.sentence_rules.conditions import AllOf, Compare, Is
+from ....tools.sentence_rules.quantities import Number
+from ....tools.sentence_rules.rules import Rule, When
 from .applicants import FIELDS, GRADES, LABELS
 
 Part: TypeAlias = Compare | Is

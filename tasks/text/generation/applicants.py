@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ....records import DataError, Json, Observation
-from ....tools.judge.rules import Rule
+from ....tools.sentence_rules.rules import Rule
 from ..columns import Columns
 from .planted import labelled
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....records import Json, Observation
-from ....tools.judge import rules
+from ....tools.sentence_rules import compile_sentence, rules
 from ..columns import Columns
 from ..problems import Rows
 from .planted import clean, planted, public_of
@@ -74,7 +74,7 @@ def one(seed: int, number: int) -> Rows:
         if all(sets):
             break
     columns = Columns(_COLUMNS, "fields", LABELS)
-    said = rules.compile_sentence(sentence(rule), public_of(columns, LABELS))
+    said = compile_sentence(sentence(rule), public_of(columns, LABELS))
     assert isinstance(said, rules.Rule)
     splits = {split: some or () for split, some in zip(("train", "val", "test"), sets, strict=True)}
     told = {

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....records import DataError, Json
-from ....tools.judge.conditions import AllOf, AnyOf, Condition
-from ....tools.judge.rules import Rule, When
+from ....tools.sentence_rules.conditions import AllOf, AnyOf, Condition
+from ....tools.sentence_rules.rules import Rule, When
 from .phrases import Topic, Worded, has
 from .planted import LONGEST
 

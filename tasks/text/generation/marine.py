@@ -16,9 +16,9 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 
 from ....records import Json, Observation, UsageError
-from ....tools.judge.conditions import AllOf, Compare, Condition
-from ....tools.judge.quantities import Number
-from ....tools.judge.rules import Rule, When
+from ....tools.sentence_rules.conditions import AllOf, Compare, Condition
+from ....tools.sentence_rules.quantities import Number
+from ....tools.sentence_rules.rules import Rule, When
 from ..columns import Columns
 from ..problems import Rows
 from .planted import Noise, Splits, labelled, parted, planted

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Protocol
 
-from ....tools.judge.conditions import Compare, mentions
-from ....tools.judge.terms import Term
+from ....tools.sentence_rules.conditions import Compare, mentions
+from ....tools.sentence_rules.terms import Term
 
 
 class Worded(Protocol):

@@ -3,7 +3,7 @@
 A generator gives clean rows and rules of the exact judge. `known` are the findings, each true by
 itself; `optimal` are sentences that never contradict each other and together label every row as the
 clean rule does: who knows them reaches the best accuracy that the rows allow. Both are sentences
-that compile (tools/judge).
+that compile (tools/sentence_rules).
 
 Noise comes after balancing, in one of two ways:
 - exact: of each split `round(rate * rows)` rows get another label, of each label as nearly its part as
@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 from ....records import DataError, Json, Observation, UsageError
-from ....tools.judge.prepared import Prepared
-from ....tools.judge.rules import Rule
+from ....tools.sentence_rules.prepared import Prepared
+from ....tools.sentence_rules.rules import Rule
 from ...io.messages import nearest
 from ..columns import Columns
 from ..problems import LABEL, Rows

@@ -29,8 +29,8 @@ from itertools import product
 import numpy as np
 
 from ....records import Json, Observation
-from ....tools.judge.conditions import Not
-from ....tools.judge.rules import Rule, When
+from ....tools.sentence_rules.conditions import Not
+from ....tools.sentence_rules.rules import Rule, When
 from ..columns import Columns
 from ..problems import Rows
 from . import logistic

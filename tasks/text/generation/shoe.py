@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from ....records import Observation
-from ....tools.judge.conditions import AllOf, Compare, mentions
-from ....tools.judge.rules import Rule, When
-from ....tools.judge.terms import Term
+from ....tools.sentence_rules.conditions import AllOf, Compare, mentions
+from ....tools.sentence_rules.rules import Rule, When
+from ....tools.sentence_rules.terms import Term
 from ..columns import Columns
 from ..problems import Rows
 from .planted import Noise, clean, labelled, planted

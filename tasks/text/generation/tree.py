@@ -13,10 +13,10 @@ from itertools import count
 
 import numpy as np
 
-from ....tools.judge.conditions import AllOf, Compare, Condition, Is, Not
-from ....tools.judge.prepared import Prepared
-from ....tools.judge.quantities import Number
-from ....tools.judge.rules import Rule, When
+from ....tools.sentence_rules.conditions import AllOf, Compare, Condition, Is, Not
+from ....tools.sentence_rules.prepared import Prepared
+from ....tools.sentence_rules.quantities import Number
+from ....tools.sentence_rules.rules import Rule, When
 from ..problems import Rows
 from .applicants import FIELDS, GRADES, LABELS, balanced, columns_of
 from .planted import Noise, clean, noisy, planted, public_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....records import DataError, Json
-from ....tools.judge.prepared import Prepared
+from ....tools.sentence_rules.prepared import Prepared
 from ..columns import Columns
 from .phrases import Topic, has
 from .planted import public_of

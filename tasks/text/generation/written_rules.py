@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ....tools.judge.conditions import Not, mentions
-from ....tools.judge.rules import Rule, When, compile_sentence
-from ....tools.judge.terms import Term, plain, tokens
+from ....tools.sentence_rules.conditions import Not, mentions
+from ....tools.sentence_rules.rules import Rule, When
+from ....tools.sentence_rules.sentences import compile_sentence
+from ....tools.sentence_rules.terms import Term, plain, tokens
 from ...io.messages import shorten
 from ..columns import Columns
 from ..label_names import normal_form

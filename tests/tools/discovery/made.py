@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from peirce.records import Observation, Problem
-from peirce.tools.judge import Rule, compile_sentence
+from peirce.tools.sentence_rules import Rule, compile_sentence
 
 GRADES = "ABCDF"
 COLUMNS: dict[str, Any] = {

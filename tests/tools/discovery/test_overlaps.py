@@ -15,11 +15,10 @@ import pytest
 from peirce.records import Problem
 from peirce.tasks import load_problems
 from peirce.tools.discovery import Space, exact
-from peirce.tools.discovery import overlaps as module
+from peirce.tools.discovery import overlap as module
 from peirce.tools.discovery import space as spaces
-from peirce.tools.discovery.overlap import overlap
-from peirce.tools.discovery.overlaps import overlaps
-from peirce.tools.judge import Rule
+from peirce.tools.discovery.overlap import overlap, overlaps
+from peirce.tools.sentence_rules import Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import GRADES, rule, students, texts

@@ -16,10 +16,10 @@ import pytest
 from peirce.records import UsageError
 from peirce.tools.discovery import Exact, Space, compile_truth, exact, paper, released
 from peirce.tools.discovery.identified import identified
-from peirce.tools.discovery.matching import matched
 from peirce.tools.discovery.overlap import whole
 from peirce.tools.discovery.parts import parts
-from peirce.tools.judge import Prepared, Rule
+from peirce.tools.discovery.scores import matched
+from peirce.tools.sentence_rules import Prepared, Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts

@@ -15,8 +15,8 @@ from peirce.records import Observation, Problem
 from peirce.tools.discovery import Space
 from peirce.tools.discovery import space as spaces
 from peirce.tools.discovery.overlap import claimed, overlap
-from peirce.tools.discovery.slots import slots_of
-from peirce.tools.judge import Prepared
+from peirce.tools.discovery.space import slots_of
+from peirce.tools.sentence_rules import Prepared
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts

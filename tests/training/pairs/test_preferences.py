@@ -13,11 +13,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import peirce.tools.gear.scores as gear
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import UsageError
-from peirce.tools import gear
 from peirce.training import STAGES, Stage
 from peirce.training.pairs import Caps, Pool, preference_pairs
 

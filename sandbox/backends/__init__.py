@@ -1,0 +1,1 @@
+"""How a sandbox is built: as processes of this machine, or as containers of a Docker engine."""

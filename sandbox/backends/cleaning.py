@@ -1,0 +1,84 @@
+"""`peirce doctor --clean`: what sessions that crashed left of their sandboxes.
+
+Removed are containers whose owner is gone, images of ours other than the present ones, and empty
+control groups of dead sessions. What a live session uses, and what cannot be judged from here, stays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...records import Json, SandboxUnavailable
+from ..supervisor.cgroups import left_over
+from .engine import MARK, OWNER, connect, owner_is_gone, telling
+from .image import tags
+
+
+def clean() -> dict[str, Json]:
+    """What was removed: {"containers": [name], "images": [tag or id], "control_groups": [path],
+    "kept": [what of ours stays, and why]}; "docker" says why not, where no engine answers."""
+    done: dict[str, Json] = {"containers": [], "images": [], "control_groups": [], "kept": []}
+    clean_control_groups(done)
+    try:
+        engine = connect()
+        try:
+            clean_containers(engine, done)
+            clean_images(engine, done)
+        finally:
+            engine.close()
+    except SandboxUnavailable as error:
+        done["docker"] = str(error)
+    return done
+
+
+def clean_control_groups(done: dict[str, Json]) -> None:
+    for folder in left_over():
+        try:
+            folder.rmdir()
+        except OSError as error:  # not ours, or with processes that cannot be seen from here
+            done["kept"].append(f"control group {folder}: {error.strerror}")
+        else:
+            done["control_groups"].append(str(folder))
+
+
+def clean_containers(engine: Any, done: dict[str, Json]) -> None:
+    """Raises SandboxUnavailable."""
+    from docker.errors import APIError
+
+    with telling("list containers"):
+        found = engine.containers(all=True, filters={"label": f"{MARK}=1"})
+    for one in found:
+        name = one["Names"][0].lstrip("/") if one["Names"] else one["Id"]
+        if not owner_is_gone(one["Labels"].get(OWNER, "")):
+            done["kept"].append(f"container {name}: its session lives, or cannot be seen from here")
+            continue
+        with telling("remove a container"):
+            try:
+                engine.remove_container(one["Id"], force=True)
+            except APIError as error:
+                if error.status_code not in (404, 409):  # it goes by itself meanwhile
+                    raise
+        done["containers"].append(name)
+
+
+def clean_images(engine: Any, done: dict[str, Json]) -> None:
+    """Raises SandboxUnavailable."""
+    from docker.errors import APIError
+
+    present = tags()
+    with telling("list images"):
+        found = engine.images(filters={"label": f"{MARK}=1"})
+    for one in found:
+        named = [tag for tag in one["RepoTags"] or [] if tag != "<none>:<none>"]
+        for name in named or [one["Id"]]:
+            if name in present:
+                continue
+            with telling("remove an image"):
+                try:
+                    engine.remove_image(name)
+                except APIError as error:
+                    if error.status_code != 409:
+                        raise
+                    done["kept"].append(f"image {name}: in use")
+                else:
+                    done["images"].append(name)

@@ -1,0 +1,287 @@
+"""The backend `docker`: zygotes in containers, one each, reached over the engine's attach socket.
+
+By choice only (`--sandbox docker`). A container has no network, a read-only root, 1 MiB of scratch,
+no capability and no privilege to gain, limits on memory, processes and CPU, and a list of allowed
+system calls; the engine, which runs as root, and the kernel are what it trusts. It goes when its
+standard input is closed, so with the session that started it, however that ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import threading
+import time
+from typing import Any
+
+from ...records import Limits, SandboxUnavailable
+from ..inside.jail import ALLOWED_CALLS
+from ..supervisor.pool import ROOM_MB, PooledSandbox
+from ..supervisor.zygote import Link
+from . import image
+from .engine import MARK, OWNER, connect, owner, telling
+
+PIDS = 32
+GONE_S = 30.0  # for a container to be gone after it was killed
+END_S = 2.0  # for a zygote to go by itself
+# What the container holds, whatever the zygote finds: no child can reach beyond it.
+GIVEN = ("network_namespace", "process_namespace", "own_root", "own_user")
+
+# Beside the child's own: what runc, the init and the zygote need.
+ZYGOTE_CALLS = (
+    "arch_prctl", "capget", "capset", "chdir", "chmod", "chroot", "clock_nanosleep", "close_range",
+    "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "execve", "exit",
+    "fchdir", "fchmod", "fchmodat", "fork", "fstatfs", "futex", "getpgid", "getpgrp", "getpriority", "getrandom", "getsid",
+    "ioctl", "kill", "landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self",
+    "memfd_create", "nanosleep", "pipe", "pipe2", "poll", "ppoll", "prctl", "prlimit64", "pselect6",
+    "readlink", "readlinkat", "recvfrom", "recvmsg", "rt_sigpending", "rt_sigsuspend",
+    "rt_sigtimedwait", "seccomp", "select", "sendmsg", "sendto", "set_tid_address", "setpgid",
+    "setrlimit", "setsid", "shutdown", "socketpair", "statfs", "tgkill", "tkill", "umask", "vfork",
+    "wait4", "waitid",
+)  # fmt: skip
+NO_RANDOM_ADDRESSES = 0x40000  # personality(2); the engine's own profile refuses it
+NEW_NAMESPACES = 0x7E020000  # clone(2): CLONE_NEW*
+ENOSYS = 38
+
+
+def seccomp_profile() -> str:
+    """JSON, in the engine's form. A call that it does not name fails with EPERM."""
+
+    def rule(names: list[str], action: str = "SCMP_ACT_ALLOW", **rest: Any) -> dict[str, Any]:
+        return {"names": names, "action": action, **rest}
+
+    def first(mask: int, wanted: int) -> list[dict[str, Any]]:
+        test = {"index": 0, "value": mask, "valueTwo": wanted, "op": "SCMP_CMP_MASKED_EQ"}
+        return [test]
+
+    rules = [rule(sorted({*ALLOWED_CALLS, *ZYGOTE_CALLS}))]
+    for persona in (0, NO_RANDOM_ADDRESSES, 0xFFFFFFFF):  # the last asks for the present one
+        rules.append(rule(["personality"], args=first(0xFFFFFFFF, persona)))  # 32 bits, extended
+    rules.append(rule(["clone"], args=first(NEW_NAMESPACES, 0)))
+    rules.append(rule(["clone3"], "SCMP_ACT_ERRNO", errnoRet=ENOSYS))  # then clone is tried
+    return json.dumps({"defaultAction": "SCMP_ACT_ERRNO", "syscalls": rules})
+
+
+class Container:
+    """pool.Zygote in a container."""
+
+    def __init__(self, engine: Any, name: str, memory_mb: int, limited: bool) -> None:
+        self.engine, self.name, self.memory_mb, self.limited = engine, name, memory_mb, limited
+
+    async def allow(self, memory_mb: int) -> None:
+        if memory_mb > self.memory_mb:
+            self.memory_mb = memory_mb
+            await asyncio.to_thread(self._raise_memory)
+
+    async def kill(self) -> None:
+        await asyncio.to_thread(self.remove)
+
+    async def end(self) -> None:
+        with contextlib.suppress(SandboxUnavailable):  # an engine that is gone took it along
+            await asyncio.to_thread(self._await_end)
+
+    def remove(self) -> None:
+        """Killed and gone when this returns, also if it went before."""
+        from docker.errors import APIError, NotFound
+
+        with telling("remove a container"), contextlib.suppress(NotFound):
+            try:
+                self.engine.remove_container(self.name, force=True)
+            except APIError as error:
+                if error.status_code != 409:
+                    raise
+                if not self._goes(GONE_S):  # its removal is under way
+                    raise SandboxUnavailable(
+                        f"the Docker engine does not remove the container {self.name}"
+                    ) from error
+
+    def _goes(self, within_s: float) -> bool:
+        """Polled: the engine's own wait for a removal misses one that is under way, now and then."""
+        from docker.errors import NotFound
+
+        until = time.monotonic() + within_s
+        while time.monotonic() < until:
+            try:
+                self.engine.inspect_container(self.name)
+            except NotFound:
+                return True
+            time.sleep(0.02)
+        return False
+
+    def _await_end(self) -> None:
+        with telling("end a container"):
+            if not self._goes(END_S):
+                self.remove()
+
+    def _raise_memory(self) -> None:
+        most = f"{self.memory_mb + ROOM_MB}m"
+        with telling("raise a container's memory"):
+            self.engine.update_container(self.name, mem_limit=most, memswap_limit=most)
+
+
+class Demultiplexer(asyncio.StreamReaderProtocol):
+    """Takes the container's standard output out of the engine's frames: a kind, three zeros, the
+    length (uint32, big endian), then so many bytes."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        super().__init__(reader)
+        self._reader = reader
+        self._head = bytearray()
+        self._left = 0  # of the present frame's content
+
+    def data_received(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            if self._left:
+                piece, view = view[: self._left], view[self._left :]
+                self._left -= len(piece)
+                if self._head[0] == 1:
+                    self._reader.feed_data(bytes(piece))  # pauses the transport when it is full
+                if not self._left:
+                    self._head.clear()
+                continue
+            wanted = 8 - len(self._head)
+            self._head += view[:wanted]
+            view = view[wanted:]
+            if len(self._head) == 8:
+                self._left = int.from_bytes(self._head[4:], "big")
+                if self._head[0] > 2 or any(self._head[1:4]):
+                    self._reader.set_exception(ConnectionError("not a frame of the engine"))
+                    return
+                if not self._left:
+                    self._head.clear()
+
+
+class DockerSandbox(PooledSandbox):
+    """records.Sandbox over `workers` containers (default: one for each usable core)."""
+
+    def __init__(self, engine: Any, tag: str, workers: int | None = None) -> None:
+        super().__init__(self._start_container, workers)
+        self.engine, self.tag = engine, tag
+        self._settings = settings(engine)
+
+    async def _start_container(self) -> Link:
+        unwanted = threading.Event()
+        work = asyncio.ensure_future(asyncio.to_thread(self._launch, unwanted))
+        try:
+            container, stream = await asyncio.shield(work)
+            reader = asyncio.StreamReader(limit=2**20)
+            loop = asyncio.get_running_loop()
+            transport, protocol = await loop.create_connection(
+                lambda: Demultiplexer(reader), sock=stream
+            )
+        except BaseException:
+            unwanted.set()
+            self._in_background(_drop(work))  # which close waits for
+            raise
+        writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+        adds = {**dict.fromkeys(GIVEN, True), "cgroup": container.limited}
+        return Link(reader, writer, container, adds)
+
+    def _launch(self, unwanted: threading.Event) -> tuple[Container, socket.socket]:
+        """Attached before it is started, so that nothing it says is lost."""
+        with telling("start a container"):
+            name = f"peirce-{os.getpid()}-{os.urandom(4).hex()}"
+            made = self._create(name)
+            warned = made.get("Warnings") or []
+            container = Container(self.engine, name, Limits().memory_mb, limited=not warned)
+            try:
+                asked = {"stdin": 1, "stdout": 1, "stderr": 0, "stream": 1}
+                stream = plain_socket(self.engine.attach_socket(name, asked))
+                self.engine.start(name)
+                if unwanted.is_set():
+                    stream.close()
+                    raise SandboxUnavailable("the sandbox was closed")
+            except BaseException:
+                container.remove()
+                raise
+        return container, stream
+
+    def _create(self, name: str) -> Any:
+        from docker.errors import ImageNotFound
+
+        try:
+            return self.engine.create_container(self.tag, name=name, **self._settings)
+        except ImageNotFound:  # removed since
+            self.tag = image.ready(self.engine)
+            return self.engine.create_container(self.tag, name=name, **self._settings)
+
+    async def close(self) -> None:
+        await super().close()
+        self.engine.close()
+
+
+async def _drop(work: asyncio.Future[tuple[Container, socket.socket]]) -> None:
+    """Ends a container that was being started when nobody wanted it any more."""
+    with contextlib.suppress(SandboxUnavailable):
+        container, stream = await work
+        stream.close()
+        await container.kill()
+
+
+def settings(engine: Any) -> dict[str, Any]:
+    """All of a container but its image and name, as `create_container` takes it."""
+    memory = f"{Limits().memory_mb + ROOM_MB}m"
+    host = engine.create_host_config(
+        auto_remove=True,
+        network_mode="none",
+        read_only=True,
+        tmpfs={"/tmp": "size=1m,nr_inodes=64,mode=1777,noexec,nosuid,nodev"},
+        mem_limit=memory,
+        memswap_limit=memory,
+        pids_limit=PIDS,
+        nano_cpus=10**9,
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges:true", f"seccomp={seccomp_profile()}"],
+        ipc_mode="none",
+        init=True,
+        ulimits=[
+            {"Name": "core", "Soft": 0, "Hard": 0},
+            {"Name": "nofile", "Soft": 256, "Hard": 256},
+        ],
+        log_config={"type": "none"},
+    )
+    return {
+        "command": [image.PYTHON, "-s", "-S", "-P", "-B", "-X", "utf8", image.HARNESS],
+        "host_config": host,
+        "environment": {"PYTHONHASHSEED": "0"},
+        "user": "65534:65534",
+        "hostname": "sandbox",  # as jail.py has it; else its id, which a hypothesis could see
+        "stdin_open": True,
+        "tty": False,
+        "labels": {MARK: "1", OWNER: owner()},
+        "use_config_proxy": False,
+    }
+
+
+def plain_socket(attached: Any) -> socket.socket:
+    """The connection behind what the SDK returns. Raises SandboxUnavailable for TLS, SSH and pipes,
+    which asyncio cannot take over."""
+    raw = getattr(attached, "_sock", attached)
+    if type(raw) is not socket.socket:
+        raise SandboxUnavailable(
+            "the docker backend needs an engine at unix:// or plain tcp://; forward another one's "
+            "socket, for instance by ssh -L, and set DOCKER_HOST"
+        )
+    stream = raw.dup()
+    response = getattr(attached, "_response", None)
+    if response is not None:
+        response.close()  # so that the SDK does not use this connection again
+    attached.close()
+    stream.setblocking(False)
+    return stream
+
+
+async def open_backend(workers: int | None, strict: bool) -> DockerSandbox:
+    engine = await asyncio.to_thread(connect)
+    try:
+        tag = await asyncio.to_thread(image.ready, engine)
+        sandbox = DockerSandbox(engine, tag, workers)
+    except BaseException:
+        engine.close()
+        raise
+    await sandbox.start(strict)
+    return sandbox

@@ -1,0 +1,265 @@
+"""A zygote that a backend started, the stream to it, and what it is asked.
+
+What comes back from a zygote, checked once more: lengths, types and ranges. All of it comes from
+next to untrusted code; nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...records import Batch, Digest, Json, Keep, Limits
+from ..inside.canonical import Unrepresentable, code_of_stored
+from ..inside.frames import HEAD, HEADER_BYTES, MAGIC, frame
+
+HELD_BYTES, HELD_SETS = 32 * 2**20, 8  # of the sets over pool.INLINE_BYTES, in each zygote
+
+Reply = tuple[dict[str, Any], bytes]
+
+
+class Lost(Exception):
+    """The zygote died or broke the protocol of the stream: not a result of any hypothesis."""
+
+
+class Zygote(Protocol):
+    """What a backend starts: harness.py, running somewhere."""
+
+    async def allow(self, memory_mb: int) -> None:
+        """Before a hypothesis with a higher memory limit than any before it: the memory limit of
+        the whole group, where there is one, is raised to leave it room."""
+
+    async def kill(self) -> None:
+        """At once, and gone with all that it started when this returns."""
+
+    async def end(self) -> None:
+        """After its stream was closed: waits a moment for it to go by itself, then kills it."""
+
+
+class Link:
+    """A started zygote with the stream to it; `held` are the input sets it keeps, with their
+    sizes, the latest used last; `adds` are layers that hold around it besides those it tells of."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        zygote: Zygote,
+        adds: Mapping[str, bool] | None = None,
+    ) -> None:
+        self.reader, self.writer, self.zygote = reader, writer, zygote
+        self.adds = dict(adds or {})
+        self.held: OrderedDict[Digest, int] = OrderedDict()
+        self.memory_mb = 0
+        self.running = 0  # the id of the latest run
+        self.reply: asyncio.Future[Reply] | None = None
+
+    async def kill(self) -> None:
+        self.writer.transport.abort()  # ends the reading of a reply as well
+        await self.zygote.kill()
+
+    async def close(self) -> None:
+        self.writer.close()  # at the end of its stream a zygote ends its child and itself
+        await self.zygote.end()
+
+    def send(self, header: dict[str, Any], body: bytes = b"") -> None:
+        self.writer.write(frame(header, body))
+
+    def expect(self, reply: Coroutine[Any, Any, Reply]) -> asyncio.Future[Reply]:
+        """Reads the reply in a task of its own: a run that is cancelled in the middle of a frame
+        leaves the rest of it to be read."""
+        self.reply = asyncio.ensure_future(reply)
+        self.reply.add_done_callback(lambda read: read.cancelled() or read.exception())
+        return self.reply
+
+    def hold(self, digest: Digest, text: bytes) -> None:
+        """Makes the zygote keep this set, whatever its size, and of the others the latest used."""
+        if digest not in self.held:
+            while self.held and (
+                len(self.held) >= HELD_SETS or sum(self.held.values()) + len(text) > HELD_BYTES
+            ):
+                self.send({"op": "drop", "digest": self.held.popitem(last=False)[0]})
+            self.send({"op": "put", "digest": digest}, text)
+            self.held[digest] = len(text)
+        self.held.move_to_end(digest)
+
+    async def receive(self, most_bytes: int) -> Reply:
+        """One frame. Raises Lost."""
+        try:
+            head = await self.reader.readexactly(HEAD.size)
+            magic, header_size, body_size = HEAD.unpack(head)
+            if magic != MAGIC or header_size > HEADER_BYTES or body_size > most_bytes:
+                raise Lost("a frame out of bounds")
+            header = json.loads(await self.reader.readexactly(header_size))
+            body = await self.reader.readexactly(body_size)
+        except (EOFError, OSError, ValueError, RecursionError) as error:
+            raise Lost(f"{type(error).__name__}: {error}") from error
+        if type(header) is not dict:
+            raise Lost("a header that is no object")
+        return header, body
+
+
+@dataclass(frozen=True)
+class Job:
+    """One hypothesis and its function's name, as UTF-8, over one input set, as a JSON list of
+    `count`; also: over further sets in the same child, where calls leave nothing behind."""
+
+    code: bytes
+    entry: bytes
+    digest: Digest
+    text: bytes
+    count: int
+    keep: Keep
+    limits: Limits
+    equality: Json = None
+    also: tuple[Job, ...] = ()
+    further: list[Batch] = field(default_factory=list)  # of `also`: all of them, or none
+
+
+VERDICTS = frozenset({"ok", "syntax", "no_function", "too_slow", "memory", "output_too_large",
+                      "protocol", "crashed", "cancelled"})  # fmt: skip
+JSON_BYTES = 8  # for each byte of a canonical form, at most
+_REASON = re.compile(r"[A-Za-z_]{1,64}")
+
+
+def failed(verdict: str, count: int, detail: str = "", limited: bool = False, cpu_s: float = 0.0) -> Batch:  # fmt: skip
+    """A batch without a result: every input undefined for the one reason `verdict`."""
+    return Batch(
+        verdict,
+        np.zeros(count, np.int64),
+        np.ones(count, np.uint8),
+        (verdict,),
+        None,
+        detail[:500],
+        limited,
+        cpu_s,
+    )
+
+
+def most_bytes(limits: Limits) -> int:
+    """Of a reply's body: a child's whole frame."""
+    return HEAD.size + HEADER_BYTES + limits.output_bytes
+
+
+def received_batches(
+    header: Mapping[str, Any], body: bytes, nonce: str, job: Job, also: Sequence[Job]
+) -> tuple[Batch, list[Batch]]:
+    """The batch of a stage's reply: what the stage says of a child that gave no result, or what is
+    in the child's frame, which is its body; and those of further jobs, all or none. Raises Lost
+    where the harness itself failed."""
+    count, keep, limits = job.count, job.keep, job.limits
+    ending = header.get("ending")
+    if ending == "fault":
+        raise Lost(str(header.get("detail")))
+    if ending != "ok":
+        return checked_batch({**header, "verdict": ending}, b"", count, keep, limits), []
+    magic, header_bytes, body_bytes = (
+        HEAD.unpack_from(body) if len(body) >= HEAD.size else (0, 0, 0)
+    )
+    if magic != MAGIC or HEAD.size + header_bytes + body_bytes != len(body):
+        return failed("protocol", count, "its result is no frame of ours"), []
+    try:
+        inner = json.loads(body[HEAD.size : HEAD.size + header_bytes])
+    except (ValueError, RecursionError):
+        return failed("protocol", count, "its result has no header"), []
+    if type(inner) is not dict or inner.get("nonce") != nonce:
+        return failed("protocol", count, "its result has another header"), []
+    if inner.get("verdict") in ("protocol", "crashed", "cancelled"):
+        return failed("protocol", count, "a verdict that is not its own to give"), []
+    body = body[HEAD.size + header_bytes :]
+    parts = inner.get("parts", [])
+    sizes = part_sizes(parts)
+    if sizes is None or sum(sizes) > len(body):
+        return failed("protocol", count, "parts out of order"), []
+    at = len(body) - sum(sizes)
+    batch = checked_batch(inner, body[:at], count, keep, limits)
+    if len(parts) != len(also):
+        return batch, []
+    further = []
+    for one, part, size in zip(also, parts, sizes, strict=True):
+        further.append(checked_batch(part, body[at : at + size], one.count, one.keep, limits))
+        at += size
+    whole = all(one.verdict == "ok" and not one.limited for one in [batch, *further])
+    return batch, further if whole else []
+
+
+def part_sizes(parts: Any) -> list[int] | None:
+    """The bytes of each part's body; None where that is not what is told."""
+    if type(parts) is not list or not all(type(one) is dict for one in parts):
+        return None
+    sizes = [one.get("bytes") for one in parts]
+    return sizes if all(type(size) is int and size >= 0 for size in sizes) else None
+
+
+def checked_batch(
+    header: Mapping[str, Any], body: bytes, count: int, keep: Keep, limits: Limits
+) -> Batch:
+    """The batch that a frame tells of, or verdict "protocol" where anything is out of order."""
+    verdict, detail = header.get("verdict"), header.get("detail", "")
+    cpu = header.get("cpu_s")
+    cpu_s = cpu if type(cpu) is float and 0.0 <= cpu <= limits.wall_s else 0.0
+    limited = header.get("limited") is True
+    if verdict not in VERDICTS or type(detail) is not str:
+        return failed("protocol", count, "a verdict or detail out of order", cpu_s=cpu_s)
+    detail = detail.encode("utf-8", "replace").decode()  # no lone surrogates
+    if verdict != "ok":
+        return failed(verdict, count, detail, limited, cpu_s)
+    names = header.get("reason_names")
+    if (
+        type(names) is not list
+        or len(names) > 200
+        or not all(type(n) is str and _REASON.fullmatch(n) for n in names)
+        or len(set(names)) != len(names)
+    ):
+        return failed("protocol", count, "reasons out of order", cpu_s=cpu_s)
+    if len(body) < count or (keep == "codes" and len(body) != 9 * count):
+        return failed("protocol", count, f"{len(body)} bytes for {count} inputs", cpu_s=cpu_s)
+    reasons = np.frombuffer(body, np.uint8, count)
+    if count and int(reasons.max()) > len(names):
+        return failed("protocol", count, "a reason out of range", cpu_s=cpu_s)
+    values = None
+    if keep == "codes":
+        codes = np.frombuffer(body, "<i8", count, count).astype(np.int64)
+        codes[reasons > 0] = 0
+    else:
+        try:
+            codes, values = checked_values(body[count:], reasons, names, limits)
+        except (ValueError, RecursionError, TypeError) as error:
+            return failed("protocol", count, f"values out of order: {error}", cpu_s=cpu_s)
+    return Batch("ok", codes, reasons, tuple(names), values, detail[:500], limited, cpu_s)
+
+
+def checked_values(
+    text: bytes, reasons: np.ndarray[Any, np.dtype[np.uint8]], names: list[str], limits: Limits
+) -> tuple[np.ndarray[Any, np.dtype[np.int64]], tuple[Mapping[str, Any], ...]]:
+    """`text`: 4 bytes for the length of each value's JSON, then the values. Each is bounded before
+    it is parsed. Codes are computed here from the values, so the two always agree. Raises
+    ValueError."""
+    count = len(reasons)
+    lengths = np.frombuffer(text, "<u4", count).astype(np.int64)  # ValueError where too short
+    if 4 * count + int(lengths.sum()) != len(text):
+        raise ValueError("not one value for each input")
+    if count and int(lengths.max()) > JSON_BYTES * limits.value_bytes + 64:
+        raise ValueError("a value beyond the limits")
+    codes = np.zeros(count, np.int64)
+    values: list[Mapping[str, Any]] = []
+    at = 4 * count
+    for index, (length, reason) in enumerate(zip(lengths.tolist(), reasons.tolist(), strict=True)):
+        at += length
+        if reason:
+            values.append({"undefined": names[reason - 1]})
+            continue
+        value = json.loads(text[at - length : at])
+        try:
+            codes[index] = code_of_stored(value, limits.value_bytes)
+        except Unrepresentable:
+            raise ValueError("a value beyond the limits") from None
+        values.append({"value": value})
+    return codes, tuple(values)

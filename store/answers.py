@@ -1,0 +1,150 @@
+"""The consistent hypotheses of many problems of a session with no more than a study reads of them:
+their text, marks on hidden pairs, and the names of their predictions over S.
+
+The answers of many problems of a session with no more than preference pairs need of them: their
+text, the first hypothesis with its verdict, and the names of its predictions over S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..records import UNASKED, Digest, Hypothesis, Json, Verdict
+from .cells import json_of, text_cell, text_of
+from .connection import Reading, Row, by_problem
+
+_PLACE = "step, answer, ordinal"
+
+
+@dataclass(frozen=True)
+class Consistent:
+    """hypothesis: `Hypothesis.digest`. text: of it. hidden: the marks of its agreement with the hidden pairs,
+    None where it was not compared. codes, reasons: of its predictions over S, digests of vectors;
+    None where it has none."""
+
+    hypothesis: Digest
+    text: str
+    hidden: tuple[bool | None, ...] | None
+    codes: Digest | None
+    reasons: Digest | None
+
+
+def consistent(
+    reading: Reading, session: str, problems: Sequence[str]
+) -> dict[str, list[Consistent]]:
+    """By problem, in the order of its steps; a problem without any has an empty list."""
+    names = [text_cell(problem) for problem in problems]
+    verdicts = ", ".join(f"'{v.value}'" for v in Verdict if v.consistent)
+    judged = by_problem(
+        reading,
+        f"SELECT problem, {_PLACE} FROM verdict",
+        *(session, names, _PLACE, f"AND verdict IN ({verdicts})"),
+    )
+    texts = by_problem(
+        reading, f"SELECT problem, {_PLACE}, digest, text FROM hypothesis", session, names, _PLACE
+    )
+    predicted = by_problem(
+        reading,
+        f"SELECT problem, {_PLACE}, inputs, marks, codes, reasons FROM prediction",
+        *(session, names, _PLACE, "AND inputs IN ('hidden', 'space')"),
+    )
+    found = {}
+    for name in names:
+        told = {tuple(place): (digest, text_of(text)) for *place, digest, text in texts[name]}
+        marks, vectors = {}, {}
+        for *place, inputs, marked, codes, reasons in predicted[name]:
+            if inputs == "hidden":
+                marks[tuple(place)] = tuple(marked)
+            else:
+                vectors[tuple(place)] = (codes, reasons)
+        found[text_of(name)] = [
+            Consistent(*told[place], marks.get(place), *vectors.get(place, (None, None)))
+            for place in judged[name]
+        ]
+    return found
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer. hypothesis: its first, None where it has none; verdict: of that one; reason: of
+    the verdict, or why there is no hypothesis. hypotheses: how many it has. codes, reasons: digests
+    of that hypothesis's predictions over S, None where it has none or nobody was asked for them.
+    detail: of its agreement with the observations (logic: its cost)."""
+
+    path: str
+    text: str
+    hypothesis: Hypothesis | None
+    verdict: Verdict
+    reason: str
+    hypotheses: int = 0
+    codes: Digest | None = None
+    reasons: Digest | None = None
+    detail: Json = None
+
+
+def given(reading: Reading, session: str, problems: Sequence[str]) -> dict[str, list[Given]]:
+    """By problem, in the order of its steps and answers."""
+    names = [text_cell(problem) for problem in problems]
+
+    def rows(table: str, columns: str, place: str = _PLACE, where: str = "") -> Found:
+        select = f"SELECT problem, {place}, {columns} FROM {table}"
+        return by_problem(reading, select, session, names, place, where)
+
+    answers = rows("answer", "path, text", "step, answer")
+    parts = (
+        rows("verdict", "verdict, reason"),
+        rows("hypothesis", "text, description, meta, breaches"),
+        rows("prediction", "outcome, codes, reasons", where="AND inputs = 'space'"),
+        rows("prediction", "detail", where="AND inputs = 'shown' AND detail <> '{}'"),
+    )
+    found = {}
+    for name in names:
+        of_answer: list[dict[Answer, dict[int, Row]]] = []
+        for part in parts:
+            of_answer.append({})
+            for step, answer, ordinal, *cells in part[name]:
+                of_answer[-1].setdefault((step, answer), {})[ordinal] = tuple(cells)
+        found[text_of(name)] = [
+            _given(
+                text_of(path), text_of(text), *(part.get((step, answer), {}) for part in of_answer)
+            )
+            for step, answer, path, text in answers[name]
+        ]
+    return found
+
+
+Found = dict[str, list[Row]]
+Answer = tuple[int, int]  # step, answer
+
+
+def _given(
+    path: str,
+    text: str,
+    verdicts: Mapping[int, Row],
+    hypotheses: Mapping[int, Row],
+    spaces: Mapping[int, Row],
+    details: Mapping[int, Row],
+) -> Given:
+    """The rows of one answer, by ordinal."""
+    if not hypotheses:
+        _, reason = verdicts[min(verdicts)] if verdicts else ("", "")
+        return Given(path, text, None, Verdict.MALFORMED, text_of(reason))
+    first = min(hypotheses)
+    said, description, meta, breaches = hypotheses[first]
+    verdict, reason = verdicts[first]
+    outcome, codes, reasons = spaces.get(first, (UNASKED, None, None))
+    asked = text_of(outcome) != UNASKED
+    return Given(
+        path=path,
+        text=text,
+        hypothesis=Hypothesis(
+            text_of(said), text_of(description), json_of(meta), tuple(json_of(breaches))
+        ),
+        verdict=Verdict(verdict),
+        reason=text_of(reason),
+        hypotheses=len(hypotheses),
+        codes=codes if asked else None,
+        reasons=reasons if asked else None,
+        detail=json_of(details[first][0]) if first in details else None,
+    )

@@ -1,0 +1,224 @@
+"""Properties of built rules: their sentence compiles to the same rule, swapped texts give the
+swapped label, and codes are those of a slow reading row by row.
+
+Internals: properties hold for every relation, unit and kind of term, whose lists are not public.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from peirce.records import UsageError
+from peirce.tools.sentence_rules import (
+    AllOf,
+    AnyOf,
+    Begins,
+    Between,
+    Compare,
+    Count,
+    Is,
+    Length,
+    Listed,
+    Missing,
+    More,
+    Not,
+    Number,
+    Prefer,
+    Prepared,
+    Rule,
+    Term,
+    When,
+    compile_sentence,
+    tokens,
+)
+from peirce.tools.sentence_rules.conditions import RELATIONS
+from peirce.tools.sentence_rules.phrases import RESERVED
+from peirce.tools.sentence_rules.quantities import UNITS
+from peirce.tools.sentence_rules.terms import KINDS
+
+ODD = ("text", "not", "is", "Math grade", "a`b", "num_letters", "Zahl ü", 'x"y', "and", "the label")
+FIELDS: dict[str, Any] = {
+    "labels": ["yes", "no stress", 'odd "label"; otherwise', "headline 1"],
+    "shape": "fields",
+    "columns": {
+        **{name: {"kind": "number" if n % 2 else "choice"} for n, name in enumerate(ODD)},
+        "review": {"kind": "text"},
+        "donated": {"kind": "truth"},
+    },
+}
+PAIR: dict[str, Any] = {
+    "labels": ["second", "first"],
+    "shape": "pair",
+    "columns": {"tweet_2": {"kind": "text"}, "tweet_1": {"kind": "text"}},
+}
+
+letters = st.sampled_from("ab !?.,'\"-*\\`1$(|)é_")
+quoted = st.one_of(
+    st.text(letters, min_size=1, max_size=6), st.sampled_from(sorted(RESERVED)), st.text(max_size=4)
+).filter(lambda text: bool(tokens(text)))
+term_of = st.one_of(st.builds(Term, quoted), st.builds(Term, kind=st.sampled_from(sorted(KINDS))))
+plain_term = st.builds(Term, quoted)
+number = st.one_of(st.integers(-9, 99), st.floats(allow_nan=False, allow_infinity=False))
+
+
+def lists(entry: Any) -> Any:
+    return st.lists(entry, min_size=1, max_size=4, unique=True).map(tuple)
+
+
+def conditions(texts: tuple[str, ...], columns: tuple[str, ...]) -> Any:
+    text = st.sampled_from(texts)
+    measure = st.one_of(
+        st.builds(Listed, lists(term_of), text),
+        st.builds(Count, lists(term_of), st.booleans(), text),
+        st.builds(Length, st.sampled_from(UNITS), text),
+    )
+    atoms = [st.builds(Begins, lists(plain_term), text, st.booleans())]
+    quantity = measure
+    if columns:
+        column = st.sampled_from(columns)
+        value = st.one_of(
+            st.text(letters, min_size=1, max_size=5).filter(str.strip), st.integers(-5, 5),
+            st.floats(-5, 5).map(lambda x: round(x, 3)), st.booleans(),
+        )  # fmt: skip
+        quantity = st.one_of(measure, st.builds(Number, st.sampled_from(ODD[1::2])))
+        atoms += [
+            st.builds(Missing, column),
+            st.builds(Is, column, st.lists(value, min_size=1, max_size=3, unique=True).map(tuple)),
+        ]
+    atom = st.one_of(
+        st.builds(Compare, quantity, st.sampled_from(sorted(RELATIONS)), number),
+        st.builds(Between, quantity, number, number),
+        st.builds(More, quantity, quantity),
+        *atoms,
+    )
+    return st.recursive(
+        atom,
+        lambda part: st.one_of(
+            st.builds(Not, part),
+            st.builds(AllOf, st.lists(part, min_size=2, max_size=3).map(tuple)),
+            st.builds(AnyOf, st.lists(part, min_size=2, max_size=3).map(tuple)),
+        ),
+        max_leaves=5,
+    )
+
+
+def rules(public: Any, clause: Any) -> Any:
+    label = st.sampled_from(public["labels"])
+    return st.builds(
+        Rule, st.lists(clause(label), min_size=1, max_size=3).map(tuple), st.none() | label
+    )
+
+
+field_rules = rules(
+    FIELDS, lambda label: st.builds(When, conditions(("", "review"), (*ODD, "donated")), label)
+)
+symmetric = st.one_of(
+    st.builds(
+        Prefer,
+        st.one_of(
+            st.builds(Listed, lists(term_of)),
+            st.builds(Count, lists(term_of), st.booleans()),
+            st.builds(Length, st.sampled_from(UNITS)),
+        ),
+        st.booleans(),
+    ),
+    st.builds(Prefer, conditions(("",), ())),
+)
+pair_rules = rules(
+    PAIR,
+    lambda label: st.one_of(
+        symmetric, st.builds(When, conditions(("tweet_1", "tweet_2"), ()), label)
+    ),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(field_rules)
+def test_a_rule_over_fields_is_read_back_as_it_was_written(rule: Rule) -> None:
+    assert compile_sentence(rule.written(), FIELDS) == rule
+
+
+@settings(max_examples=130, deadline=None)
+@given(pair_rules)
+def test_a_rule_over_a_pair_is_read_back_as_it_was_written(rule: Rule) -> None:
+    assert compile_sentence(rule.written(), PAIR) == rule
+
+
+texts = st.text(st.sampled_from("ab !?.1#@A"), max_size=12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(symmetric, min_size=1, max_size=2),
+    st.lists(st.tuples(texts, texts), min_size=1, max_size=6),
+)
+def test_swapped_texts_give_the_swapped_label(clauses: Any, pairs: Any) -> None:
+    rule = Rule(tuple(clauses))
+    there, swapped = (
+        rule.codes(Prepared([{"tweet_1": p[a], "tweet_2": p[b]} for p in pairs], PAIR))
+        for a, b in ((0, 1), (1, 0))
+    )
+    assert [{-1: -1, 0: 1, 1: 0}[int(code)] for code in there] == swapped.tolist()
+
+
+def slow_places(text: str, term: Term) -> set[int]:
+    """Where a term begins in a text, token by token."""
+    cut, patterns = tokens(text), term.patterns
+
+    def fits(token: str, pattern: str) -> bool:
+        stem = len(pattern) > 1 and pattern.endswith("*")
+        return token.startswith(pattern[:-1]) if stem else token == pattern
+
+    return {
+        n
+        for n in range(len(cut) - len(patterns) + 1)
+        if all(fits(cut[n + k], pattern) for k, pattern in enumerate(patterns))
+    }
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.text(st.sampled_from("ab b.*A"), max_size=14), min_size=1, max_size=5),
+    lists(
+        st.builds(Term, st.text(st.sampled_from("ab .*"), min_size=1, max_size=5).filter(tokens))
+    ),
+)
+def test_counts_are_those_of_a_slow_reading(some: list[str], terms: tuple[Term, ...]) -> None:
+    rows = Prepared(
+        [{"t": text} for text in some],
+        {"labels": ["a", "b"], "shape": "text", "columns": {"t": {"kind": "text"}}},
+    )
+    places = [[slow_places(text, term) for term in terms] for text in some]
+    assert Listed(terms).values(rows).tolist() == [sum(map(bool, p)) for p in places]
+    counts = [len(set().union(*p)) for p in places]
+    assert Count(terms).values(rows).tolist() == counts
+    words = [len(re.findall(r"\w+", text)) for text in some]
+    assert Length("words").values(rows).tolist() == words
+    assert Length("different words").values(rows).tolist() == [
+        len(set(re.findall(r"\w+", text.lower()))) for text in some
+    ]
+    np.testing.assert_allclose(
+        Count(terms, share=True).values(rows),
+        [100 * c / w if w else 0 for c, w in zip(counts, words, strict=True)],
+    )
+    assert Begins(terms).holds(rows).tolist() == [any(0 in one for one in p) for p in places]
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Term(" "), lambda: Term(kind="verb"), lambda: Listed(()), lambda: Rule(()),
+        lambda: Listed((Term("A"), Term("a"))), lambda: Compare(Length(), "at least", float("nan")),
+        lambda: Compare(Length(), "near", 1), lambda: Is("math", ()), lambda: Is("math", (" ",)),
+        lambda: AllOf((Missing("a"),)), lambda: Prefer(Missing("a"), fewer=True),
+        lambda: Prefer(Length("words", "tweet_1")), lambda: Length("pages"),
+    ],
+)  # fmt: skip
+def test_what_means_nothing_cannot_be_built(build: Any) -> None:
+    with pytest.raises(UsageError):
+        build()

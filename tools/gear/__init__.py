@@ -1,0 +1,1 @@
+"""GEAR's measures of a set of hypotheses without labels, as numpy over matrices of predictions."""

@@ -1,0 +1,390 @@
+"""GEAR's scores of hypotheses as numpy over prediction matrices (GEAR, sections 3 to 5).
+
+A problem's h hypotheses over a sample space S of n inputs are `codes`, int64 (h, n), an image of
+the predictions under the equality rule, and `defined`, bool (h, n). What `codes` holds where
+`defined` is False is never looked at. The prediction set P_f of a hypothesis f holds the pair
+(input, prediction) for each input on which f is defined: an undefined prediction belongs to no
+set, and for coverage it is never covered.
+
+Two measures, both optional. `weights`, (n,), is M1, a size for each input; `prediction_weights`
+is M2, a size for each distinct prediction (input, output): (n,) where it depends on the input
+alone, (h, n) where entry (i, j) is the size of the pair (input j, what hypothesis i predicts
+there), which must be one number wherever two hypotheses agree. Without M2 a prediction has the
+size of its input; without either a set's size is its cardinality, counted in integers.
+
+Departures from the paper: none in the formulas. Fixed where the text is silent: two empty
+prediction sets (or two of size 0) are at distance 0; gamma of no hypothesis is 0 inside a
+marginal gain and has no value as a score. The bounds that gamma puts on beta are in
+`gear_bounds`; the rule of novelty is in `novelty` and reached from here too.
+
+What gamma says about beta (GEAR, appendix D and figure 5).
+
+The bounds hold where each of k hypotheses has exactly one prediction an input. Where some are
+undefined, `undefined_as_output` makes "undefined" one more output; scores of that are not the
+scores of the definition, and whoever plots them says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...records import Predictions, Verdict
+from .measures import (
+    Codes,
+    Mask,
+    Sizes,
+    hypothesis_rows,
+    input_sizes,
+    prediction_matrix,
+    prediction_sizes,
+    size_of,
+    space_size,
+    unused_code,
+    unused_codes,
+)
+from .novelty import Coverage as Coverage
+from .novelty import coverage as coverage
+from .novelty import coverages as coverages
+from .novelty import covered_shares
+from .novelty import is_redundant as is_redundant
+
+_BLOCK = 32_768  # codes sorted at once
+
+
+def matrix(predictions: Sequence[Predictions], inputs: int | None = None) -> tuple[Codes, Mask]:
+    """`codes` and `defined`, each (h, n), of h predictions over one input set.
+
+    inputs: n, needed only where there are no predictions. Raises ValueError where they differ
+    in length: they are not over one input set.
+    """
+    lengths = {len(p.codes) for p in predictions} | (set() if inputs is None else {inputs})
+    if len(lengths) > 1:
+        raise ValueError(f"predictions over input sets of different sizes: {sorted(lengths)}")
+    n = lengths.pop() if lengths else 0
+    codes = np.empty((len(predictions), n), np.int64)
+    defined = np.empty((len(predictions), n), np.bool_)
+    for i, p in enumerate(predictions):
+        codes[i], defined[i] = p.codes, p.defined
+    return codes, defined
+
+
+# --- shares of answers (section 3.1, figure 3 b and c) -----------------------
+
+
+def consistency(verdicts: Sequence[Verdict]) -> float:
+    """Share of consistent answers (accepted or redundant) among all, malformed ones too; 0
+    without any answer."""
+    return sum(v.consistent for v in verdicts) / len(verdicts) if verdicts else 0.0
+
+
+def instruction_following(verdicts: Sequence[Verdict]) -> float | None:
+    """Share of well-formed answers among all; None without any answer."""
+    if not verdicts:
+        return None
+    return sum(v is not Verdict.MALFORMED for v in verdicts) / len(verdicts)
+
+
+# --- generalizability (section 3.2) ------------------------------------------
+
+
+def prediction_share(defined: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """g(f): size of the inputs (n,) on which f is defined, over the size of S; 0 where S has
+    size 0."""
+    row = np.asarray(defined, np.bool_)
+    if weights is None:
+        return int(np.count_nonzero(row)) / row.size if row.size else 0.0
+    sizes = input_sizes(weights, row.size)
+    total = float(sizes.sum())
+    return float(sizes[row].sum()) / total if total else 0.0
+
+
+def generalizability(defined: ArrayLike, weights: ArrayLike | None = None) -> float | None:
+    """Mean of g(f) over the h hypotheses of `defined` (h, n); None without a hypothesis, or
+    where S has size 0."""
+    rows = hypothesis_rows(np.asarray(defined, np.bool_))
+    if not len(rows) or not space_size(rows.shape[1], weights):
+        return None
+    return math.fsum(prediction_share(row, weights) for row in rows) / len(rows)
+
+
+# --- gamma and beta (section 3.3) --------------------------------------------
+
+
+def gamma(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> float | None:
+    """Size of the union of the prediction sets over the size of S: by cardinality the mean
+    number of distinct predictions an input. None without a hypothesis, or where S has size 0."""
+    rows, known = prediction_matrix(codes, defined)
+    space = space_size(rows.shape[1], weights)
+    if not len(rows) or not space:
+        return None
+    sizes = prediction_sizes(rows, known, weights, prediction_weights)
+    if sizes is None:
+        return _distinct_predictions(rows, known) / space
+    return _union_size(new_predictions(rows, known), sizes) / space
+
+
+def beta(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> float:
+    """Mean Jaccard distance between the prediction sets of the pairs of hypotheses; 0 below two."""
+    return _mean_distance(jaccard_distances(codes, defined, weights, prediction_weights))
+
+
+def jaccard_distances(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    """Jaccard distances (h, h) between prediction sets; two sets of size 0 are at distance 0."""
+    return distances_of(intersections(codes, defined, weights, prediction_weights))
+
+
+def distances_of(shared: NDArray[np.int64] | Sizes) -> NDArray[np.float64]:
+    """Jaccard distances (h, h) from `intersections`."""
+    sizes = np.diagonal(shared)
+    union = sizes[:, None] + sizes[None, :] - shared
+    empty = union <= 0
+    apart = (union - shared) / np.where(empty, 1, union)
+    return np.where(empty, 0.0, np.clip(apart, 0.0, 1.0))
+
+
+def intersections(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> NDArray[np.int64] | Sizes:
+    """Sizes (h, h) of the intersections of the prediction sets, their own sizes on the diagonal:
+    int64 where sets are counted, float64 under weights."""
+    rows, known = prediction_matrix(codes, defined)
+    sizes = prediction_sizes(rows, known, weights, prediction_weights)
+    return _overlap(rows, known, sizes, novelty=False).shared
+
+
+def new_predictions(codes: ArrayLike, defined: ArrayLike) -> Mask:
+    """Where (h, n) a hypothesis is the first, by row, to give its prediction; False where
+    undefined. Its sum over an input is the number of distinct predictions there."""
+    return _overlap(*prediction_matrix(codes, defined), None).new
+
+
+class SetScores(NamedTuple):
+    """Of a set of h hypotheses; each as the function of its name gives it."""
+
+    generalizability: float | None
+    gamma: float | None
+    beta: float
+    coverages: list[float]  # cov of each given all rows before it
+
+
+def set_scores(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> SetScores:
+    """All scores of a set in one pass over its pairs of hypotheses."""
+    rows, known = prediction_matrix(codes, defined)
+    sizes = prediction_sizes(rows, known, weights, prediction_weights)
+    overlap = _overlap(rows, known, sizes)
+    space = space_size(rows.shape[1], weights)
+    union = _union_size(overlap.new, sizes)
+    return SetScores(
+        generalizability(known, weights),
+        union / space if len(rows) and space else None,
+        _mean_distance(distances_of(overlap.shared)),
+        covered_shares(known & ~overlap.new, weights),
+    )
+
+
+# --- marginal gains and the score of a preference pair (section 5.3) ---------
+
+
+class Gains(NamedTuple):
+    """What each of c candidates adds to a context; each (c,)."""
+
+    share: NDArray[np.float64]  # g(f)
+    gamma: NDArray[np.float64]  # gamma(context and f) - gamma(context)
+    beta: NDArray[np.float64]  # beta(context and f) - beta(context)
+
+    @property
+    def score(self) -> NDArray[np.float64]:
+        return (self.share + self.gamma + self.beta) / 3
+
+
+def marginal_gains(
+    codes: ArrayLike,
+    defined: ArrayLike,
+    context_codes: ArrayLike,
+    context_defined: ArrayLike,
+    weights: ArrayLike | None = None,
+    prediction_weights: ArrayLike | None = None,
+) -> Gains:
+    """Of c candidates (c, n), each on its own, over a context (k, n) of hypotheses: the definition, to
+    which tests hold what scores many contexts at once (`studies`, and training's pairs).
+
+    prediction_weights: (n,), or (k + c, n) with the context's rows first. Without a context the
+    gain in gamma is the candidate's own size over that of S, and the gain in beta 0. All gains
+    are 0 where S has size 0.
+    """
+    rows, known = prediction_matrix(codes, defined)
+    context, context_known = prediction_matrix(context_codes, context_defined, inputs=rows.shape[1])
+    k, c = len(context), len(rows)
+    everything = np.concatenate([context, rows])
+    everything_known = np.concatenate([context_known, known])
+    sizes = prediction_sizes(everything, everything_known, weights, prediction_weights)
+    space = space_size(rows.shape[1], weights)
+    share, gamma_gain, beta_gain = np.zeros((3, c))
+    own = sizes if sizes is None or sizes.ndim == 1 else sizes[:k]
+    own_beta = beta(context, context_known, None, own)
+    own_total = own_beta * (k * (k - 1) // 2)
+    context_sizes = [size_of(context_known[j], own, j) for j in range(k)]
+    for i in range(c):
+        share[i] = prediction_share(known[i], weights)
+        size = size_of(known[i], sizes, k + i)
+        given = np.zeros(rows.shape[1], np.bool_)
+        distances = []
+        for j in range(k):
+            same = (rows[i] == context[j]) & known[i] & context_known[j]
+            given |= same
+            shared = size_of(same, sizes, k + i)
+            union = size + context_sizes[j] - shared
+            distances.append((union - shared) / union if union > 0 else 0.0)
+        if space:
+            gamma_gain[i] = size_of(known[i] & ~given, sizes, k + i) / space
+        if k:
+            pairs = k * (k + 1) // 2
+            beta_gain[i] = math.fsum([own_total, *distances]) / pairs - own_beta
+    return Gains(share, gamma_gain, beta_gain)
+
+
+# --- inside ------------------------------------------------------------------
+
+
+class _Overlap(NamedTuple):
+    shared: NDArray[np.int64] | Sizes  # (h, h), sizes of the intersections
+    new: Mask  # (h, n), the first to give its prediction
+
+
+def _overlap(rows: Codes, known: Mask, sizes: Sizes | None, *, novelty: bool = True) -> _Overlap:
+    """Compares every two rows once. Codes are compared as they are: for the few hundred rows of
+    a problem that is faster than any interning of them. Without `novelty`, `new` is `known`: half
+    a microsecond less for each two rows."""
+    h, n = rows.shape
+    total = np.asarray(known.all(axis=1), np.bool_)
+    # With two codes of no prediction where undefined, what is undefined equals nothing.
+    unused = (0, 0) if total.all() else unused_codes(rows)
+    shared: NDArray[np.int64] | Sizes
+    shared = np.zeros((h, h), np.int64) if sizes is None else np.zeros((h, h), np.float64)
+    new = np.array(known)
+    same = np.empty(n, np.bool_)
+    earlier: list[Codes] = []
+    for i in range(h):
+        size = sizes if sizes is None or sizes.ndim == 1 else sizes[i]
+        given = np.zeros(n, np.bool_)
+        row: list[float] = []
+        here, kept = (
+            (rows[i], rows[i])
+            if total[i]
+            else (np.where(known[i], rows[i], code) for code in unused)
+        )
+        for there in earlier:
+            np.equal(here, there, out=same)
+            if novelty:
+                np.logical_or(given, same, out=given)
+            row.append(int(np.count_nonzero(same)) if size is None else float(size[same].sum()))
+        own = np.count_nonzero(known[i]) if size is None else float(size[known[i]].sum())
+        shared[i, : i + 1] = shared[: i + 1, i] = [*row, own]
+        new[i] &= ~given
+        earlier.append(kept)
+    return _Overlap(shared, new)
+
+
+def _mean_distance(distances: NDArray[np.float64]) -> float:
+    h = len(distances)
+    if h < 2:
+        return 0.0
+    # fsum: the mean does not depend on the order of the hypotheses, to the last digit.
+    return math.fsum(distances[np.triu_indices(h, 1)].tolist()) / (h * (h - 1) // 2)
+
+
+def _distinct_predictions(rows: Codes, known: Mask) -> int:
+    """Number of distinct predictions of all inputs together, by sorting: far fewer comparisons
+    than all pairs. In blocks of inputs that stay in the cache."""
+    h, n = rows.shape
+    if not h:
+        return 0
+    total = bool(known.all())
+    unused = 0 if total else unused_code(rows)
+    distinct = 0
+    width = max(1, _BLOCK // h)
+    for start in range(0, n, width):
+        block = np.s_[:, start : start + width]
+        part = rows[block].copy() if total else np.where(known[block], rows[block], unused)
+        part.sort(axis=0)
+        distinct += int(np.count_nonzero(part[1:] != part[:-1])) + part.shape[1]
+        if not total:  # "undefined" was counted once for each input that has any
+            distinct -= int(np.count_nonzero(~known[block].all(axis=0)))
+    return distinct
+
+
+def _union_size(new: Mask, sizes: Sizes | None) -> float:
+    if sizes is None:
+        return int(np.count_nonzero(new))
+    return float((np.broadcast_to(sizes, new.shape))[new].sum())
+
+
+def beta_bounds(gamma: float, k: int, *, integral: bool = False) -> tuple[float, float]:
+    """The least and the greatest beta that k >= 2 total hypotheses with this gamma can have.
+
+    integral: tighten the upper bound by a fact that appendix D leaves out: a prediction is
+    shared by a whole number of hypotheses (for k = 2 the two bounds then meet, as they must).
+    Raises ValueError where gamma is outside [1, k] or k below 2.
+    """
+    if k < 2:
+        raise ValueError(f"beta bounds need at least 2 hypotheses, not {k}")
+    if not 1 <= gamma <= k:
+        raise ValueError(f"gamma of {k} total hypotheses lies in [1, {k}], not at {gamma}")
+    low = 2 * (gamma - 1) / (k + gamma - 2)
+    if not integral:
+        return low, 2 * k * (gamma - 1) / (2 * k * gamma - gamma - k)
+    # The mean pairwise intersection, over n, is least where multiplicities are the two whole
+    # numbers around r = k / gamma.
+    r = k / gamma
+    whole = math.floor(r)
+    mean_square = whole**2 + (2 * whole + 1) * (r - whole)
+    shared = (mean_square / r - 1) / (k - 1)
+    return low, max(low, 1 - shared / (2 - shared))
+
+
+def undefined_as_output(
+    codes: ArrayLike, defined: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The same hypotheses made total: undefined is one more output, equal to itself."""
+    rows, known = np.asarray(codes, np.int64), np.asarray(defined, np.bool_)
+    if known.all():
+        return rows, known
+    return np.where(known, rows, unused_code(rows)), np.ones_like(known)
+
+
+def scatter_point(codes: ArrayLike, defined: ArrayLike) -> tuple[float, float, int] | None:
+    """(gamma, beta, k) with undefined as one more output, for the scatter within the feasible
+    region; None below two hypotheses or over an empty sample space."""
+    rows, known = undefined_as_output(codes, defined)
+    scores = set_scores(rows, known)
+    if len(rows) < 2 or scores.gamma is None:
+        return None
+    return scores.gamma, scores.beta, len(rows)

@@ -1,0 +1,261 @@
+"""Conditions on one row: what stands after "if". Frozen, so they can be built, compared and kept.
+
+`holds(rows, text)` gives bool (n,); text: the column that "the text" means, "" where there is only
+one. `written(no)` is the condition in words, denied where `no`. What is missing fulfils no
+comparison, so the denial of a comparison holds there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json, UsageError
+from .phrases import Relation
+from .prepared import Prepared, plain_value
+from .quantities import Count, Length, Listed, Number, Quantity, some
+from .terms import Term
+from .wording import written_column, written_list, written_number, written_text, written_value
+
+Marks = NDArray[np.bool_]
+RELATIONS: dict[Relation, np.ufunc] = {
+    "at least": np.greater_equal,
+    "at most": np.less_equal,
+    "more than": np.greater,
+    "less than": np.less,
+    "exactly": np.equal,
+}
+
+
+def finite(value: float) -> None:
+    if isinstance(value, bool) or not math.isfinite(value):
+        raise UsageError(f"a comparison needs a number, not {value!r}")
+
+
+def about(quantity: Quantity, bound: str, no: bool) -> str:
+    """`QUANTITY is BOUND`, as it is said of each kind. bound: "at least 2", "between 2 and 5"."""
+    match quantity:
+        case Number(column):
+            return f"{written_column(column)} is {'not ' if no else ''}{bound}"
+        case Listed(terms, text):
+            verb = "does not mention" if no else "mentions"
+            if bound in ("at least 1", f"at least {len(terms)}"):
+                bound = "one" if bound == "at least 1" else "all"
+                if len(terms) == 1:
+                    return f"{written_text(text)} {verb} {written_list(terms)}"
+            return f"{written_text(text)} {verb} {bound} of {written_list(terms)}"
+        case Count(terms, share, text):
+            what = f"occurrences of {written_list(terms)}{' per 100 words' if share else ''}"
+        case Length(unit, text):
+            what = unit
+    return f"{written_text(text)} {'does not have' if no else 'has'} {bound} {what}"
+
+
+@dataclass(frozen=True)
+class Compare:
+    """A quantity against a number."""
+
+    quantity: Quantity
+    relation: Relation
+    value: float
+
+    def __post_init__(self) -> None:
+        finite(self.value)
+        if self.relation not in RELATIONS:
+            raise UsageError(f"no relation {self.relation!r}: choose one of {', '.join(RELATIONS)}")
+        object.__setattr__(self, "value", float(self.value))
+
+    def holds(self, rows: Prepared, text: str = "") -> Marks:
+        found: Marks = RELATIONS[self.relation](self.quantity.values(rows, text), self.value)
+        return found
+
+    def written(self, no: bool = False) -> str:
+        return about(self.quantity, f"{self.relation} {written_number(self.value)}", no)
+
+
+@dataclass(frozen=True)
+class Between:
+    """A quantity between two numbers, both included."""
+
+    quantity: Quantity
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        finite(self.low)
+        finite(self.high)
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
+
+    def holds(self, rows: Prepared, text: str = "") -> Marks:
+        values = self.quantity.values(rows, text)
+        return (values >= self.low) & (values <= self.high)
+
+    def written(self, no: bool = False) -> str:
+        low, high = written_number(self.low), written_number(self.high)
+        return about(self.quantity, f"between {low} and {high}", no)
+
+
+@dataclass(frozen=True)
+class More:
+    """One quantity above another: "more of A than of B"."""
+
+    left: Quantity
+    right: Quantity
+
+    def holds(self, rows: Prepared, text: str = "") -> Marks:
+        return self.left.values(rows, text) > self.right.values(rows, text)
+
+    def written(self, no: bool = False) -> str:
+        match self.left, self.right:
+            case Listed(left, one), Listed(right, other) if one == other:
+                verb = "does not mention" if no else "mentions"
+                lists = f"more of {written_list(left)} than of {written_list(right)}"
+                return f"{written_text(one)} {verb} {lists}"
+            case Count(left, share, one), Count(right, same, other) if (one, share) == (
+                other,
+                same,
+            ):
+                verb = "does not have" if no else "has"
+                lists = f"more occurrences of {written_list(left)} than of {written_list(right)}"
+                return f"{written_text(one)} {verb} {lists}{' per 100 words' if share else ''}"
+        left_noun, right_noun = (
+            side.noun if isinstance(side, Number) else f"the number of {side.noun}"
+            for side in (self.left, self.right)
+        )
+        return f"{left_noun} is {'not ' if no else ''}more than {right_noun}"
+
+
+@dataclass(frozen=True)
+class Begins:
+    """The text starts with an entry of a list; with `last`, it ends with one (closing marks are
+    passed over, unless the entry is one)."""
+
+    terms: tuple[Term, ...]
+    text: str = ""
+    last: bool = False
+
+    def __post_init__(self) -> None:
+        some(self.terms)
+        if any(one.kind for one in self.terms):
+            raise UsageError("a text starts or ends with a word, a phrase or a mark")
+
+    def holds(self, rows: Prepared, text: str = "") -> Marks:
+        index = rows.text(self.text or text)
+        there = np.zeros(len(rows), np.bool_)
+        for one in self.terms:
+            there |= index.edge(one, self.last)
+        return there
+
+    def written(self, no: bool = False) -> str:
+        verb = "end" if self.last else "start"
+        verb = f"does not {verb}" if no else f"{verb}s"
+        return f"{written_text(self.text)} {verb} with {written_list(self.terms)}"
+
+
+@dataclass(frozen=True)
+class Is:
+    """The value of a column is one of some: numbers by value, texts without case."""
+
+    column: str
+    values: tuple[Json, ...]
+
+    def __post_init__(self) -> None:
+        if not self.values or any(plain_value(value) is None for value in self.values):
+            raise UsageError(f"what should {self.column!r} be? Not one of {self.values!r}")
+
+    def holds(self, rows: Prepared, text: str = "") -> Marks:
+        wanted = {plain_value(value) for value in self.values}
+        values = rows.values(self.column)
+        return np.fromiter((value in wanted for value in values), np.bool_, len(values))
+
+    def written(self, no: bool = False) -> str:
+        values = ", ".join(written_value(value) for value in self.values)
+        several = "one of " if len(self.values) > 1 else ""
+        return f"{written_column(self.column)} is {'not ' if no else ''}{several}{values}"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The column has no value."""
+
+    column: str
+
+    def holds(self, rows: Prepared, text: str = "") -> Marks:
+        return rows.without(self.column)
+
+    def written(self, no: bool = False) -> str:
+        return f"{written_column(self.column)} is {'not ' if no else ''}missing"
+
+
+@dataclass(frozen=True)
+class Not:
+    part: Condition
+
+    def holds(self, rows: Prepared, text: str = "") -> Marks:
+        return ~self.part.holds(rows, text)
+
+    def written(self, no: bool = False) -> str:
+        simple = not isinstance(self.part, Not | AllOf | AnyOf)
+        inner = self.part.written(True) if simple else f"not ({self.part.written()})"
+        return f"not ({inner})" if no else inner
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """Every part holds."""
+
+    parts: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.parts) < 2:
+            raise UsageError(f"a conjunction needs two parts at least, not {len(self.parts)}")
+
+    def holds(self, rows: Prepared, text: str = "") -> Marks:
+        marks = self.parts[0].holds(rows, text)
+        for part in self.parts[1:]:
+            marks = marks & part.holds(rows, text)
+        return marks
+
+    def written(self, no: bool = False) -> str:
+        text = " and ".join(
+            f"({part.written()})" if isinstance(part, AllOf | AnyOf) else part.written()
+            for part in self.parts
+        )
+        return f"not ({text})" if no else text
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Some part holds."""
+
+    parts: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.parts) < 2:
+            raise UsageError(f"a disjunction needs two parts at least, not {len(self.parts)}")
+
+    def holds(self, rows: Prepared, text: str = "") -> Marks:
+        marks = self.parts[0].holds(rows, text)
+        for part in self.parts[1:]:
+            marks = marks | part.holds(rows, text)
+        return marks
+
+    def written(self, no: bool = False) -> str:
+        text = " or ".join(
+            f"({part.written()})" if isinstance(part, AnyOf) else part.written()
+            for part in self.parts
+        )
+        return f"not ({text})" if no else text
+
+
+Condition: TypeAlias = Compare | Between | More | Begins | Is | Missing | Not | AllOf | AnyOf
+
+
+def mentions(terms: tuple[Term, ...], least: int | None = 1, text: str = "") -> Compare:
+    """The text mentions at least so many entries of the list; all of them where `least` is None."""
+    return Compare(Listed(terms, text), "at least", len(terms) if least is None else least)

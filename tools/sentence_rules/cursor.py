@@ -1,0 +1,225 @@
+"""The pieces of one sentence by place: words, numbers, bounds, names of columns.
+
+Every reading function takes a place and gives what it read with the place after it, or None.
+
+A sentence in pieces: words, quoted texts, names in backticks, numbers and marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from . import phrases as words
+from .conditions import Between, Compare, Condition
+from .naming import Naming
+from .phrases import Phrases, Relation, T
+from .quantities import Quantity
+
+LONGEST_NAME = 8  # pieces of a column's name
+
+Got: TypeAlias = "tuple[T, int] | None"
+
+
+class Bound(NamedTuple):
+    """At least, at most, more or less than, exactly `low`; or from `low` to `high`."""
+
+    relation: Relation
+    low: float
+    high: float | None = None
+
+    def of(self, quantity: Quantity) -> Condition:
+        if self.high is not None:
+            return Between(quantity, self.low, self.high)
+        return Compare(quantity, self.relation, self.low)
+
+
+class Cursor:
+    """texts: the columns of text; pair: whether they are two to choose from; labels: each by its
+    words. reasons: by place, what was not understood there."""
+
+    def __init__(
+        self,
+        some: Sequence[Piece],
+        naming: Naming,
+        texts: tuple[str, ...],
+        pair: bool,
+        labels: frozenset[tuple[str, ...]],
+    ) -> None:
+        self.pieces = some
+        self.naming = naming
+        self.texts = texts
+        self.pair = pair
+        self.labels = labels
+        self.reasons: dict[int, str] = {}
+
+    def fail(self, at: int, reason: str) -> None:
+        self.reasons.setdefault(at, reason)
+
+    def near(self, at: int) -> str:
+        some = " ".join(piece.raw for piece in self.pieces[at : at + 6])
+        return repr(some[:60]) if some else "the end"
+
+    def word(self, at: int) -> str:
+        """The word or mark at a place; "" for what is quoted, a name, a number, or the end."""
+        if at < len(self.pieces) and self.pieces[at].kind in ("word", "mark"):
+            return self.pieces[at].text
+        return ""
+
+    def kind(self, at: int) -> str:
+        return self.pieces[at].kind if at < len(self.pieces) else ""
+
+    def starts(self, at: int, *these: str) -> int | None:
+        """The place after these words, where they stand there."""
+        if all(self.word(at + n) == one for n, one in enumerate(these)):
+            return at + len(these)
+        return None
+
+    def one_of(self, at: int, table: Phrases[T]) -> tuple[T, int] | None:
+        for way, value in table.get(self.word(at), ()):
+            if (after := self.starts(at, *way)) is not None:
+                return value, after
+        return None
+
+    def skip(self, at: int, *some: str) -> int:
+        while (word := self.word(at)) and word in some:
+            at += 1
+        return at
+
+    def determiner(self, at: int) -> int:
+        """The place after an article or the like, where there is one."""
+        return at + (self.word(at) in words.DETERMINERS)
+
+    def number(self, at: int) -> Got[float]:
+        if self.kind(at) == "number":
+            return float(self.pieces[at].text), at + 1
+        if (word := self.word(at)) in words.NUMBERS:
+            return float(words.NUMBERS[word]), at + 1
+        return None
+
+    def bound(self, at: int) -> Got[Bound]:
+        """ "at least 3", "between 2 and 5", "3 or more"; 3 alone is exactly 3."""
+        if self.word(at) == "between":
+            low = self.number(at + 1)
+            high = low and self.word(low[1]) == "and" and self.number(low[1] + 1)
+            return (Bound("at least", low[0], high[0]), high[1]) if low and high else None
+        relation = self.one_of(at, words.BOUNDS)
+        if relation:
+            number = self.number(relation[1])
+            return number and (Bound(relation[0], number[0]), number[1])
+        number = self.number(at)
+        if number is None or (self.word(at) == "one" and self.word(number[1]) == "of"):
+            return None
+        after = self.one_of(number[1], words.AFTER)
+        return (
+            (Bound(after[0], number[0]), after[1])
+            if after
+            else (Bound("exactly", number[0]), number[1])
+        )
+
+    def percent(self, start: int, end: int) -> bool:
+        """Whether a number there is a share: "5%" of the words is no count of 5."""
+        return any(self.pieces[at].raw.endswith("%") for at in range(start, end))
+
+    def times(self, at: int) -> Got[Bound]:
+        """ "at least 3 times", "twice", "more than once"."""
+        relation = self.one_of(at, words.BOUNDS)
+        word = self.word(relation[1] if relation else at)
+        if word in words.TIMES:
+            bound = Bound(relation[0] if relation else "exactly", words.TIMES[word])
+            return bound, (relation[1] if relation else at) + 1
+        got = self.bound(at)
+        return (got[0], got[1] + 1) if got and self.word(got[1]) == "times" else None
+
+    def share(self, at: int) -> int | None:
+        """The place after "per 100 words"."""
+        at += self.word(at) in ("in", "for", "out") and self.word(at + 1) in ("every", "each", "of")
+        hundred = self.kind(at + 1) == "number" and self.pieces[at + 1].text == "100"
+        if self.word(at) in ("per", "every", "each") and hundred and self.word(at + 2) == "words":
+            return at + 3
+        return None
+
+    def numbers(self, at: int) -> Got[str]:
+        """A column that holds numbers."""
+        got = self.column(at)
+        return got if got and self.compares(at, got[0]) else None
+
+    def compares(self, at: int, column: str) -> bool:
+        """Whether what a column holds is more or less than something; the reason where it is not."""
+        if self.naming.numeric(column):
+            return True
+        self.fail(at, f"{column!r} holds no numbers that could be compared")
+        return False
+
+    def column(self, at: int) -> Got[str]:
+        """A column by its name in backticks, or by the longest run of words that names one."""
+        if self.kind(at) == "name":
+            column = self.naming.named(self.pieces[at].text)
+            if column is None:
+                self.fail(at, f"no column {self.pieces[at].text!r}")
+            return (column, at + 1) if column else None
+        end = at
+        while (
+            end < at + LONGEST_NAME
+            and self.kind(end) == "word"
+            and self.word(end) not in words.ENDS
+        ):
+            end += 1
+        for stop in range(end, at, -1):
+            column = self.naming.column([self.pieces[n].text for n in range(at, stop)])
+            if column:
+                return column, stop
+        return None
+
+
+Kind = Literal["word", "quoted", "name", "number", "mark"]
+MOST_CHARACTERS = 200_000
+
+# Quoted texts of other than straight double marks are bounded, so that a heap of unclosed ones costs
+# no more than its length.
+PIECE = re.compile(
+    r"""
+      "(?P<double>(?:[^"\\]|\\.)*)"
+    | `(?P<name>(?:[^`\\]|\\.)*)`
+    | “(?P<curly>[^”]{0,400})”
+    | «(?P<angle>[^»]{0,400})»
+    | (?<![\w'])'(?P<single>(?:[^'\\]|\\.|'(?=\w)){0,200})'(?!\w)
+    | (?<!\w)‘(?P<curved>(?:[^’]|’(?=\w)){0,200})’(?!\w)
+    | (?P<number>(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w))%?
+    | (?P<word>(?<!\*)[^\W_](?:\w|['’\-](?=\w))*\*(?!\*)|[^\W_](?:\w|['’\-](?=\w))*)
+    | (?P<mark>\\.|>=|<=|==|≥|≤|\.\.\.|[^\s*_])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Piece(NamedTuple):
+    """kind; text: a word in lower case with straight apostrophes, a mark, or what was quoted; raw:
+    as it is written."""
+
+    kind: Kind
+    text: str
+    raw: str
+
+
+def pieces(sentence: str) -> list[Piece]:
+    found: list[Piece] = []
+    for match in PIECE.finditer(sentence):
+        group, text = match.lastgroup or "mark", match[match.lastgroup or 0]
+        match group:
+            case "word":
+                found.append(Piece("word", text.lower().replace("’", "'"), text))
+            case "number":
+                found.append(Piece("number", text.replace(",", ""), match[0]))
+            case "mark":
+                found.append(Piece("mark", {"≥": ">=", "≤": "<=", "==": "="}.get(text, text), text))
+            case "name":
+                found.append(Piece("name", unescaped(text), text))
+            case _:
+                found.append(Piece("quoted", unescaped(text), text))
+    return found
+
+
+def unescaped(text: str) -> str:
+    return re.sub(r"\\([\"'`\\])", r"\1", text)

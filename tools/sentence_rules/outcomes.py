@@ -1,0 +1,150 @@
+"""The label that the words of an outcome name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from .columns import pair_labels, side
+from .cursor import Piece
+from .phrases import ENTITIES, TEXTS, words
+
+# With one of these an outcome says something else than its label.
+TURNS = words(
+    "no never neither nor unless except hardly rarely seldom without and or but because sometimes "
+    "partly either both than rather instead depends depending that which who whom whose with mention "
+    "mentions mentioning contain contains containing while whereas if when"
+)
+DENIES = words("not unlikely less isn't aren't won't cannot")
+# Words that may stand beside a label: they leave it as it is. Any other ("far from", "wrong to say",
+# "ruled out") may turn it, and there is no list of all that do.
+BESIDE = TEXTS | ENTITIES | words(
+    "the a an this these that such its their his her is are was were be been being will would should must "
+    "may might can could to by in of for as so then thus hence therefore also very much more most highly "
+    "quite rather strongly likely usually often typically probably generally mostly almost always "
+    "certainly definitely clearly tend tends seem seems appear appears get gets have has had "
+    "suggest suggests suggesting indicate indicates indicating imply implies predict predicts predicting "
+    "mean means signal signals classified classify labelled labeled label labels predicted prediction "
+    "considered judged deemed class category answer outcome final writing written content "
+    "words language :"
+)  # fmt: skip
+# … but not beside "not": "not always deceptive" is no "truthful".
+DEGREES = words("always almost very much more most highly quite rather strongly certainly definitely "
+                "clearly mostly must")  # fmt: skip
+WINS = words("wins win won winner chosen preferred picked selected better best answer label")
+MORE = words("more most higher greater likely")  # … of what is asked for
+ASKED = words(
+    "click clicks clicked clicking retweet retweets retweeted share shares shared like likes liked votes "
+    "engagement engaging persuasive convincing popular successful attention effective views"
+)
+PLAIN = words(
+    "the a an is are was be been being will would should may might can could to get gets receive receives "
+    "have has had tend tends generally usually often typically probably one text by in of for with it "
+    "seems seem as so than other readers users people that"
+)
+LOSES = words("loses lose lost fewer less worse lower not unlikely least")
+BREAKS = frozenset(",(;/")
+MOST_WORDS = 20
+
+
+def trimmed(some: Sequence[Piece]) -> Sequence[Piece]:
+    """Without the marks and links at its end."""
+    while (
+        some
+        and some[-1].kind in ("mark", "word")
+        and some[-1].text in (",", ".", "!", "and", "but")
+    ):
+        some = some[:-1]
+    return some
+
+
+def label_words(text: str) -> list[str]:
+    return re.findall(
+        r"[^\W_]+(?:'[^\W_]+)*|[^\w\s]", text.lower().replace("’", "'").replace("_", " ")
+    )
+
+
+class Outcomes:
+    """Reads which label an outcome names. told: what the data set says of itself, whose
+    words may stand beside a label. pair: rows are two texts, of which one wins."""
+
+    def __init__(self, labels: tuple[str, ...], pair: bool, told: str = "") -> None:
+        self.labels = labels
+        self.named = sorted(
+            ((label_words(label), label) for label in labels), key=lambda p: -len(p[0])
+        )
+        self.asked = ASKED.union(*(named for named, _ in self.named), label_words(told))
+        self.spelt = {tuple(named) for named, _ in self.named}
+        self.beside = BESIDE | DENIES | frozenset(label_words(told))
+        self.sides = pair_labels(labels) if pair else None
+        if self.sides:
+            self.beside |= self.asked | WINS | MORE | PLAIN | LOSES
+
+    def label(self, some: Sequence[Piece]) -> str | None:
+        """The one label that an outcome names; None where it names none, several, or says of it
+        what no rule says. Of two labels, a denied one is the other."""
+        some = trimmed(some)
+        if len(some) > 4 * MOST_WORDS:
+            return None
+        marked = [piece for piece in some if piece.kind in ("quoted", "name")]
+        if marked and marked[0].text in self.labels:  # as it is written, capitals and all
+            others = {word for p in some if p.kind == "word" for word in label_words(p.text)}
+            alone = len(marked) == 1 and others <= self.beside - (TURNS | LOSES | DENIES)
+            return marked[0].text if alone else None
+        if any(tuple(label_words(piece.text)) not in self.spelt for piece in marked):
+            return None
+        rest, found = self.split([word for piece in some for word in label_words(piece.text)])
+        if len(rest) > MOST_WORDS or (TURNS | BREAKS).intersection(rest):
+            return None
+        if self.sides and not found:
+            return self.by_side(rest)
+        if not self.beside.issuperset(rest):
+            return None
+        lost = (LOSES if self.sides else DENIES).intersection(rest)
+        if ("as", "likely") in pairwise(rest) or (lost and DEGREES.intersection(rest)):
+            return None
+        if len(found) != 1 or len(lost) > 1 or (lost and len(self.labels) != 2):
+            return None
+        label = found.pop()
+        return next(other for other in self.labels if other != label) if lost else label
+
+    def split(self, said: list[str]) -> tuple[list[str], set[str]]:
+        """The words that are of no label, and the labels that were named."""
+        rest: list[str] = []
+        found: set[str] = set()
+        at = 0
+        while at < len(said):
+            for named, label in self.named:
+                if named and said[at : at + len(named)] == named:
+                    found.add(label)
+                    at += len(named)
+                    break
+            else:
+                rest.append(said[at])
+                at += 1
+        return rest, found
+
+    def by_side(self, said: list[str]) -> str | None:
+        """ "headline 2 wins" where no label is named."""
+        sides = {place for word in said if (place := side(word)) is not None}
+        if len(sides) != 1 or self.sides is None:
+            return None
+        place = sides.pop()
+        beside = {word for word in said if side(word) is None}
+        lost = beside & LOSES
+        if len(lost) > 1 or not beside <= self.beside:
+            return None
+        return self.sides[place if not lost else 1 - place]
+
+    def wins(self, some: Sequence[Piece]) -> bool | None:
+        """Whether the words say that the text wins or loses; None where they say neither."""
+        some = trimmed(some)
+        said = {word for piece in some for word in label_words(piece.text)} - {"."}
+        if len(some) > MOST_WORDS or said & TURNS or any(p.kind == "quoted" for p in some):
+            return None
+        lost, won, more = said & LOSES, said & WINS, said & MORE
+        content = said - lost - won - more - PLAIN
+        if len(lost) > 1 or not content <= self.asked:
+            return None
+        return not lost if won or lost or (more and content) else None

@@ -1,0 +1,128 @@
+"""A hypothesis about labelled text as a rule that is executed.
+
+    rule = compile_sentence('If the text mentions "luxur*", the label is deceptive.', public)
+    rule.codes(Prepared(rows, public))     # label indices, -1 where the sentence does not apply
+
+`compile_sentence` is in sentences.py. Rules may also be built; `written()` gives the sentence that compiles to the same rule. The grammar
+is that of docs/judge.md. What is not covered: meaning. A sentence about tone, topic or style gives
+`NotExact`, and a model has to judge it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import UsageError
+from .conditions import AllOf, AnyOf, Condition
+from .prepared import Prepared
+from .quantities import Count, Length, Listed, Measure
+from .wording import quoted, written_list
+
+Codes = NDArray[np.int64]
+NOT_APPLICABLE = -1
+
+
+@dataclass(frozen=True)
+class When:
+    """If the condition holds, the label."""
+
+    condition: Condition
+    label: str
+
+    def codes(self, rows: Prepared) -> Codes:
+        label = np.int64(rows.label_index(self.label))
+        return np.where(self.condition.holds(rows), label, np.int64(NOT_APPLICABLE))
+
+    def written(self) -> str:
+        return f"if {self.condition.written()}, the label is {quoted(self.label)}"
+
+
+@dataclass(frozen=True)
+class Prefer:
+    """Of two texts the one that has more of a quantity (with `fewer`, less of it) or that alone
+    fulfils a condition; where both do alike, it does not apply. Texts swapped, labels swapped."""
+
+    by: Measure | Condition
+    fewer: bool = False
+
+    def __post_init__(self) -> None:
+        measure = isinstance(self.by, Listed | Count | Length)
+        if self.fewer and not measure:
+            raise UsageError("fewer of a condition is nothing; deny it with Not")
+        if isinstance(self.by, Listed | Count | Length) and self.by.text:
+            raise UsageError(f"each of the two texts is measured, not {self.by.text!r} alone")
+
+    def codes(self, rows: Prepared) -> Codes:
+        if len(rows.texts) != 2 or rows.sides is None:
+            raise UsageError("the text that wins is one of a pair: these rows are none")
+        first, second = (
+            self.by.values(rows, text)
+            if isinstance(self.by, Listed | Count | Length)
+            else self.by.holds(rows, text).astype(np.float64)
+            for text in rows.texts
+        )
+        if self.fewer:
+            first, second = second, first
+        codes = np.full(len(rows), NOT_APPLICABLE, np.int64)
+        codes[first > second] = rows.sides[0]
+        codes[second > first] = rows.sides[1]
+        return codes
+
+    def written(self) -> str:
+        more = "fewer" if self.fewer else "more"
+        match self.by:
+            case Length(unit):
+                return f"the text with {more} {unit} wins"
+            case Count(terms, share):
+                per = " per 100 words" if share else ""
+                return f"the text with {more} occurrences of {written_list(terms)}{per} wins"
+            case Listed(terms):
+                return f"the text that mentions {more} of {written_list(terms)} wins"
+        told = self.by.written()
+        if isinstance(self.by, AllOf | AnyOf) or not told.startswith("the text "):
+            return f"the text for which ({told}) wins"
+        return f"the text that {told.removeprefix('the text ')} wins"
+
+
+Clause: TypeAlias = When | Prefer
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Clauses in order: the first that applies gives the label; else `otherwise`, where there is
+    one. Raises UsageError where there is no clause."""
+
+    clauses: tuple[Clause, ...]
+    otherwise: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.clauses:
+            raise UsageError("a rule needs a clause")
+
+    def codes(self, rows: Prepared) -> Codes:
+        """int64 (n,): indices into `rows.labels`, -1 where the rule does not apply. Raises
+        UsageError for a label or column that the rows do not have."""
+        rest = NOT_APPLICABLE if self.otherwise is None else rows.label_index(self.otherwise)
+        codes = np.full(len(rows), NOT_APPLICABLE, np.int64)
+        for clause in self.clauses:
+            codes = np.where(codes == NOT_APPLICABLE, clause.codes(rows), codes)
+        return np.where(codes == NOT_APPLICABLE, np.int64(rest), codes)
+
+    def written(self) -> str:
+        """The canonical sentence."""
+        parts = [clause.written() for clause in self.clauses]
+        if self.otherwise is not None:
+            parts.append(f"otherwise, the label is {quoted(self.otherwise)}")
+        text = "; ".join(parts)
+        return f"{text[0].upper()}{text[1:]}."
+
+
+@dataclass(frozen=True)
+class NotExact:
+    """Why a sentence is no exact rule: what of it the grammar does not have."""
+
+    reason: str

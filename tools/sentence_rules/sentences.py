@@ -1,0 +1,260 @@
+"""Whole sentences: clauses in order, each a condition with a label or a text that wins, and what is
+said otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+
+from ...records import Json
+from . import phrases as words
+from .columns import text_columns
+from .conditions import Condition, Not
+from .cursor import MOST_CHARACTERS, Cursor, Got, pieces
+from .naming import Naming, root
+from .outcomes import Outcomes, label_words
+from .quantities import Count, Length, Listed, Measure
+from .reading import Reader
+from .rules import Clause, NotExact, Prefer, Rule, When
+from .subjects import ROW, TEXT
+from .texts import amount, long
+
+SEPARATES = (";", ".", ",", "!", "and", "but", "while", "whereas")
+
+
+def compile_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
+    """The rule that a sentence of the grammar says. public: of a problem of labelled text (labels,
+    columns, shape). Never raises, whatever the sentence; takes time in proportion to its length."""
+    if len(sentence) > MOST_CHARACTERS:
+        return NotExact(f"a sentence of more than {MOST_CHARACTERS} characters")
+    return Sentence(sentence, public).read()
+
+
+class Sentence:
+    """One sentence while it is read. public: `View.public` of the data set."""
+
+    def __init__(self, sentence: str, public: Mapping[str, Json]) -> None:
+        texts = text_columns(public)
+        self.pair = public.get("shape") == "pair" and len(texts) == 2
+        told = f"{public.get('description', '')} {public.get('label_name', '')}"
+        self.outcomes = Outcomes(tuple(public["labels"]), self.pair, told)
+        self.described_as = frozenset(map(root, label_words(told)))
+        naming, labels = Naming(public["columns"]), frozenset(self.outcomes.spelt)
+        self.cursor = Cursor(pieces(sentence), naming, texts, self.pair, labels)
+        self.reader = Reader(self.cursor)
+
+    def read(self) -> Rule | NotExact:
+        clauses: list[Clause] = []
+        otherwise: str | None = None
+        at, length = self.cursor.skip(0, *SEPARATES), len(self.cursor.pieces)
+        while at < length:
+            rest = self.rest(at) if clauses else None
+            got = None if rest else self.clause(at)
+            if clauses and not rest and not got:
+                rest = self.denied(at) or self.behind(at)
+            if got:
+                clauses.append(got[0])
+            elif rest and not isinstance(rest[0], str):
+                clauses.append(rest[0])
+            elif rest:
+                otherwise = rest[0] if isinstance(rest[0], str) else None
+            else:
+                return self.refused(at)
+            at = self.cursor.skip((got or rest or (None, at))[1], *SEPARATES)
+            if otherwise is not None and at < length:
+                return NotExact(f"more is said after 'otherwise': {self.cursor.near(at)}")
+        return self.checked(Rule(tuple(clauses), otherwise)) if clauses else self.refused(0)
+
+    def refused(self, at: int) -> NotExact:
+        reasons = {place: why for place, why in self.cursor.reasons.items() if place >= at}
+        told = reasons[max(reasons)] if reasons else f"no rule begins at {self.cursor.near(at)}"
+        return NotExact(told)
+
+    def checked(self, rule: Rule) -> Rule | NotExact:
+        """The rule, where every text that it speaks of is one text."""
+        for clause in rule.clauses:
+            texts = len(self.cursor.texts)
+            if isinstance(clause, When) and texts != 1 and speaks_of_text(clause.condition):
+                named = ", ".join(self.cursor.texts)
+                return NotExact(f"which text? Name one of {named}" if texts else "there is no text")
+        return rule
+
+    # --- what is said otherwise -----------------------------------------------
+
+    def rest(self, at: int) -> Got[str | Clause]:
+        """ "otherwise LABEL", "otherwise, if …"."""
+        told = self.cursor.one_of(at, words.ELSE)
+        if told is None:
+            return None
+        after = self.cursor.skip(told[1], ",", "then")
+        if self.cursor.word(after) in words.IF:
+            return self.conditional(after)
+        end = self.stop(after)
+        got = self.winner(after, end) if self.pair else None
+        return got or self.label(after)
+
+    def denied(self, at: int) -> Got[str | Clause]:
+        """ "those that do not are LABEL"."""
+        for place in (at + 1, at + 2):
+            if self.cursor.word(place) in ("that", "which", "who"):
+                told = self.cursor.one_of(place + 1, words.DENIES)
+                verb = self.cursor.word(told[1]) if told else ""
+                if told and verb not in words.SPEAKS and verb not in words.HAS:
+                    return self.label(told[1])
+        return None
+
+    def behind(self, at: int) -> Got[str | Clause]:
+        """ "LABEL otherwise"."""
+        label = self.label(at)
+        if label is None:
+            return None
+        told = self.cursor.one_of(label[1], words.ELSE)
+        return told and (label[0], told[1])
+
+    def label(self, at: int) -> Got[str]:
+        end = self.stop(at)
+        label = self.outcomes.label(self.cursor.pieces[at:end])
+        if label is None:
+            self.cursor.fail(at, f"no label, or not one alone, in {self.cursor.near(at)}")
+        return None if label is None else (label, end)
+
+    def stop(self, at: int) -> int:
+        """Where an outcome ends."""
+        while at < len(self.cursor.pieces):
+            word = self.cursor.word(at)
+            if word in (";", ".", "while", "whereas") or word in words.IF:
+                return at
+            if self.cursor.one_of(at, words.ELSE):
+                return at
+            at += 1
+        return at
+
+    # --- clauses ---------------------------------------------------------------
+
+    def clause(self, at: int) -> Got[Clause]:
+        if self.cursor.word(at) in words.IF:
+            return self.conditional(at)
+        end = self.stop(at)
+        if self.cursor.word(end) in words.IF:
+            return self.turned(at, end)
+        got = self.winner(at, end) if self.pair else None
+        return got or self.described(at)
+
+    def conditional(self, at: int) -> Got[Clause]:
+        """if CONDITION, then LABEL"""
+        got = self.reader.condition(at + 1)
+        if got is None:
+            return None
+        after = self.cursor.skip(got[1], ",", "then")
+        if after == got[1] and self.cursor.word(after) not in ("the", "it", "this"):
+            self.cursor.fail(after, f"a condition, and what then? {self.cursor.near(after)}")
+            return None
+        label = self.label(after)
+        return (When(got[0], label[0]), label[1]) if label else None
+
+    def turned(self, at: int, end: int) -> Got[Clause]:
+        """LABEL if CONDITION"""
+        label = self.label(at)
+        got = label and self.reader.condition(end + 1)
+        return (When(got[0], label[0]), got[1]) if got and label else None
+
+    def described(self, at: int) -> Got[Clause]:
+        """texts that CONDITION are LABEL"""
+        noun = self.cursor.determiner(at)
+        got = self.qualified(noun + 1) if self.one_row(noun) else None
+        if got is None or not self.goes_on(self.cursor.skip(got[1], ",")):
+            return None
+        label = self.label(self.cursor.skip(got[1], ","))
+        return (When(got[0], label[0]), label[1]) if label else None
+
+    def one_row(self, at: int) -> bool:
+        """Whether a text, or a row, is called so: "reviews that", not "women with"."""
+        word, naming = self.cursor.word(at), self.cursor.naming
+        spoken = [own for name, (own, _) in naming.about.items() if naming.kind(name) == "text"]
+        if word in words.TEXTS | words.ENTITIES or any(root(word) in own for own in spoken):
+            return True
+        if not self.cursor.texts and root(word) in self.described_as:
+            return True
+        self.cursor.fail(at, f"which rows are called so? {self.cursor.near(at)}")
+        return False
+
+    def goes_on(self, at: int) -> bool:
+        """Whether an outcome goes on here ("are", "will be")."""
+        if self.cursor.word(at) in words.VERB_OF_OUTCOME:
+            return True
+        self.cursor.fail(at, f"a condition, and what then? {self.cursor.near(at)}")
+        return False
+
+    def qualified(self, at: int) -> Got[Condition]:
+        """What a relative clause or "with" says of a noun: "that mention A", "with an A in math"."""
+        about = TEXT if self.cursor.texts else ROW
+        if len(self.cursor.texts) != len(self.cursor.naming.columns) and not self.pair:
+            about = ROW
+        if self.cursor.word(at) in ("that", "which", "who"):
+            at += 1
+        elif self.cursor.word(at) == "whose":
+            got = self.reader.condition(at + 1)
+            return got and got[:2]
+        elif self.cursor.one_of(at, words.LONGER):
+            return long(self.cursor, at, "")
+        elif not (self.cursor.word(at) in words.HAS or self.cursor.word(at) in words.SPEAKS):
+            self.cursor.fail(at, f"no rule begins at {self.cursor.near(max(at - 2, 0))}")
+            return None
+        got = self.reader.condition(at, about)
+        return got and got[:2]
+
+    # --- pairs -----------------------------------------------------------------
+
+    def winner(self, at: int, end: int) -> Got[Clause]:
+        """the text with more words wins; the longer text wins; the text that mentions A wins"""
+        cursor = self.cursor
+        start = cursor.determiner(at)
+        longer = cursor.one_of(start, words.LONGER)
+        got: tuple[Measure | Condition, bool, int] | None
+        if longer:
+            got = Length("words"), not longer[0], longer[1] + 1
+        else:
+            got = self.preferred(start + 1) if self.one_row(start) else None
+        if got is None:
+            return None
+        by, fewer, after = got
+        after = cursor.skip(after, ",")
+        if not self.goes_on(after):
+            return None
+        wins = self.outcomes.wins(cursor.pieces[after:end])
+        if wins is None:
+            cursor.fail(after, f"does it win or lose? {cursor.near(after)}")
+            return None
+        if isinstance(by, Listed | Count | Length):
+            return Prefer(by, fewer == wins), end
+        return Prefer(by if wins else Not(by)), end
+
+    def preferred(self, at: int) -> tuple[Measure | Condition, bool, int] | None:
+        """By what a text is preferred, whether less of it is better, and the place after it."""
+        cursor = self.cursor
+        if (after := cursor.starts(at, "for", "which")) is not None:
+            got = self.reader.condition(after, TEXT)
+            return got and (got[0], False, got[1])
+        verb = at + (cursor.word(at) in ("that", "which"))
+        more = cursor.one_of(verb + 1, words.MORE)
+        longer = cursor.one_of(verb + 1, words.LONGER)
+        much = more and amount(cursor, more[1])
+        if more and much and cursor.word(much[1]) != "than":
+            return much[0], more[0], much[1]
+        if longer and cursor.word(longer[1]) != "than":
+            return Length("words"), not longer[0], longer[1]
+        if verb == at and cursor.word(at) not in words.HAS | words.SPEAKS:
+            return None
+        got = self.reader.condition(verb, TEXT)
+        return got and (got[0], False, got[1])
+
+
+def speaks_of_text(part: object) -> bool:
+    """Whether a condition speaks of "the text" without its column."""
+    if isinstance(part, tuple):
+        return any(speaks_of_text(one) for one in part)
+    if not is_dataclass(part):
+        return False
+    if getattr(part, "text", None) == "" and not hasattr(part, "kind"):
+        return True
+    return any(speaks_of_text(getattr(part, field.name)) for field in fields(part))
