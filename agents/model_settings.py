@@ -1,14 +1,15 @@
-"""The base of the settings of a kind of model."""
+"""What a kind of model is, and the base of its settings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic import Field
 from pydantic_core import ErrorDetails
 
-from ..records import Json, UsageError
+from ..records import Json, Proposer, UsageError
 from ..records.settings import Settings, describe_type, nearest_name, shown
 
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
@@ -54,3 +55,21 @@ class ModelSettings(Settings):
         ]
         valid = " ".join([valid.replace("True or False", "true or false"), " and ".join(bounds)])
         return f"{name} {shown(data[name])} of model {data['model']!r} must be {valid.strip()}"
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """A kind of model, as the registry names it.
+
+    Args:
+        form: how its model string is written, for messages.
+        settings: what it can be set to.
+        open: makes the proposer from its settings. Raises UsageError, DataError.
+        check: of a kind that costs something to open: raises what `open` would, as far as that is known
+            without asking or loading anything.
+    """
+
+    form: str
+    settings: type[ModelSettings]
+    open: Callable[[Any], Awaitable[Proposer]]
+    check: Callable[[Any], None] | None = None

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ..records import (
     DataError,
@@ -29,12 +29,7 @@ from ..records import (
     digest_of,
 )
 from ..tasks.io.files import identity, locate, read_json
-
-if TYPE_CHECKING:
-    from .model_settings import ModelSettings
-
-SCHEMES = ("scripted",)
-SETTINGS = "model_settings:ModelSettings"  # none
+from .model_settings import ModelKind, ModelSettings
 
 Said: TypeAlias = str | Reply | Unavailable
 Item: TypeAlias = Said | Sequence[Said]
@@ -340,3 +335,6 @@ def _plain(item: Item) -> Json:
     if isinstance(item, Unavailable):
         return ["unavailable", str(item)]
     return [_plain(said) for said in item]
+
+
+SCRIPTED = ModelKind("scripted:FILE", ModelSettings, open_model)

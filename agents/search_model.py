@@ -18,22 +18,66 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from ..records import Json, Message, Reply, ToolCall, ToolSpec, View, digest_of
+from ..records.settings import setting
 from ..search.budget import PRESETS
 from ..search.pool import Pool
 from ..tasks.io.messages import warn
-from .prompts import NO_CALLS_LEFT
-
-if TYPE_CHECKING:
-    from .search_settings import SearchSettings
-
-SCHEMES = ("search",)
-SETTINGS = "search_settings:SearchSettings"  # a module of its own: workers need no pydantic
-
+from .model_settings import ModelKind, ModelSettings
+from .prompts.protocol import NO_CALLS_LEFT
 
 TOLD = ("labels", "columns", "shape", "description")  # of labelled text
+
+
+class SearchSettings(ModelSettings):
+    """How much is searched, and on how many processes."""
+
+    budget_expansions: int | None = setting(
+        None, "candidates looked at before each answer; default: the preset's", ge=1
+    )
+    preset: Literal["quick", "standard", "thorough", "tight", "safe"] = setting(
+        "standard", "how much is searched, and by which trade-off; `search:PRESET` goes before"
+    )
+    workers: int | None = setting(None, "processes; default one a core, at most 4", ge=1)
+
+    @classmethod
+    def of(cls, model: str, settings: Mapping[str, Json]) -> Self:
+        named = model.partition(":")[2]
+        return super().of(model, {**settings, "preset": named} if named else settings)
+
+
+class Manner(NamedTuple):
+    """tool, argument: their names, "" where no tool is called; answer: the text of an answer, from
+    description and source; mends: whether hypotheses of others can be mended."""
+
+    tool: str
+    argument: str
+    answer: Callable[[str, str], str]
+    mends: bool = False
+
+
+def answer_text(description: str, code: str) -> str:
+    """The tuple of two strings, as Python text that `ast.literal_eval` reads."""
+    return f"({json.dumps(description)}, {json.dumps(code)})"
+
+
+def rule_text(description: str, formula: str) -> str:
+    """One line that holds one JSON object."""
+    return json.dumps({"formula": formula, "description": description}, ensure_ascii=False)
+
+
+def list_text(description: str, sentences: str) -> str:
+    """A numbered list, one sentence a line, as the engine wrote it."""
+    return sentences
+
+
+MANNERS: Mapping[str, Manner] = {
+    "programs": Manner("execute", "code", answer_text),
+    "logic": Manner("solve", "formula", rule_text, mends=True),
+    "text": Manner("", "", list_text),
+}
 
 
 @dataclass(frozen=True)
@@ -180,33 +224,4 @@ async def open_model(settings: SearchSettings) -> SearchProposer:
     return SearchProposer(budget, settings.preset, workers, preset.trade_off)
 
 
-class Manner(NamedTuple):
-    """tool, argument: their names, "" where no tool is called; answer: the text of an answer, from
-    description and source; mends: whether hypotheses of others can be mended."""
-
-    tool: str
-    argument: str
-    answer: Callable[[str, str], str]
-    mends: bool = False
-
-
-def answer_text(description: str, code: str) -> str:
-    """The tuple of two strings, as Python text that `ast.literal_eval` reads."""
-    return f"({json.dumps(description)}, {json.dumps(code)})"
-
-
-def rule_text(description: str, formula: str) -> str:
-    """One line that holds one JSON object."""
-    return json.dumps({"formula": formula, "description": description}, ensure_ascii=False)
-
-
-def list_text(description: str, sentences: str) -> str:
-    """A numbered list, one sentence a line, as the engine wrote it."""
-    return sentences
-
-
-MANNERS: Mapping[str, Manner] = {
-    "programs": Manner("execute", "code", answer_text),
-    "logic": Manner("solve", "formula", rule_text, mends=True),
-    "text": Manner("", "", list_text),
-}
+SEARCH = ModelKind("search", SearchSettings, open_model)

@@ -23,7 +23,7 @@ from typing import Any
 
 from endpoint import served
 from peirce.agents import open_model
-from peirce.graphs.runner import run_session
+from peirce.graphs.runtime.runner import run_session
 from peirce.records import Observation, Problem
 from peirce.sandbox import open_sandbox
 from peirce.store import Store

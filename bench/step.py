@@ -19,9 +19,9 @@ from typing import Any
 
 from peirce.agents.scripted import Scripted, tuple_answer
 from peirce.config import MethodSettings
-from peirce.graphs.abduce import METHOD
-from peirce.graphs.case import Case, SessionSettings
-from peirce.graphs.steps import START_STATE
+from peirce.graphs.methods.abduce import METHOD
+from peirce.graphs.runtime.case import Case, SessionSettings
+from peirce.graphs.runtime.steps import START_STATE
 from peirce.records import InputSet, Limits, Observation, Problem, Reply, StepRecord, ToolCall
 from peirce.sandbox import open_sandbox
 from peirce.store import Store

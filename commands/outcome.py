@@ -104,7 +104,7 @@ def problem_in(store: Store, session: str, name: str) -> str:
 
 def outcome(path: Path, session: str) -> Session:
     """A session as the store holds it, scored by the evaluation that fits its task."""
-    from ..graphs.budget import priced
+    from ..graphs.runtime.budget import priced
     from ..reports import evaluate_session, tally
 
     with reading(path) as store:

@@ -107,7 +107,7 @@ def tasks_help(task: str) -> TaskHelp:
     """How to run on a task: {task, family, about, takes, commands, methods}; takes: what `--data` may
     be, "" where the task does not say; commands: lines to copy. Raises UsageError for one that there
     is not."""
-    from ..graphs import methods
+    from ..graphs import all_methods
 
     found = task_named(task)
     plain = (
@@ -125,7 +125,9 @@ def tasks_help(task: str) -> TaskHelp:
         about=found.about,
         takes=takes,
         commands=commands,
-        methods={one.name: one.about for one in methods().values() if found.family in one.families},
+        methods={
+            one.name: one.about for one in all_methods().values() if found.family in one.families
+        },
     )
 
 

@@ -61,7 +61,7 @@ def run_options() -> dict[str, FieldInfo]:
     for name, part in RunConfig.parts().items():
         found |= options_of(part)
         if name == "method":
-            for method in graphs.methods().values():
+            for method in graphs.all_methods().values():
                 found = {**options_of(method.settings), **found}
     return found
 
@@ -70,7 +70,7 @@ def method_setting(option: str) -> tuple[type[Settings], FieldInfo]:
     """A setting that only methods have, and the first of them that has it."""
     return next(
         (method.settings, field)
-        for method in graphs.methods().values()
+        for method in graphs.all_methods().values()
         for name, _, field in method.settings.options()
         if name == option
     )

@@ -33,10 +33,10 @@ FACES = frozenset(
         "peirce.sandbox",
         "peirce.reports",
         "peirce.graphs",
-        "peirce.graphs.memory",
-        "peirce.graphs.replay",
-        "peirce.graphs.runner",
-        "peirce.graphs.steps",
+        "peirce.graphs.runtime.memory",
+        "peirce.graphs.runtime.replay",
+        "peirce.graphs.runtime.runner",
+        "peirce.graphs.runtime.steps",
         "peirce.tools",
         "peirce.tools.execute",
         "peirce.tools.gear.scores",
@@ -63,14 +63,14 @@ CROSSINGS = {
         "peirce.tasks.text.answers",  # the form that a prompt asks for is the form that is read
     ),
     "tests/graphs/test_budget.py": (
-        "peirce.agents.limits",  # an estimated usage, as a client of an endpoint reports it
+        "peirce.agents.endpoint.limits",  # an estimated usage, as a client of an endpoint reports it
     ),
     "tests/reports/test_abd.py": (
         "peirce.commands.score.rule_records",  # records are judged there and counted here
         "peirce.tasks.logic.measures",
     ),
     "tests/reports/test_abd_golden.py": (
-        "peirce.agents.prediction_records",  # published records, read, judged and counted
+        "peirce.agents.recorded",  # published records, read, judged and counted
         "peirce.commands.score.rule_records",
     ),
     "tests/reports/test_training_screen.py": (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..records import Digest, Json, UsageError
 
 if TYPE_CHECKING:
-    from ..agents.local_files import Found
+    from ..agents.local.files import Found
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "trl", "datasets")
 INSTALL = "pip install 'peirce[train]'"
@@ -44,7 +44,7 @@ def check_packages(*more: str) -> None:
 def find_base(name: str) -> Base:
     """The base of a training: a folder or an id of the hub. UsageError where it is not there or is
     an adapter, DataError where it cannot be read."""
-    from ..agents.local_files import find, weights_digest
+    from ..agents.local.files import find, weights_digest
 
     found, adapter = find(f"hf:{name}")
     if adapter is not None:
@@ -57,7 +57,7 @@ def find_base(name: str) -> Base:
 
 def write_origin(folder: Path, base: Base, training: str, pairs: Digest) -> None:
     """Says beside the weights where they come from. An adapter is refused for another base then."""
-    from ..agents.local_files import ADAPTER_CONFIG, ORIGIN, read_object
+    from ..agents.local.files import ADAPTER_CONFIG, ORIGIN, read_object
 
     told = {"training": training, "pairs": pairs, "base": base.record()}
     (folder / ORIGIN).write_text(json.dumps(told, indent=1) + "\n", "utf-8")

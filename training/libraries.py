@@ -12,7 +12,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
-from ..agents.transformers_notes import without_notes
+from ..agents.local.transformers_notes import without_notes
 from ..records import PeirceError
 
 # What torch says of a file that it cannot write; it is no OSError.

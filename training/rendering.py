@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from ..agents import prompts
-from ..agents.compact_prompts import compact_words
+from ..agents.prompts import protocol
+from ..agents.prompts.compact import compact_words
 from ..records import (
     Agreement,
     Earlier,
@@ -70,7 +70,7 @@ def prompt(
     context: Sequence[Hypothesis],
     words: FamilyWords,
     answer_format: str,
-    template: prompts.Template = "full",
+    template: protocol.Template = "full",
 ) -> tuple[Message, ...]:
     """The messages that ask for one hypothesis of `view` beside those of `context`.
 
@@ -82,7 +82,7 @@ def prompt(
     Raises UsageError for a template that is none or that the family has no words for.
     """
     earlier = tuple(Earlier("", (one,), Verdict.ACCEPTED) for one in context)
-    asked = prompts.messages(
+    asked = protocol.messages(
         replace(view, earlier=earlier), words, answer_format=answer_format, template=template
     )
     return tuple(asked)

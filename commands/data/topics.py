@@ -94,9 +94,9 @@ async def _write(
     seed: int,
     writing: Writing,
 ) -> tuple[Json, dict[str, Json]]:
-    from ...agents.topic_prompts import topic_prompt_hash
-    from ...graphs.budget import Budget
-    from ...graphs.replies import checked_settings
+    from ...agents.prompts.topics import topic_prompt_hash
+    from ...graphs.runtime.asking import checked_settings
+    from ...graphs.runtime.budget import Budget
     from .writing import Writer, write_topic
 
     async with asked.opened() as model:

@@ -17,10 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeVar
 
-from ...agents import topic_prompts as prompts
-from ...graphs.asking import side_by_side
-from ...graphs.budget import Budget
-from ...graphs.replies import check_reply
+from ...agents.prompts import topics as prompts
+from ...graphs.runtime.asking import check_reply, side_by_side
+from ...graphs.runtime.budget import Budget
 from ...records import (
     DataError,
     Earlier,

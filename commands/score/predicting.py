@@ -138,8 +138,8 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
 
 
 def _check_inference(name: str | None, problem: Problem) -> None:
+    from ...graphs.bank.reading import CHOOSE
     from ...graphs.inference import STRATEGIES
-    from ...graphs.reading_bank import CHOOSE
     from ...tasks.text.family import of_split
 
     one_of("inference", str(name), (*STRATEGIES, CHOOSE))
@@ -180,9 +180,9 @@ class _Work:
     concurrency: int
 
     def case(self, proposer: Proposer | None) -> Any:
-        from ...graphs.case import SessionSettings
-        from ...graphs.infer import entries_of
-        from ...graphs.memory import case_of
+        from ...graphs.methods.infer import entries_of
+        from ...graphs.runtime.case import SessionSettings
+        from ...graphs.runtime.memory import case_of
 
         case = case_of(
             self.problem,
@@ -207,8 +207,8 @@ class _Work:
                  " no sentence")  # fmt: skip
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
+        from ...graphs.bank.reading import in_parts, reading_of, strategy_of
         from ...graphs.inference import REASONS, predict
-        from ...graphs.reading_bank import in_parts, reading_of, strategy_of
 
         async with self.asked.opened() as proposer:
             case = self.case(proposer)

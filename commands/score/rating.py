@@ -182,7 +182,7 @@ class _Work:
     async def of_problem(
         self, one: Banked, scores: Sequence[str], scorer: Proposer, give: Give
     ) -> None:
-        from ...agents import rating_prompts as prompts
+        from ...agents.prompts import rating as prompts
         from ...reports.rated import summed
 
         rows: list[dict[str, Json]] = []
@@ -233,7 +233,7 @@ class _Work:
         self, one: Banked, questions: Sequence[_Question], scorer: Proposer, give: Give
     ) -> list[dict[str, Json]]:
         """Each is given as soon as it and those before it are answered."""
-        from ...graphs.asking import side_by_side
+        from ...graphs.runtime.asking import side_by_side
 
         answered: dict[int, dict[str, Json]] = {}
         place = 0
@@ -249,8 +249,8 @@ class _Work:
         return await side_by_side([of(n, question) for n, question in enumerate(questions)])
 
     async def answer(self, one: Banked, question: _Question, scorer: Proposer) -> dict[str, Json]:
-        from ...agents.rating_prompts import rating_prompt_hash
-        from ...graphs.replies import check_reply
+        from ...agents.prompts.rating import rating_prompt_hash
+        from ...graphs.runtime.asking import check_reply
 
         row: dict[str, Json] = {
             "problem": one.problem.id,

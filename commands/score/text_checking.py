@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ...config import SPLITS, RunConfig, TextSettings
-from ...graphs.case import Case, SessionSettings
-from ...graphs.memory import MemoryJournal, case_of
+from ...graphs.runtime.case import Case, SessionSettings
+from ...graphs.runtime.memory import MemoryJournal, case_of
 from ...records import (
     Agreement,
     CallKey,

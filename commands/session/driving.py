@@ -74,9 +74,9 @@ async def execute_session(
         retry_failed: whether problems that failed are tried again.
     """
     from ...agents import open_model
-    from ...graphs.budget import Budget
-    from ...graphs.replies import checked_settings
-    from ...graphs.runner import run_session
+    from ...graphs.runtime.asking import checked_settings
+    from ...graphs.runtime.budget import Budget
+    from ...graphs.runtime.runner import run_session
     from ...tasks import family as family_named
     from ..opening import opened
 

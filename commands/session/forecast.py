@@ -63,7 +63,7 @@ def forecast_run(task: str, config: RunConfig) -> dict[str, Json]:
     """The forecast of a run. Raises UsageError and DataError as the run would, as far as that is
     known before a model is asked or loaded."""
     from ...agents import check_model
-    from ...graphs.replies import checked_settings
+    from ...graphs.runtime.asking import checked_settings
 
     plan = plan_run(task, config)
     if isinstance(plan.model, str):

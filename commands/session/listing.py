@@ -196,7 +196,7 @@ def show_calls(store: Store, session: str, problem: str | None) -> list[CallRow]
     """One object a model or tool call, without what was asked and answered (`export` has that):
     tokens, seconds, retries, the session that it repeats, and cost_usd of a model's where prices
     are known."""
-    from ...graphs.budget import Prices
+    from ...graphs.runtime.budget import Prices
 
     prices = Prices.of(store.session(session).get("spending") or {})
     left_out = ("request", "response", "vectors", "request_digest")

@@ -179,7 +179,7 @@ def default_concurrency(model_settings: Json) -> int:
 
 
 def in_process(model_settings: Json) -> bool:
-    """Whether this is a language model that runs here (agents/local.py)."""
+    """Whether this is a language model that runs here (agents/local/proposer.py)."""
     return isinstance(model_settings, Mapping) and model_settings.get("endpoint") == "local"
 
 

@@ -26,7 +26,7 @@ def replay(
 
     With `live` the tools are executed again, the models' answers still come from the journal.
     """
-    from ...graphs.replay import replay_session
+    from ...graphs.runtime.replay import replay_session
     from ...tasks import family as family_named
     from ..opening import opened as opening
 

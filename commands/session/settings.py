@@ -29,7 +29,7 @@ def session_words(problem: Problem, family: Family, method: MethodSettings) -> d
     """The part of a session's settings that says in which words it goes, and by which code: the rule
     of equality, a digest of the prompts, versions of packages."""
     from ... import graphs
-    from ...agents import prompts
+    from ...agents.prompts import protocol
     from ...sandbox.inside.canonical import EQUALITY_VERSION
     from ...tasks.custom.words import EQUALITY
 
@@ -39,7 +39,7 @@ def session_words(problem: Problem, family: Family, method: MethodSettings) -> d
     return {
         "equality": EQUALITY_VERSION,
         **({} if rule is None else {"equality_rule": rule}),
-        "prompt": prompts.prompt_hash(family.words, form, aim, method.template),
+        "prompt": protocol.prompt_hash(family.words, form, aim, method.template),
         "versions": versions(),
     }
 

@@ -73,8 +73,8 @@ def _refuse(name: str, value: Json, method: str, family: Family) -> None:
 
 def _prompt_hash(source: str, problem: Problem) -> Digest:
     """Of our wording, or of the data set's own. Raises DataError for templates that cannot be filled."""
-    from ...agents.config_prompts import ConfigPrompts
-    from ...agents.text_prompts import text_prompt_hash
+    from ...agents.prompts.config_prompts import ConfigPrompts
+    from ...agents.prompts.text import text_prompt_hash
 
     prompts = ConfigPrompts.of(problem.public) if source == "config" else None
     return prompts.digest() if isinstance(prompts, ConfigPrompts) else text_prompt_hash()
@@ -136,7 +136,7 @@ def _check(method: str, name: str, value: Any, reads: frozenset[str], how: str) 
     from ... import graphs
 
     if value and name not in reads:
-        able = [one.name for one in graphs.methods().values() if name in one.reads]
+        able = [one.name for one in graphs.all_methods().values() if name in one.reads]
         raise UsageError(
             f"method {method} reads no {name}: leave out --{name}, or take one of {', '.join(able)}"
         )

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...agents.limits import estimated_tokens
+from ...agents.endpoint.limits import estimated_tokens
 from ...config import TextSettings
-from ...graphs.case import SessionSettings
-from ...graphs.memory import case_of
-from ...graphs.papers_read import PIECE_WORDS
-from ...graphs.reading_bank import CHOOSE, UNDER_A_MODEL
+from ...graphs.bank.papers import PIECE_WORDS
+from ...graphs.bank.reading import CHOOSE, UNDER_A_MODEL
+from ...graphs.runtime.case import SessionSettings
+from ...graphs.runtime.memory import case_of
 from ...records import InputSet, Json, Message, Observation, Problem, UsageError, canonical_json
 from ...tasks.text.family import of_split
 from ...tasks.text.papers import pieces
@@ -248,7 +248,7 @@ def check_prompt(
 ) -> None:
     """Raises UsageError where the first prompt and an answer are estimated above `context_tokens` of
     the model's options. Without that option an endpoint is asked what its model holds at the first
-    request (agents/context.py), and refuses one that cannot fit in one sentence too."""
+    request (agents/endpoint/context.py), and refuses one that cannot fit in one sentence too."""
     holds, answer = options.get("context_tokens"), options.get("max_tokens") or 0
     if not isinstance(holds, int) or not holds:
         return

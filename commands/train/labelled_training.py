@@ -32,7 +32,7 @@ from .training_folder import (
 )
 
 if TYPE_CHECKING:
-    from ...agents.local_files import Found
+    from ...agents.local.files import Found
     from ...training.classifier.fitting import Fitted, LabelledSet
     from ...training.classifier.passes import Epoch
     from ...training.classifier.settings import ClassifierSettings

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...agents.prompts import Template
+from ...agents.prompts.protocol import Template
 from ...records import Family, Hypothesis, Json, Message, Oracles, View, digest_of
 from ...tasks import family_of
 from ...training.pairs.harvest import NO_SPACE

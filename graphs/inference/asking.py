@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Message, digest_of
-from ..asking import side_by_side
+from ..runtime.asking import side_by_side
 from .reading import DOES_NOT_APPLY, NEEDS_MODEL, UNREADABLE, Asking, Decision, Reading
 from .selection import undecided
 

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...agents.text_prompts import TextPrompts
+from ...agents.prompts.text import TextPrompts
 from ...records import Json, Message, Observation, UsageError, View
 from ...records.settings import Number, Settings, setting
 

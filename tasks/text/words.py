@@ -2,7 +2,7 @@
 looks, and which sentences are judged exactly.
 
 The wording is this project's own; the published prompts of a data set, where it has any, are
-rendered in agents/config_prompts.py.
+rendered in agents/prompts/config_prompts.py.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def refused(spec, kind=UsageError, **settings):
 
 
 def wording(base, template=None, tools=False, **variables):
-    from peirce.agents.local_chat import Wording
+    from peirce.agents.local.chat import Wording
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(base)

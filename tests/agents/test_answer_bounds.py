@@ -18,9 +18,9 @@ from chat_server import Answer, ChatServer, chunk, completion, event, says, stre
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.runnables.config import RunnableConfig, set_config_context
 from peirce.agents import open_model
-from peirce.agents.chat_replies import with_own_ids
-from peirce.agents.chat_streams import LONGEST
-from peirce.agents.prompts import tool_messages
+from peirce.agents.endpoint.client import LONGEST
+from peirce.agents.endpoint.replies import with_own_ids
+from peirce.agents.prompts.protocol import tool_messages
 from peirce.records import Reply, ToolCall
 
 HERE = str(Path(__file__).parent)

@@ -12,8 +12,8 @@ import pytest
 from asking import ASK, QUICK, SECRET, VIEW, ask, fails
 from chat_server import Answer, ChatServer, calls, completion, cut, raw, says, slow, status
 from peirce.agents import Refused, open_model
-from peirce.agents.chat_faults import retry_after_s
-from peirce.agents.limits import Patience
+from peirce.agents.endpoint.faults import retry_after_s
+from peirce.agents.endpoint.limits import Patience
 from peirce.records import ASKED_AGAIN, Unavailable
 
 

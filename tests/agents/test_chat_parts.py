@@ -12,7 +12,7 @@ import pytest
 from asking import ASK, EXECUTE, QUICK, VIEW, ask, ask_all, fails
 from chat_server import ChatServer, calls, completion, in_pieces, raw, says, status
 from peirce.agents import Refused, open_model
-from peirce.agents.chat_faults import error_detail, refused_part
+from peirce.agents.endpoint.faults import error_detail, refused_part
 from peirce.records import Reply, UsageError
 
 SCHEMA = {

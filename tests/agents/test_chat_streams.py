@@ -26,8 +26,9 @@ from chat_server import (
 )
 from langchain_core.callbacks import AsyncCallbackHandler
 from langgraph.graph import END, START, StateGraph
-from peirce.agents import Refused, chat_streams, open_model
-from peirce.agents.limits import estimated_tokens
+from peirce.agents import Refused, open_model
+from peirce.agents.endpoint import client
+from peirce.agents.endpoint.limits import estimated_tokens
 
 CODE = '{"code": "def f(x):\\n    return [v for v in x if v > 3]"}'
 
@@ -272,7 +273,7 @@ def test_events_that_bring_nothing_do_not_keep_a_stream_alive():
 
 
 def test_a_stream_without_end_is_cut_off(monkeypatch):
-    monkeypatch.setattr(chat_streams, "LONGEST", 100_000)
+    monkeypatch.setattr(client, "LONGEST", 100_000)
     error, server = fails(streams(*[chunk({"content": "x" * 1000})] * 300), stream=True)
     assert "100,000 characters" in str(error) and len(server.requests) == 1
 

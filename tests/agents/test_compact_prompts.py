@@ -5,7 +5,7 @@ Internals: prompts are pure functions of a view, and a session would show only s
 
 import pytest
 from peirce import tasks
-from peirce.agents.prompts import AIMS, HISTORIES, TEMPLATES, messages, prompt_hash
+from peirce.agents.prompts.protocol import AIMS, HISTORIES, TEMPLATES, messages, prompt_hash
 from peirce.records import (
     Agreement,
     Earlier,

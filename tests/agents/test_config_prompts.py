@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from peirce.agents.config_prompts import ROLES, ConfigPrompts
-from peirce.agents.text_prompts import OWN
+from peirce.agents.prompts.config_prompts import ROLES, ConfigPrompts
+from peirce.agents.prompts.text import OWN
 from peirce.records import DataError, InputSet, Observation, View
 
 CONFIG = """

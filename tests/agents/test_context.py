@@ -10,7 +10,7 @@ import pytest
 from asking import ASK, QUICK, VIEW, ask, ask_all, fails
 from chat_server import Answer, ChatServer, completion, says, status
 from peirce.agents import Refused, open_model
-from peirce.agents.context import MOST_CHARACTERS, TIMEOUT_S, least_tokens
+from peirce.agents.endpoint.context import MOST_CHARACTERS, TIMEOUT_S, least_tokens
 from peirce.records import Reply, Unavailable
 
 LONG = [{"role": "user", "content": "words " * 2000}]  # 12,000 characters: at least 2,000 tokens
@@ -96,7 +96,7 @@ def test_a_look_up_that_fails_is_silent_and_refuses_nothing(gets):
 
 
 def test_a_look_up_that_hangs_is_left_after_a_short_time(monkeypatch):
-    monkeypatch.setattr("peirce.agents.context.TIMEOUT_S", 0.2)
+    monkeypatch.setattr("peirce.agents.endpoint.context.TIMEOUT_S", 0.2)
     gets = {"/v1/models": Answer(b"{}", delay_s=5)}
     assert ask(says("x"), gets=gets)[0].text == "x" and TIMEOUT_S < 10
 

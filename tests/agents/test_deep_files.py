@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from peirce.agents.local_files import read_object
+from peirce.agents.local.files import read_object
 from peirce.records import DataError
 
 

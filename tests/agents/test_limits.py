@@ -9,7 +9,7 @@ import time
 import pytest
 from chat_server import ChatServer, completion, says, status
 from peirce.agents import Refused, open_model
-from peirce.agents.limits import (
+from peirce.agents.endpoint.limits import (
     NEVER_REACHED_S,
     OUTAGE_S,
     PROBE_S,

@@ -34,8 +34,8 @@ from tiny_model import edit_json, make_model, require
 
 require()
 import torch  # noqa: E402
-from peirce.agents.local_model import Answer  # noqa: E402
-from peirce.agents.local_sampling import Noise  # noqa: E402
+from peirce.agents.local.model import Answer  # noqa: E402
+from peirce.agents.local.sampling import Noise  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 
@@ -300,7 +300,7 @@ def test_nothing_of_this_process_is_changed(base, adapter, capfd):
 
 def test_importing_the_module_imports_no_torch():
     code = (
-        "import sys, peirce.agents.local;"
+        "import sys, peirce.agents.local.proposer;"
         "print([m for m in sys.modules if m.split('.')[0] in ('torch', 'transformers', 'peft')])"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Checks how a small local model is answered for token by token (agents/local_decoding.py): rows that
+"""Checks how a small local model is answered for token by token (agents/decoding.py): rows that
 join and leave, fronts that are read once, long rows and failures give what `generate` gives alone, for
 models of two kinds with random weights. Skipped where the extra `local` is absent. Not covered:
 accelerators, half precision.
@@ -13,16 +13,16 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from peirce.agents.local import Local
+from peirce.agents.local.proposer import Local
 from peirce.records import Unavailable
 from tiny_model import require
 
 require()
 import torch  # noqa: E402
-from peirce.agents import local_decoding  # noqa: E402
-from peirce.agents.local_decoding import Prompt, decoder_of  # noqa: E402
-from peirce.agents.local_model import BATCH, LocalModel, batch_of  # noqa: E402
-from peirce.agents.local_sampling import Sampling  # noqa: E402
+from peirce.agents.local import decoding  # noqa: E402
+from peirce.agents.local.decoding import Prompt, decoder_of  # noqa: E402
+from peirce.agents.local.model import BATCH, LocalModel, batch_of  # noqa: E402
+from peirce.agents.local.sampling import Sampling  # noqa: E402
 from transformers import (  # noqa: E402
     BloomConfig,
     BloomForCausalLM,
@@ -123,7 +123,7 @@ def test_a_row_longer_than_the_buffer_widens_it_and_changes_nobody(model):
 
 
 def test_a_buffer_that_was_large_once_is_given_up_and_what_is_kept_is_bounded(model, monkeypatch):
-    monkeypatch.setattr(local_decoding, "KEPT_BYTES", 20_000)
+    monkeypatch.setattr(decoding, "KEPT_BYTES", 20_000)
     decoder = decoder_of(model, SAMPLED, MOST)
     expected = generated(model, PROMPTS)
     assert decoded(decoder, PROMPTS) == expected
@@ -160,7 +160,7 @@ def test_models_that_are_large_or_called_otherwise_are_left_to_generate(model, m
     monkeypatch.setattr(model.config, "rope_parameters", {"rope_type": "dynamic"}, raising=False)
     assert decoder_of(model, SAMPLED, MOST) is None
     monkeypatch.undo()
-    monkeypatch.setattr(local_decoding, "SMALL", 1_000)
+    monkeypatch.setattr(decoding, "SMALL", 1_000)
     assert decoder_of(model, SAMPLED, MOST) is None
     assert batch_of(model, None) == BATCH
 

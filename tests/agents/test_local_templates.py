@@ -12,13 +12,13 @@ import warnings
 
 import pytest
 from local_asking import VIEW, WITH_TOOLS, alone, ask, refused, together, told, using, wording
-from peirce.agents.prompts import tool_messages
+from peirce.agents.prompts.protocol import tool_messages
 from peirce.records import DataError, ToolSpec, Unavailable
 from tiny_model import TEMPLATE, edit_json, make_model, require, with_adapter
 
 require()
-from peirce.agents.local_chat import Wording, tool_calls  # noqa: E402
-from peirce.agents.local_model import Answer  # noqa: E402
+from peirce.agents.local.chat import Wording, tool_calls  # noqa: E402
+from peirce.agents.local.model import Answer  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 EXECUTE = ToolSpec("execute", "runs code", {"type": "object", "properties": {"code": {}}})

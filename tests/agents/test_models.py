@@ -22,7 +22,7 @@ def test_every_kind_of_model_is_found_without_importing_it():
 
 def test_importing_the_chat_module_imports_no_client():
     code = (
-        "import sys, peirce.agents.openai_chat;"
+        "import sys, peirce.agents.endpoint.chat;"
         "print([m for m in sys.modules if m.split('.')[0] in ('langchain_openai', 'openai', 'httpx2')])"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -17,7 +17,8 @@ CALLS = """
 import asyncio, resource, sys
 sys.path.insert(0, sys.argv[1])
 from asking import ASK, VIEW
-from peirce.agents import open_model, openai_chat
+from peirce.agents import open_model
+from peirce.agents.endpoint import chat
 
 async def calls(count):
     proposer = await open_model(sys.argv[2] + "#m", {"backoff_s": 0.01, "outage_s": 2})
@@ -29,7 +30,7 @@ async def calls(count):
 asyncio.run(calls(1))  # what is imported late
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[3]), 4096))
 if sys.argv[4] == "unbounded":
-    openai_chat.sockets_left = lambda: 1000
+    chat.sockets_left = lambda: 1000
 for one in asyncio.run(calls(100)):
     print(one if isinstance(one, Exception) else one.text)
 """

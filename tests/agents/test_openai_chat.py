@@ -14,9 +14,9 @@ import pytest
 from asking import ASK, EXECUTE, QUICK, SCHEMA, VIEW, ask
 from chat_server import ChatServer, calls, completion, raw, says
 from peirce.agents import open_model
-from peirce.agents.chat_replies import split_reasoning
-from peirce.agents.limits import Estimated
-from peirce.agents.prompts import tool_messages
+from peirce.agents.endpoint.limits import Estimated
+from peirce.agents.endpoint.replies import split_reasoning
+from peirce.agents.prompts.protocol import tool_messages
 from peirce.records import ToolSpec, Unavailable, Usage
 
 # --- what is sent -----------------------------------------------------------
@@ -241,7 +241,7 @@ def test_a_lone_surrogate_comes_as_it_is_and_goes_back_escaped():
 
 
 def test_a_request_that_cannot_be_written_is_unavailable_at_once(monkeypatch):
-    monkeypatch.setattr("peirce.agents.chat_client.sendable", lambda payload: payload)
+    monkeypatch.setattr("peirce.agents.endpoint.client.sendable", lambda payload: payload)
     with ChatServer([says("x")]) as server:
 
         async def call():

@@ -10,8 +10,7 @@ import json
 
 import pytest
 from peirce.agents import open_model
-from peirce.agents.prediction_records import SCHEMA, UNNAMED
-from peirce.agents.recorded import read_record
+from peirce.agents.recorded import SCHEMA, UNNAMED, read_record
 from peirce.records import DataError, InputSet, UsageError, View
 from peirce.tasks import family
 from peirce.tools.logic import PUBLISHED

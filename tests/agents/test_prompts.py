@@ -9,7 +9,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peirce.agents.prompts import (
+from peirce.agents.prompts.protocol import (
     AIMS,
     BETTER,
     FOLLOWING,

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from peirce.agents.prompts import messages
+from peirce.agents.prompts.protocol import messages
 from peirce.records import InputSet, Observation, Problem
 from peirce.tasks import family_of
 from peirce.tools.logic import PUBLISHED

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from peirce.agents import rating_prompts
+from peirce.agents.prompts import rating
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "commands"))
 from rated_session import TRUE, Rater, rated, session_on, write
@@ -19,7 +19,7 @@ def test_other_words_are_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     store = tmp_path / "s.duckdb"
     session = session_on(write(tmp_path, truths=TRUE), store).session
     rated(session, store, Rater(), scores=["clarity"])
-    monkeypatch.setattr(rating_prompts, "RATING_PROMPT_VERSION", 99)
+    monkeypatch.setattr(rating, "RATING_PROMPT_VERSION", 99)
     again = Rater()
     rated(session, store, again, scores=["clarity"])
     assert len(again.asked) == 3

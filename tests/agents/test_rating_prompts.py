@@ -6,7 +6,7 @@ Internals: prompts of a scorer are pure functions, and their digest has to move 
 from __future__ import annotations
 
 import pytest
-from peirce.agents import rating_prompts as prompts
+from peirce.agents.prompts import rating as prompts
 
 KNOWN = ("Grades foretell success.", "Papers\ndo too.")
 

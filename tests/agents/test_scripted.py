@@ -10,7 +10,7 @@ import json
 
 import pytest
 from peirce.agents import open_model
-from peirce.agents.prompts import tool_messages
+from peirce.agents.prompts.protocol import tool_messages
 from peirce.agents.scripted import Answering, Matching, Mender, Scripted
 from peirce.records import (
     DataError,

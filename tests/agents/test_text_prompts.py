@@ -6,8 +6,9 @@ Internals: prompts are pure functions of a view, and their digest has to move wi
 """
 
 import pytest
-from peirce.agents import text_blocks, text_prompts
-from peirce.agents.text_prompts import OWN, text_prompt_hash
+from peirce.agents.prompts import text as text_prompts
+from peirce.agents.prompts import text_blocks
+from peirce.agents.prompts.text import OWN, text_prompt_hash
 from peirce.records import InputSet, Observation, View
 from peirce.tasks.text.answers import (
     NOT_APPLICABLE,

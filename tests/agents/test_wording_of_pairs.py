@@ -5,7 +5,7 @@ Internals: the form of a prompt is made from a tokenizer alone, without the weig
 
 from __future__ import annotations
 
-from peirce.agents.local_chat import Wording
+from peirce.agents.local.chat import Wording
 from peirce.training.pairs import ModelText
 from tiny_model import make_model, require
 

@@ -60,7 +60,7 @@ def test_rooms_that_the_aim_leaves_out_are_counted_apart() -> None:
     from trace_proposal import Trace, room_of, rows_of
 
     files = {"agents/search/lists/bank.py", "search/lists/bank.py", "sandbox/inside/walk.py",
-             "sandbox/supervisor/pool.py", "__main__.py", "agents/prompts.py"}  # fmt: skip
+             "sandbox/supervisor/pool.py", "__main__.py", "agents/prompts/protocol.py"}  # fmt: skip
     rooms = ["agents/search", "search", "sandbox/inside", "sandbox", "top level", "agents"]
     assert sorted(map(room_of, files)) == sorted(rooms)
     now = {row.work: row.now for row in rows_of(Trace(files, files, files))}

@@ -26,7 +26,7 @@ from peirce.records import UsageError
 from typer.main import get_command
 
 OPTIONS = {option for part in RunConfig.parts().values() for option, _, _ in part.options()} | {
-    option for one in graphs.methods().values() for option, _, _ in one.settings.options()
+    option for one in graphs.all_methods().values() for option, _, _ in one.settings.options()
 }
 NO_FLAG = {"roles"}
 
@@ -102,7 +102,7 @@ def test_fixed_settings_of_a_method_take_their_own_value_alone():
 
 
 def test_every_method_names_itself_and_narrows_the_shared_settings():
-    for name, method in graphs.methods().items():
+    for name, method in graphs.all_methods().items():
         assert issubclass(method.settings, MethodSettings)
         assert {option for option, _, _ in method.settings.options()} <= OPTIONS
         assert graphs.settings_of(name) is method.settings

@@ -12,11 +12,11 @@ import re
 from pathlib import Path
 
 import pytest
-from peirce.graphs import methods
+from peirce.graphs import all_methods
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-it-works.md"
 DRAWN = re.compile(r"(<!-- graph: ([\w, -]+?) -->\n```mermaid\n)(.*?)(```)", re.S)
-METHODS = methods()
+METHODS = all_methods()
 
 
 def drawing(method: str) -> str:

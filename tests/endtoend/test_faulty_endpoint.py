@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from peirce.agents import Refused, open_model
-from peirce.graphs.runner import run_session
+from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, Observation, Problem
 from peirce.sandbox import open_sandbox
 from peirce.store import Store

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peirce.graphs.runner import run_session
+from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, Observation, Problem, StepRecord
 from peirce.store import Store
 

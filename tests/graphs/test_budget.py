@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 from one_sandbox import in_sandbox
-from peirce.agents.limits import Estimated
+from peirce.agents.endpoint.limits import Estimated
 from peirce.agents.scripted import Scripted
 from peirce.config import BudgetConfig
-from peirce.graphs.budget import Budget, Prices, priced
-from peirce.graphs.runner import run_session
+from peirce.graphs.runtime.budget import Budget, Prices, priced
+from peirce.graphs.runtime.runner import run_session
 from peirce.records import BudgetSpent, InputSet, Reply, Unavailable, Usage, UsageError
 from peirce.store import Store
 

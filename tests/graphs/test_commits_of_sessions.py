@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from peirce.agents.scripted import Scripted
-from peirce.graphs.runner import A_COMMIT, MANY, run_session
+from peirce.graphs.runtime.runner import A_COMMIT, MANY, run_session
 from peirce.records import InputSet
 from peirce.store import Store
 

@@ -15,9 +15,9 @@ from one_sandbox import in_sandbox
 from peirce.agents import open_model
 from peirce.agents.scripted import Mender
 from peirce.config import MethodSettings
-from peirce.graphs import method, methods
-from peirce.graphs.memory import SessionSettings, case_of
-from peirce.graphs.steps import START_STATE
+from peirce.graphs import all_methods, method
+from peirce.graphs.runtime.memory import SessionSettings, case_of
+from peirce.graphs.runtime.steps import START_STATE
 from peirce.records import Verdict
 from peirce.sandbox import open_sandbox
 
@@ -92,9 +92,9 @@ def _answering_for_ever(proposer):
     return propose
 
 
-@pytest.mark.parametrize("name", methods())
+@pytest.mark.parametrize("name", all_methods())
 def test_every_graph_draws_itself_with_all_its_nodes(name):
-    graph = methods()[name].graph.get_graph()
+    graph = all_methods()[name].graph.get_graph()
     drawn = graph.draw_mermaid()
     assert drawn.count("-->") + drawn.count("-.->") == len(graph.edges) > 1
     assert all(node in drawn for node in graph.nodes)

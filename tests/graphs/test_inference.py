@@ -24,7 +24,7 @@ from peirce.graphs.inference import (
     predict,
 )
 from peirce.graphs.inference.asking import place_of
-from peirce.graphs.memory import SessionSettings, TextSettings, case_of
+from peirce.graphs.runtime.memory import SessionSettings, TextSettings, case_of
 from peirce.records import Json, Message, Problem, Unavailable, UsageError
 from peirce.tools import accuracy, macro_f1
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from peirce.graphs.inference import Entry, Predicted, Reading, predict, weighed
-from peirce.graphs.inference.logistic import Scale, chance, fitted
 from peirce.graphs.inference.weighing import gold
+from peirce.graphs.inference.weighted import Scale, chance, fitted
 from peirce.records import InputSet, Json, Observation, View
 from peirce.tools import accuracy
 from peirce.tools.sentence_rules import Prepared, Rule, compile_sentence

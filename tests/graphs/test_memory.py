@@ -8,8 +8,8 @@ import tracemalloc
 from collections import Counter
 
 from peirce.agents.scripted import Scripted
-from peirce.graphs.memory import Case
-from peirce.graphs.runner import run_session
+from peirce.graphs.runtime.memory import Case
+from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, Predictions, Reply, StepRecord
 from peirce.sandbox import open_sandbox
 from peirce.store import Store

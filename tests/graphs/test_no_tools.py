@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from peirce.graphs.replay import replay_session
+from peirce.graphs.runtime.replay import replay_session
 from peirce.records import Reply, ToolCall
 
 SHOWN = [([3], [3]), ([5], [6])]

@@ -8,7 +8,7 @@ import pytest
 from one_sandbox import in_sandbox
 from peirce.agents import Refused
 from peirce.agents.scripted import Scripted
-from peirce.graphs.runner import run_session
+from peirce.graphs.runtime.runner import run_session
 from peirce.records import ASKED_AGAIN, Reply, ToolCall, Unavailable
 
 SHOWN = [([3], [3]), ([5], [5])]

@@ -12,9 +12,9 @@ import peirce
 import pytest
 from peirce.config import MethodSettings
 from peirce.graphs import method
-from peirce.graphs.memory import SessionSettings, case_of
-from peirce.graphs.replies import FINISHES
-from peirce.graphs.steps import START_STATE
+from peirce.graphs.runtime.asking import FINISHES
+from peirce.graphs.runtime.memory import SessionSettings, case_of
+from peirce.graphs.runtime.steps import START_STATE
 from peirce.records import Reply, ToolCall, Usage, UsageError
 
 SHOWN = [([3], [3]), ([5], [5])]

@@ -9,7 +9,7 @@ import asyncio
 
 import pytest
 from peirce.agents.scripted import Answering
-from peirce.graphs.direct import in_turn
+from peirce.graphs.methods.direct import in_turn
 from text_sessions import INPUT, begin, go_on, play, problem, rows
 
 YES = 'If the text mentions "item", the label is yes.'

@@ -9,10 +9,10 @@ import re
 import pytest
 from one_sandbox import in_sandbox
 from peirce.graphs import method
-from peirce.graphs.memory import SessionSettings, case_of
-from peirce.graphs.replay import replay_session
-from peirce.graphs.runner import run_session
-from peirce.graphs.steps import START_STATE
+from peirce.graphs.runtime.memory import SessionSettings, case_of
+from peirce.graphs.runtime.replay import replay_session
+from peirce.graphs.runtime.runner import run_session
+from peirce.graphs.runtime.steps import START_STATE
 from peirce.records import InputSet, Reply, ToolCall, UsageError
 from peirce.store import Store
 from peirce.tasks import family

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from one_sandbox import in_sandbox
 from peirce.agents.scripted import Scripted
-from peirce.graphs.replay import replay_session
+from peirce.graphs.runtime.replay import replay_session
 from peirce.store import Store, decode_vector, encode_vector
 
 SHOWN = [([3], [3]), ([5], [5])]

@@ -10,7 +10,7 @@ import asyncio
 import peirce
 import pytest
 from peirce.agents.scripted import Answering, Scripted
-from peirce.graphs.replay import replay_session
+from peirce.graphs.runtime.replay import replay_session
 from peirce.records import Reply, ToolCall, UsageError, Verdict
 from peirce.store import Store
 

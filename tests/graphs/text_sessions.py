@@ -14,8 +14,8 @@ from typing import Any
 from peirce.agents.scripted import Answering
 from peirce.config import TextSettings
 from peirce.graphs import method as method_named
-from peirce.graphs.replay import replay_session
-from peirce.graphs.runner import run_session
+from peirce.graphs.runtime.replay import replay_session
+from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, Json, Message, Observation, Problem, StepRecord
 from peirce.store import Store
 

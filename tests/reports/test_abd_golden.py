@@ -16,7 +16,7 @@ import math
 from statistics import fmean
 
 import pytest
-from peirce.agents.prediction_records import SCHEMA, read_predictions
+from peirce.agents.recorded import SCHEMA, read_predictions
 from peirce.commands.score.rule_records import Judging, Said
 from peirce.records import Oracles
 from peirce.reports import abd, abd_beside

@@ -27,8 +27,8 @@ from typing import Any
 
 from peirce.agents.scripted import Scripted
 from peirce.graphs import method
-from peirce.graphs.replay import replay_session
-from peirce.graphs.runner import run_session
+from peirce.graphs.runtime.replay import replay_session
+from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, Observation, Problem, Reply, ToolCall, View
 from peirce.sandbox import open_sandbox
 from peirce.store import Store

@@ -31,7 +31,7 @@ from .settings import ClassifierSettings
 from .tokens import encoded
 
 if TYPE_CHECKING:
-    from ...agents.local_files import Found
+    from ...agents.local.files import Found
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate")
 INSTALL = "pip install 'peirce[train]'"

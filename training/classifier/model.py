@@ -16,8 +16,8 @@ import transformers
 from torch.utils.data import Dataset
 from transformers.trainer_utils import get_last_checkpoint
 
-from ...agents.local_files import Found
-from ...agents.local_model import context_of
+from ...agents.local.files import Found
+from ...agents.local.model import context_of
 from ...records import DataError, UsageError
 from ...tools.label_scores import macro_f1
 from ..libraries import writes

@@ -19,7 +19,7 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
     check_packages()
     if out.exists():
         raise UsageError(f"{str(out)!r} is there already; name a new folder for the merged model.")
-    from ...agents.local_files import find, origin, weights_digest
+    from ...agents.local.files import find, origin, weights_digest
 
     found, own = find(f"hf:{base}+{adapter}" if base is not None else f"hf:{adapter}")
     if own is None:
@@ -31,8 +31,8 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
     new = out.with_name(f".{out.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     with quiet():
-        from ...agents.local_model import load
-        from ...agents.local_settings import LocalSettings
+        from ...agents.local.model import load
+        from ...agents.local.settings import LocalSettings
         from .models import copy_generation, copy_words
 
         model = load(

@@ -14,10 +14,10 @@ from typing import Any
 
 from peft import LoraConfig
 
-from ...agents.local_chat import PLAIN, Wording
-from ...agents.local_files import WORDS
-from ...agents.local_model import load
-from ...agents.local_settings import LocalSettings
+from ...agents.local.chat import PLAIN, Wording
+from ...agents.local.files import WORDS
+from ...agents.local.model import load
+from ...agents.local.settings import LocalSettings
 from ...records import UsageError
 from ..bases import Base, check_packages
 from .settings import TrainConfig

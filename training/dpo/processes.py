@@ -13,7 +13,7 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import broadcast_object_list
 
-from ...agents.local_model import is_out_of_memory
+from ...agents.local.model import is_out_of_memory
 from ...records import PeirceError, UsageError
 from .settings import TrainConfig
 

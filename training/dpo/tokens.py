@@ -18,7 +18,7 @@ from ...records import DataError, Unavailable
 from ..draws import key_of
 
 if TYPE_CHECKING:
-    from ...agents.local_chat import Wording
+    from ...agents.local.chat import Wording
     from ..pair_table import PairTable
 
 Tokens = NDArray[np.int32]
@@ -120,7 +120,7 @@ class PairTokens:
 def end_of_answer(wording: Wording, ends: Sequence[int]) -> int:
     """Which of the tokens that end an answer the chat template writes after one; where it writes
     none of them, or no answer, the first. ends: of the model's generation_config."""
-    from ...agents.local_chat import PLAIN
+    from ...agents.local.chat import PLAIN
 
     if wording.template == PLAIN or len(ends) == 1:
         return ends[0]

@@ -23,7 +23,7 @@ from datasets import Dataset
 from transformers import PrinterCallback, ProgressCallback
 from trl import DPOConfig, DPOTrainer
 
-from ...agents.local_chat import PLAIN, Wording
+from ...agents.local.chat import PLAIN, Wording
 from ...records import Json, Message, UsageError
 from ..libraries import quiet, writes
 from ..trackers import trackers

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...agents.prompts import TEMPLATES, Template, words_of
+from ...agents.prompts.protocol import TEMPLATES, Template, words_of
 from ...records import (
     Digest,
     FamilyWords,

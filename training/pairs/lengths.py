@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...agents.local_chat import Wording
+from ...agents.local.chat import Wording
 from ...records import DataError, Json, Message, Unavailable, UsageError, digest_of_text
 
 INSTALL = "pip install 'peirce[train]'"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...agents import prompts
+from ...agents.prompts import protocol
 from ...agents.search_model import answer_text
 from ...records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
 from ...tasks import family
@@ -93,7 +93,7 @@ class Writer:
             for one in context
         )
         view = View("p", self.task, "programs", shown, {}, FEW, earlier)
-        (message,) = prompts.messages(view, self.words, answer_format="tuple", template="compact")
+        (message,) = protocol.messages(view, self.words, answer_format="tuple", template="compact")
         said: str = message["content"]
         return said
 

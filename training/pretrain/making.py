@@ -166,7 +166,7 @@ def _learned(
     """The trained model, its tokenizer, and what the record says of the course."""
     import torch
 
-    from ...agents.local_decoding import parameters
+    from ...agents.local.decoding import parameters
     from . import course, packing, tokenizer
     from .model import fresh
 

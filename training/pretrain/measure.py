@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...agents import prompts
+from ...agents.prompts import protocol
 from ...records import Family, Hypothesis, InputSet, Json, Oracles, Problem, View
 
 PROBES = 40  # inputs of the sample space on which answers are told apart
@@ -23,7 +23,7 @@ AT_ONCE = 64  # answers in a batch
 
 @dataclass(frozen=True)
 class Measured:
-    """Shares of `prompts` * `answers` answers, and of the prompts. different: of prompts with two
+    """Shares of `prompts` * `answers` answers, and of the protocol. different: of prompts with two
     consistent answers that part on the probes, at least."""
 
     task: str
@@ -71,7 +71,7 @@ def sampled(
     model.eval()
     texts = []
     for one in some:
-        said = prompts.messages(
+        said = protocol.messages(
             one.view, family.words, answer_format=family.answer_formats[0], template="compact"
         )
         texts.append(

@@ -1,0 +1,110 @@
+"""Where the requests of a chat model go, what key goes with them, and what settings must not hold:
+a key belongs into the environment, and the key of one provider never travels to another.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ...records import Json, Reply, UsageError
+from ...secrecy import SECRET_NAME, secret_in
+from .replies import without
+
+if TYPE_CHECKING:
+    from .settings import ChatSettings
+
+OPENAI_URL = "https://api.openai.com/v1"
+NO_KEY = "none"  # what goes where nobody gave a key: some servers want the header
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where requests go. key_env: the variable that the key came from or should come from."""
+
+    url: str
+    model: str
+    key: str
+    key_env: str
+
+    def __str__(self) -> str:
+        return f"model {self.model!r} at {self.url}"
+
+    @property
+    def keyed(self) -> bool:
+        return self.key != NO_KEY
+
+    @property
+    def openai(self) -> bool:
+        host = urlsplit(self.url).hostname or ""
+        return host in ("api.openai.com",) or host.endswith(".openai.azure.com")
+
+    def scrubbed(self, text: str) -> str:
+        """What an endpoint says in an error may repeat the key."""
+        return text.replace(self.key, "***") if len(self.key) > 3 else text
+
+    def scrubbed_reply(self, reply: Reply) -> Reply:
+        """An answer may repeat the key too; a dummy key, which a true answer may hold, stays."""
+        return without(reply, self.key) if len(self.key) >= 12 else reply
+
+
+def endpoint_of(settings: ChatSettings) -> Endpoint:
+    """The endpoint that a model string names. Raises UsageError, which repeats no secret."""
+    spec = settings.model
+    scheme, _, rest = spec.partition(":")
+    if scheme == "openai":
+        source, url, name = "OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, rest
+        key_env = settings.api_key_env or "OPENAI_API_KEY"
+    else:
+        url, _, name = spec.partition("#")
+        source, key_env = "the model string", settings.api_key_env or "PEIRCE_API_KEY"
+    try:
+        parts = urlsplit(url)
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:  # a port that is no number, brackets that do not close
+        wrong = True
+    if wrong:
+        raise UsageError(f"{source} is no URL: write it like http://127.0.0.1:8000/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise UsageError(  # without the URL: it may hold a secret
+            f"{source} must be a plain URL: the key belongs into the environment variable {key_env}"
+        )
+    if variable := secret_in(url, name):
+        raise UsageError(  # without the model string, for the same reason
+            f"the model string or its URL must not hold what {variable} of the environment holds: "
+            "it is recorded"
+        )
+    if not name:
+        raise UsageError(f"model {spec!r} names no model: write openai:NAME or {url}#NAME")
+    key = os.environ.get(key_env, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"the key in {key_env} holds characters that no header can: copy it again")
+    if not key and (scheme == "openai" or settings.api_key_env):
+        raise UsageError(
+            f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
+        )
+    return Endpoint(url.rstrip("/"), name, key or NO_KEY, key_env)
+
+
+def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
+    """Settings are recorded in the session, so a secret must not come in by them. Raises
+    UsageError."""
+    if isinstance(arguments, Mapping):
+        for key, value in arguments.items():
+            if SECRET_NAME.search(str(key)):
+                raise UsageError(
+                    f"model_args must not hold {key!r}: settings are recorded; the key belongs into "
+                    f"the environment variable {endpoint.key_env}"
+                )
+            check_secrets(str(key), endpoint)
+            check_secrets(value, endpoint)
+    elif isinstance(arguments, list | tuple):
+        for value in arguments:
+            check_secrets(value, endpoint)
+    elif isinstance(arguments, str):
+        own = endpoint.key_env if endpoint.scrubbed(arguments) != arguments else ""
+        if variable := own or secret_in(arguments):
+            raise UsageError(f"model_args must not hold the key of {variable}: it is recorded")

@@ -1,0 +1,335 @@
+"""Models behind an OpenAI-compatible chat endpoint, through langchain-openai.
+
+    openai:NAME               base URL from OPENAI_BASE_URL (else api.openai.com), key from
+                              OPENAI_API_KEY
+    http://host:port/v1#NAME  the endpoint as written (https too), key from PEIRCE_API_KEY where
+                              that is set: the key of one provider never travels to another
+
+Requests are retried here and not by the libraries below, so that a session can count and explain
+them. Only chat completions are spoken, not the Responses API.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...records import ASKED_AGAIN, Json, Message, Proposer, Reply, ToolSpec, Unavailable, View
+from .. import Refused
+from .address import Endpoint, check_secrets, endpoint_of
+from .client import open_client
+from .context import Context
+from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, status_fault
+from .limits import (
+    OUT_OF_FILES,
+    InARow,
+    Outage,
+    Pace,
+    Patience,
+    estimated_tokens,
+    is_out_of_files,
+    sockets_left,
+    with_estimate,
+)
+from .replies import reply_of, with_own_ids
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+    from langchain_openai import ChatOpenAI
+
+    from .settings import ChatSettings
+
+NO_TOOLS = 2  # problems in a row that were refused tools, until none is offered them
+REFUSALS = 5  # problems in a row that met a 403 or 404, at an endpoint that has answered before
+TRANSPORT = (*Patience.model_fields, "stream")  # decides no answer
+
+
+class ToolsRefused(Exception):
+    """The endpoint says that it cannot take the tools. requests: made so far in this call."""
+
+    def __init__(self, requests: int) -> None:
+        super().__init__("tools were refused")
+        self.requests = requests
+
+
+class OpenAIChat:
+    """A Proposer behind one endpoint; `open_model` makes it."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        settings: ChatSettings,
+        model: ChatOpenAI,
+        http: httpx2.AsyncClient,
+    ) -> None:
+        self._endpoint = endpoint
+        self._settings = settings
+        self._model = model
+        self._http = http
+        self._pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
+        self._outage = Outage(settings.outage_s)
+        self._context = Context(endpoint, http, settings.context_tokens)
+        self._taken: set[str] = set()  # optional parts of requests that were answered
+        self._refused: set[str] = set()  # those that the endpoint cannot take
+        self._no_tools = InARow(NO_TOOLS)
+        self._confirming = asyncio.Lock()  # that tools are refused: by one call at a time
+        self._no_answer = InARow(REFUSALS)
+        self._answered = False  # well, at least once
+        self._ended = ""  # why every request is refused
+        self._sockets: asyncio.Semaphore | None = None
+
+    def settings(self) -> Json:
+        """What decides the answers, and apart from it (`transport`) what does not."""
+        apart = (*TRANSPORT, "model_args", "api_key_env")
+        settings = self._settings
+        return {
+            "scheme": "openai",
+            "model": self._endpoint.model,
+            "endpoint": self._endpoint.url,
+            **{key: value for key, value in settings.given().items() if key not in apart},
+            "model_args": settings.model_args,
+            "transport": {
+                **{key: getattr(settings, key) for key in TRANSPORT},
+                "api_key_env": self._endpoint.key_env,
+            },
+        }
+
+    async def propose(
+        self,
+        view: View,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        seed: int,
+        schema: Mapping[str, Json] | None = None,
+    ) -> Reply:
+        """Raises Refused where every request would fail alike, Unavailable where this one has
+        failed for good."""
+        if tools and (self._settings.tools is False or "tools" in self._refused):
+            return Reply(finish="no_tools")
+        extra = self._extra(tools, seed, schema)
+        await self._context.check(messages, extra, self._settings.max_tokens or 0)
+        try:
+            reply = await self._patiently(view.problem, messages, extra, seed)
+        except ToolsRefused as refusal:
+            reply = await self._confirmed(refusal, view.problem, messages, extra, seed)
+        if reply.finish == "no_tools":
+            return reply
+        await self._context.check_answer(messages, reply.usage)
+        return with_own_ids(with_estimate(reply, messages, extra), messages)
+
+    async def _confirmed(
+        self,
+        refusal: ToolsRefused,
+        problem: str,
+        messages: Sequence[Message],
+        extra: Mapping[str, Json],
+        seed: int,
+    ) -> Reply:
+        """The reply to the same once more: a gateway may refuse tools while the backend that takes
+        them is away. It is remembered once `NO_TOOLS` problems in a row were refused twice."""
+        no = Reply(finish="no_tools", retries=refusal.requests)
+        async with self._confirming:
+            if "tools" in self._refused:
+                return replace(no, retries=refusal.requests - 1)
+            if "tools" not in self._taken:
+                await asyncio.sleep(self._settings.wait_s(0, seed, None))
+                try:
+                    return await self._patiently(problem, messages, extra, seed, refusal.requests)
+                except ToolsRefused as again:
+                    if self._no_tools.met(problem):
+                        self._refused.add("tools")
+                    return replace(no, retries=again.requests - 1)
+        return await self._patiently(problem, messages, extra, seed, refusal.requests)
+
+    async def _patiently(
+        self,
+        problem: str,
+        messages: Sequence[Message],
+        given: Mapping[str, Json],
+        seed: int,
+        before: int = 0,
+    ) -> Reply:
+        """The reply to so many requests as it takes, after those `before`. Raises ToolsRefused,
+        Refused, Unavailable."""
+        gone = self._refused - {"tools"}  # without those it is another question
+        extra = {key: one for key, one in given.items() if _as_sent(key, given) not in gone}
+        attempt = 0
+        for requests in itertools.count(before + 1):
+            answers = self._outage.answers
+            try:
+                reply = await self._request(messages, extra, requests - 1)
+                break
+            except Fault as error:
+                fault = error
+            if fault.part and self._do_without(fault, extra):
+                if fault.part == "tools":
+                    raise ToolsRefused(requests)
+                continue
+            if self._ended and fault.again:
+                raise Refused(self._ended)
+            lost = fault.unreachable and self._outage.answers == answers  # for all calls alike
+            if self._is_final(fault, lost, attempt):
+                raise self._unavailable(fault, requests, problem)
+            ASKED_AGAIN.get()(str(fault))
+            if lost:  # no retry is spent on it
+                await asyncio.sleep(self._settings.probe_s(requests, seed))
+                continue
+            if fault.asked_s is not None:
+                self._pace.pause(fault.asked_s)
+            await asyncio.sleep(self._settings.wait_s(attempt, seed, fault.asked_s))
+            attempt += 1
+        self._taken |= {_as_sent(part, extra) for part in PARTS if part in extra}
+        self._no_answer.over()
+        self._answered, self._ended = True, ""
+        return reply
+
+    def _extra(
+        self, tools: Sequence[ToolSpec], seed: int, schema: Mapping[str, Json] | None
+    ) -> dict[str, Json]:
+        """The fields of one request, of the optional parts those that the endpoint may take."""
+        extra: dict[str, Json] = {}
+        if tools:
+            extra["tools"] = [_tool(spec) for spec in tools]
+        wanted = ("always",) if tools else ("always", "auto")
+        own = "response_format" in self._settings.model_args
+        if schema is not None and self._settings.structured in wanted and not own:
+            form = {"name": "answer", "schema": dict(schema), "strict": True}
+            extra["response_format"] = {"type": "json_schema", "json_schema": form}
+        if self._settings.stream:
+            extra["stream_options"] = {"include_usage": True}
+        if self._settings.send_seed is not False:
+            extra["seed"] = seed & 0x7FFFFFFF  # what every server's integer holds
+        for part in PARTS:
+            if _as_sent(part, extra) in self._refused:
+                extra.pop(part, None)
+        return extra
+
+    def _do_without(self, fault: Fault, extra: dict[str, Json]) -> bool:
+        """Whether the call can go on without the part that the endpoint does not take. It is
+        remembered, unless the endpoint has taken it before: then this request is what it minds."""
+        part = _as_sent(fault.part, extra)
+        wanted = {"tools": self._settings.tools, "seed": self._settings.send_seed}
+        if wanted.get(part) or (part in wanted and part in self._taken):
+            fault.again, fault.refused = part in self._taken, True
+            return False
+        if part == "tools":
+            return True  # once it is confirmed
+        if part not in self._taken:
+            self._refused.add(part)
+        del extra[fault.part]
+        return True
+
+    def _is_final(self, fault: Fault, lost: bool, attempt: int) -> bool:
+        if lost and self._settings.retries:
+            return self._outage.over_patience
+        asked_s = fault.asked_s or 0.0
+        used = attempt >= self._settings.retries
+        return not fault.again or used or asked_s > self._settings.max_wait_s
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _request(
+        self, messages: Sequence[Message], extra: Mapping[str, Json], retries: int
+    ) -> Reply:
+        """One request, after `retries` others. Raises Fault."""
+        import httpx2
+        import openai
+
+        size = estimated_tokens(messages, extra, self._settings.max_tokens or 0)
+        admitted = await self._pace.admit(size)
+        if self._sockets is None:
+            self._sockets = asyncio.Semaphore(sockets_left())
+        try:
+            async with self._sockets:
+                message = await self._model.ainvoke([dict(m) for m in messages], **extra)
+            self._outage.answered()
+            reply = reply_of(message, retries)
+            self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
+            return self._endpoint.scrubbed_reply(reply)
+        except openai.APIStatusError as error:
+            raise self._status_fault(error, extra.keys()) from None
+        except ErrorInBody as error:
+            raise error.fault(self._endpoint, extra.keys()) from None
+        except (openai.APITimeoutError, httpx2.ReadTimeout):
+            raise Fault(f"no answer within {self._settings.timeout_s:g} s", again=True) from None
+        except (openai.APIConnectionError, httpx2.HTTPError) as error:
+            raise self._connection_fault(error.__cause__ or error) from None
+        except openai.APIError:
+            raise Fault("the body of the answer is malformed", again=True) from None
+
+    def _status_fault(self, error: openai.APIStatusError, sent: Collection[str]) -> Fault:
+        headers = error.response.headers
+        fault = status_fault(self._endpoint, error.status_code, error.body, headers, sent)
+        if fault.unreachable:
+            self._outage.missed(starting=True)
+        else:
+            self._outage.answered()
+        return fault
+
+    def _connection_fault(self, error: BaseException) -> Fault:
+        import httpx2
+
+        name = type(error).__name__
+        if not isinstance(error, httpx2.ConnectError):
+            return Fault(f"the connection failed ({name})", again=True)
+        if is_out_of_files(error):
+            return Fault(OUT_OF_FILES, again=False, refused=True)
+        here = httpx2.URL(self._endpoint.url)
+        if (error.request.url.host, error.request.url.port) != (here.host, here.port):
+            return Fault("the connection failed (of a redirection)", again=True)
+        said = self._endpoint.scrubbed(str(error)) or name
+        if self._outage.missed() and self._settings.retries:
+            again = f"tried again for {self._outage.patience_s:g} s"
+            warnings.warn(f"{self._endpoint}: no connection ({said:.200}); {again}", stacklevel=2)
+        return Fault(f"the connection failed ({said:.200})", again=True, unreachable=True)
+
+    def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
+        error = self._told(fault, requests)
+        enough = fault.passing and self._no_answer.met(problem)
+        if isinstance(error, Refused):
+            if fault.passing and self._answered and not enough:
+                return Unavailable(str(error))
+            self._ended = str(error)
+        return error
+
+    def _told(self, fault: Fault, requests: int) -> Unavailable:
+        where = self._endpoint
+        if not fault.again:
+            return (Refused if fault.refused else Unavailable)(f"{where} answered {fault}")
+        if fault.asked_s is not None and fault.asked_s > self._settings.max_wait_s:
+            return Unavailable(
+                f"{where} asks to wait {fault.asked_s:g} s, longer than max_wait_s "
+                f"{self._settings.max_wait_s:g}: {fault}"
+            )
+        if fault.unreachable and self._outage.over_patience:
+            return Refused(
+                f"{where} could not be reached for {self._outage.lasted_s:.0f} s: {fault}; is it "
+                f"running there? {KEEPS_ITS_MODEL}"
+            )
+        times = "1 request" if requests == 1 else f"{requests} requests"
+        return Unavailable(f"{where} gave no answer in {times}; the last: {fault}")
+
+
+def open_chat(settings: ChatSettings) -> Proposer:
+    """Nothing is asked of the endpoint yet. Raises UsageError."""
+    endpoint = endpoint_of(settings)
+    check_secrets(settings.model_args, endpoint)
+    model, http = open_client(endpoint, settings)
+    return OpenAIChat(endpoint, settings, model, http)
+
+
+def _as_sent(part: str, extra: Mapping[str, Json]) -> str:
+    """What is remembered of a part: some endpoints take a response_format only without tools."""
+    return f"{part} with tools" if part == "response_format" and "tools" in extra else part
+
+
+def _tool(spec: ToolSpec) -> Json:
+    parameters = dict(spec.parameters)
+    function = {"name": spec.name, "description": spec.description, "parameters": parameters}
+    return {"type": "function", "function": function}

@@ -1,0 +1,428 @@
+"""The client of a chat endpoint: LangChain's ChatOpenAI, which sends what it is given once, puts a
+streamed answer together, and keeps the first choice of an answer as it came. Callbacks of whoever
+calls it (LangChain passes them on by context) hear of the start, of pieces and of the end.
+
+A streamed answer, put together into the chat completion that it would have been unstreamed.
+
+What the pieces hold is joined as it comes; whether it makes sense is for `chat_replies` to say,
+of streamed and whole answers alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager, suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ...records import Json, UsageError
+from .address import Endpoint
+from .faults import ErrorInBody, Fault
+from .replies import (
+    THOUGHT,
+    block_text,
+    completion_body,
+    sendable,
+    told_usage,
+    with_readable_arguments,
+)
+
+if TYPE_CHECKING:
+    import httpx2
+    from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+    from langchain_openai import ChatOpenAI
+
+    from .settings import ChatSettings
+
+PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
+                             for name in (upper, upper.lower())))  # fmt: skip
+MALFORMED = "the body of the answer is malformed"
+WHICH_URL = "is the URL right? Mostly it ends in /v1"
+LONGEST_ERROR = 1_000_000  # bytes of one that are read
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def open_client(
+    endpoint: Endpoint, settings: ChatSettings
+) -> tuple[ChatOpenAI, httpx2.AsyncClient]:
+    """The client, and the connections under it, which are the caller's to close. Raises UsageError
+    where the environment's proxies or certificates cannot be used."""
+    import httpx2
+    from pydantic import SecretStr
+
+    body, given = dict(settings.model_args), settings.given()
+    arguments: dict[str, Any] = {k: given[k] for k in ("temperature", "top_p") if k in given}
+    if "max_tokens" in given and endpoint.openai:
+        arguments["max_tokens"] = given["max_tokens"]  # sent as max_completion_tokens
+    elif "max_tokens" in given:
+        body["max_tokens"] = given["max_tokens"]  # the name that all other servers know
+    limit_s = settings.timeout_s
+    timeout = httpx2.Timeout(limit_s, connect=min(limit_s, 15.0), pool=None)
+    try:
+        http = httpx2.AsyncClient(
+            timeout=timeout,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+            proxy=os.environ.get("OPENAI_PROXY") or None,
+            follow_redirects=True,
+            event_hooks={"response": [_read_error]},
+        )
+        model = _client_class()(
+            model=endpoint.model,
+            base_url=endpoint.url,
+            api_key=SecretStr(endpoint.key),
+            max_retries=0,
+            timeout=timeout,
+            http_async_client=http,
+            openai_proxy="",  # given to `http`; langchain-openai refuses both
+            use_responses_api=False,
+            cache=False,
+            streaming=settings.stream,
+            disable_streaming=True,  # a listener's wish to stream: `_agenerate` tells it of pieces
+            extra_body=body or None,
+            **arguments,
+        )
+    except (ValueError, OSError, ImportError, httpx2.InvalidURL) as error:
+        raise _client_error(settings.model, error) from None
+    return model, http
+
+
+async def _read_error(response: httpx2.Response) -> None:
+    """What an error says, without end where the endpoint is broken: the openai client would read
+    all of it."""
+    if not response.is_error:
+        return
+    body = bytearray()
+    async with aclosing(response.aiter_bytes()) as pieces:
+        async for piece in pieces:
+            body += piece
+            if len(body) > LONGEST_ERROR:
+                break
+    await response.aclose()
+    response._content = bytes(body[:LONGEST_ERROR])
+
+
+@contextmanager
+def _malformed(form: str = "") -> Iterator[None]:
+    """The errors of reading a body, no JSON, no UTF-8, too long a number, as a Fault: those of a
+    listener that LangChain calls are its own and pass. form: the content type."""
+    try:
+        yield
+    except UnicodeEncodeError:
+        raise Fault("nothing: the request cannot be written as UTF-8", again=False) from None
+    except (ValueError, RecursionError):
+        said = f"the answer is a web page; {WHICH_URL}" if "html" in form else MALFORMED
+        raise Fault(said, again=True) from None
+
+
+async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    with _malformed():
+        async for data in events(pieces):
+            yield data
+
+
+def _client_error(spec: str, error: Exception) -> UsageError:
+    """Names the variables that it can come from, not their values: a proxy's may hold a secret."""
+    names: tuple[str, ...] = PROXIES
+    if isinstance(error, OSError):
+        names, cause = CERTIFICATES, error.strerror or type(error).__name__
+    elif isinstance(error, ImportError):
+        cause = "a package is missing (a SOCKS proxy needs httpx2[socks])"
+    else:
+        cause = "the URL of a proxy or of the endpoint cannot be used"
+    found = [name for name in names if os.environ.get(name)]
+    look = f"; look at {', '.join(found)} in the environment" if found else ""
+    return UsageError(f"no client for model {spec!r} can be made: {cause}{look}")
+
+
+@cache
+def _client_class() -> type[ChatOpenAI]:
+    """ChatOpenAI that reads bodies itself, streamed or whole: it tells those that it cannot use
+    from bugs, and keeps the first choice as it came (its parent drops `reasoning_content`, fails
+    on tool arguments that are JSON but no object, and on any cut answer that has a schema)."""
+    from langchain_core.messages import AIMessageChunk
+    from langchain_core.outputs import ChatGenerationChunk, ChatResult
+    from langchain_openai import ChatOpenAI
+
+    class Chat(ChatOpenAI):
+        async def _agenerate(
+            self,
+            messages: list[Any],
+            stop: list[str] | None = None,
+            run_manager: AsyncCallbackManagerForLLMRun | None = None,
+            **kwargs: Any,
+        ) -> ChatResult:
+            payload = self._get_request_payload(messages, stop=stop, **kwargs)
+            payload.pop("stream", None)
+            limit_s: float = self.request_timeout.read  # type: ignore[union-attr]
+            limit = asyncio.timeout(limit_s)
+            try:
+                async with limit:
+                    body = await self._body(payload, limit, limit_s, run_manager)
+            except TimeoutError:
+                if limit.expired():
+                    raise Fault(f"no answer within {limit_s:g} s", again=True) from None
+                raise
+            result = self._create_chat_result(body)
+            if run_manager is not None and self.streaming:
+                result.generations[0].message.id = _message_id(run_manager)
+            return result
+
+        async def _body(
+            self,
+            payload: dict[str, Any],
+            limit: asyncio.Timeout,
+            limit_s: float,
+            run_manager: AsyncCallbackManagerForLLMRun | None,
+        ) -> Json:
+            """The whole body. The time limit begins again with each event that brings something."""
+            clock = asyncio.get_running_loop().time
+            asked = {**payload, "stream": True} if self.streaming else payload
+            with _malformed():
+                opened = self.async_client.with_streaming_response.create(**asked)
+                response = await opened.__aenter__()
+            try:
+                form = response.headers.get("content-type", "")
+                if not self.streaming or "json" in form:
+                    with _malformed(form):
+                        return json.loads(await bounded(response.iter_bytes()))
+                pieces = Pieces()
+                told = _events(response.iter_bytes())
+                async for data in told:
+                    before = pieces.size
+                    text = pieces.add(data)
+                    if pieces.size > before:
+                        limit.reschedule(clock() + limit_s)
+                    if text and run_manager is not None and run_manager.handlers:
+                        message = AIMessageChunk(content=text, id=_message_id(run_manager))
+                        chunk = ChatGenerationChunk(message=message)
+                        await run_manager.on_llm_new_token(text, chunk=chunk)
+                    if pieces.ended:
+                        break
+                with suppress(TimeoutError):  # read to its end, the connection can be used again
+                    async with asyncio.timeout(1):
+                        async for _ in told:
+                            pass
+                return pieces.completion()
+            finally:
+                await opened.__aexit__(None, None, None)
+
+        def _create_chat_result(
+            self, response: Any, generation_info: dict[Any, Any] | None = None
+        ) -> ChatResult:
+            try:
+                body = completion_body(response)
+                choice = body["choices"][0]
+                usage = told_usage(body.get("usage"))
+                tidy = {**body, "usage": usage, "choices": [with_readable_arguments(choice)]}
+                result = super()._create_chat_result(tidy, generation_info)
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
+                raise Fault(MALFORMED, again=True) from None
+            result.generations[0].message.additional_kwargs["choice"] = choice
+            return result
+
+        def _get_request_payload(self, *args: Any, **more: Any) -> dict[Any, Any]:
+            payload: dict[Any, Any] = sendable(super()._get_request_payload(*args, **more))
+            return payload
+
+    return Chat
+
+
+def _message_id(run_manager: AsyncCallbackManagerForLLMRun) -> str:
+    """One for the pieces and the whole, so that a listener knows that they are the same message."""
+    return f"lc_run--{run_manager.run_id}"
+
+
+LONGEST = 32_000_000  # characters; a stream without end must not fill the memory
+JOINED = ("reasoning_content", "reasoning", "refusal")
+
+
+async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """What server-sent events hold: `data:` lines up to an empty one, joined; a line that is JSON
+    by itself is an event of its own (some servers leave the empty lines out). Raises Fault for one
+    that is longer than `LONGEST`."""
+    held: list[bytes] = []  # of the event under way
+    size = 0
+    async for line in _lines(pieces):
+        if line.startswith(b"data:"):
+            if len(held) == 1 and _is_whole(held[0]):
+                yield held.pop()
+                size = 0
+            told = line[5:].strip()
+            size += len(told)
+            if size > LONGEST:
+                raise too_long()
+            held += [told] if told else []
+        if held and (not line or held == [b"[DONE]"]):
+            yield b"\n".join(held)
+            held, size = [], 0
+    if held:
+        yield b"\n".join(held)
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Lines end in line feeds alone: the JSON in them may hold any other separator as it is."""
+    rest: list[bytes] = []
+    size = 0
+    async for piece in pieces:
+        first, *others = piece.split(b"\n")
+        rest.append(first)
+        size += len(first)
+        if size > LONGEST:
+            raise too_long()
+        if others:
+            yield b"".join(rest).strip()
+            for line in others[:-1]:
+                yield line.strip()
+            rest, size = [others[-1]], len(others[-1])
+    yield b"".join(rest).strip()
+
+
+def _is_whole(data: bytes | str) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+async def bounded(pieces: AsyncIterator[bytes]) -> bytes:
+    """The whole of a body. Raises Fault where it is longer than `LONGEST`."""
+    body = bytearray()
+    async for piece in pieces:
+        body += piece
+        if len(body) > LONGEST:
+            raise too_long()
+    return bytes(body)
+
+
+def too_long() -> Fault:
+    return Fault(f"an answer that is not over after {LONGEST:,} characters", again=False)
+
+
+class Pieces:
+    """The events of one stream, in their order. size: characters of all that they brought, an end
+    being one; ended: whether [DONE] has come."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.ended = False
+        self._about: dict[str, Json] = {}
+        self._usage: Json = None
+        self._blocks: list[tuple[str, list[str]]] = []  # type, and its text in pieces
+        self._joined: dict[str, list[str]] = {name: [] for name in JOINED}
+        self._calls: list[dict[str, Any]] = []
+        self._by_index: dict[Json, dict[str, Any]] = {}
+        self._finish = ""
+        self._choices = False
+
+    def add(self, data: bytes) -> str:
+        """The text that this event adds to the answer. Raises Fault, ErrorInBody."""
+        if data == b"[DONE]":
+            self.ended = True
+            self.size += 1
+            return ""
+        if self.size > LONGEST:
+            raise too_long()
+        try:
+            event = json.loads(data)
+            if event.get("error"):
+                raise ErrorInBody(event)
+            return self._take(event)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            raise Fault("the body of the answer is malformed", again=True) from None
+
+    def completion(self) -> dict[str, Json]:
+        """The whole. Raises Fault for a stream that broke off."""
+        if not (self.ended or self._finish):
+            raise Fault("the streamed answer broke off", again=True)
+        if not self._choices:
+            return {**self._about, "usage": self._usage, "choices": []}
+        content: Json = [{"type": kind, kind: joined(parts)} for kind, parts in self._blocks]
+        if all(kind == "text" for kind, _ in self._blocks):
+            content = joined([block["text"] for block in content])
+        message: dict[str, Json] = {"role": "assistant", "content": content}
+        message |= {name: joined(parts) for name, parts in self._joined.items() if parts}
+        if self._calls:
+            message["tool_calls"] = [_whole(call) for call in self._calls]
+        choice = {"index": 0, "message": message, "finish_reason": self._finish or None}
+        return {**self._about, "usage": self._usage, "choices": [choice]}
+
+    def _take(self, event: dict[str, Json]) -> str:
+        self._about |= {k: event[k] for k in ("id", "model", "created") if event.get(k)}
+        groq = event.get("x_groq") or {}
+        self._usage = event.get("usage") or groq.get("usage") or self._usage
+        text = ""
+        for choice in event.get("choices") or ():
+            if choice.get("index"):  # none but the first was asked for
+                continue
+            self._choices = True
+            text += self._delta(choice.get("delta") or choice.get("message") or {})
+            if choice.get("finish_reason"):
+                self.size += 1
+                self._finish = choice["finish_reason"]
+        return text
+
+    def _delta(self, delta: dict[str, Json]) -> str:
+        said = ""
+        content = delta.get("content") or []
+        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+            kind, told = block["type"], block_text(block)
+            if kind not in ("text", *THOUGHT):
+                continue
+            if not self._blocks or self._blocks[-1][0] != kind:
+                self._blocks.append((kind, []))
+            self._grow(self._blocks[-1][1], told)
+            said += told if kind == "text" else ""
+        for name, parts in self._joined.items():
+            if delta.get(name):
+                self._grow(parts, delta[name])
+        for piece in delta.get("tool_calls") or ():
+            self._call(piece)
+        return said
+
+    def _call(self, piece: dict[str, Json]) -> None:
+        """Servers leave out the index, or the id, or give every call the index 0: a piece with a
+        name begins a call, whatever its index, where its id is another one; without ids, where
+        its name is another one or the arguments so far are whole."""
+        function = piece.get("function") or {}
+        index, name, told = piece.get("index"), function.get("name"), piece.get("id")
+        call = self._by_index.get(index) if index is not None else None
+        if index is None and self._calls and not name:
+            call = self._calls[-1]
+        if call is None or (name and call["name"] and _is_another(call, name, told)):
+            call = {"id": None, "name": None, "arguments": []}
+            self._calls.append(call)
+            self._by_index[index] = call
+        call["id"] = call["id"] or told
+        call["name"] = call["name"] or name
+        arguments = function.get("arguments") or ""
+        whole = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        self._grow(call["arguments"], whole)
+
+    def _grow(self, parts: list[str], more: str) -> None:
+        parts.append(more)
+        self.size += len(more)
+
+
+def joined(parts: list[str]) -> str:
+    """The text in pieces. A character may have been cut into two surrogates."""
+    text = "".join(parts)
+    if text.isascii() or not any("\ud800" <= one <= "\udfff" for one in text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _is_another(call: dict[str, Any], name: Json, told: Json) -> bool:
+    if told and call["id"]:
+        return bool(told != call["id"])
+    return bool(name != call["name"] or _is_whole("".join(call["arguments"])))
+
+
+def _whole(call: dict[str, Any]) -> dict[str, Json]:
+    function = {"name": call["name"], "arguments": joined(call["arguments"])}
+    if call["name"] is None:
+        raise Fault("the body of the answer is malformed", again=True)
+    return {"id": call["id"], "type": "function", "function": function}

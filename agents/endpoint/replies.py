@@ -1,0 +1,221 @@
+"""What an OpenAI-compatible endpoint answers: a chat completion as a `Reply`. Pure functions;
+`openai_chat` is what asks, `chat_faults` what goes wrong.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...records import Json, Message, Reply, ToolCall, Usage, canonical_json
+from .faults import ErrorInBody, Fault
+
+DEEPEST = 100  # levels in an answer; json and the journal fail at some hundred more
+MOST_TOKENS = 2**63 - 1
+THOUGHT = ("thinking", "reasoning")  # types of blocks
+REASONING_BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
+
+
+def completion_body(body: Json) -> dict[str, Json]:
+    """The body of a chat completion that has a choice. Raises Fault, ErrorInBody for any other."""
+    if not isinstance(body, dict):
+        raise Fault("the body of the answer is malformed", again=True)
+    if body.get("error"):
+        raise ErrorInBody(body)
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise Fault("the answer holds no choices", again=True)
+    if not isinstance(choices[0], dict) or not isinstance(choices[0].get("message"), dict):
+        raise Fault("the body of the answer is malformed", again=True)
+    _check_depth(choices[0])
+    return body
+
+
+def _check_depth(value: Json) -> None:
+    """Raises Fault for what is nested deeper than `DEEPEST`."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    raise Fault("the body of the answer is malformed", again=True)
+
+
+def sendable(value: Json) -> Json:
+    """The value with lone surrogates, which UTF-8 cannot hold, written as `\\ud800`."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {sendable(key): sendable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [sendable(inner) for inner in value]
+    return value
+
+
+def with_readable_arguments(choice: Mapping[str, Json]) -> dict[str, Json]:
+    """The choice with {"unreadable": text} for tool arguments that are no JSON object, and with
+    the one role that a completion has: some endpoints write another."""
+    said = choice["message"]
+    calls = [dict(call) for call in said.get("tool_calls") or ()]
+    for number, call in enumerate(calls):
+        arguments = _tool_call(number, call).arguments
+        if isinstance(arguments, str):
+            arguments = {"unreadable": arguments}
+        call["function"] = {**call["function"], "arguments": canonical_json(arguments)}
+    return {**choice, "message": {**said, "role": "assistant", "tool_calls": calls or None}}
+
+
+def reply_of(message: Any, retries: int) -> Reply:
+    """The reply in a LangChain message that keeps its first choice in `additional_kwargs`. Where
+    the endpoint counts no tokens of reasoning, they are its share of the characters."""
+    choice: dict[str, Json] = message.additional_kwargs["choice"]
+    said: dict[str, Json] = choice["message"]
+    content, told = _content(said.get("content"))
+    text, thought = split_reasoning(content)
+    field = said.get("reasoning_content") or said.get("reasoning") or ""
+    reasoning = "\n\n".join(part for part in (str(field), told, thought) if part)
+    finish = choice.get("finish_reason") or "stop"
+    calls = tuple(_tool_call(n, call) for n, call in enumerate(said.get("tool_calls") or ()))
+    meta: dict[str, Json] = {}
+    if reasoning:
+        meta["reasoning"] = reasoning
+    if said.get("refusal"):
+        meta["refusal"] = said["refusal"]
+    if finish not in ("stop", "length", "tool_calls"):
+        meta["finish_reason"] = finish
+    if finish == "length":  # the last call was cut; its arguments say so by being a text
+        calls = tuple(call for call in calls if not isinstance(call.arguments, str))
+    ended = "length" if finish == "length" else "tool_calls" if calls else "stop"
+    usage = _usage(message)
+    if reasoning and not usage.tokens_reasoning:
+        answer = len(text) + sum(len(canonical_json(call.arguments)) for call in calls)
+        share = len(reasoning) / (len(reasoning) + answer)
+        usage = replace(usage, tokens_reasoning=round(usage.tokens_out * share))
+    return Reply(text, calls, ended, usage, retries, meta)
+
+
+def _content(content: Json) -> tuple[str, str]:
+    """Text and reasoning of a message's content, which may be a list of typed blocks."""
+    if content is None or isinstance(content, str):
+        return content or "", ""
+    blocks = [block for block in content if isinstance(block, dict)]
+    text = "".join(block_text(block) for block in blocks if block.get("type") == "text")
+    thought = [block_text(block) for block in blocks if block.get("type") in THOUGHT]
+    return text, "\n\n".join(thought)
+
+
+def block_text(block: Mapping[str, Json]) -> str:
+    """The text of a block of content, which for thoughts may stand in blocks of its own."""
+    told = block.get("thinking") or block.get("reasoning") or block.get("text") or ""
+    if isinstance(told, list):
+        return "".join(block_text(inner) for inner in told if isinstance(inner, dict))
+    return str(told)
+
+
+def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
+    function = call.get("function") or {}
+    raw = function.get("arguments") or "{}"  # some models leave them out where there are none
+    try:
+        arguments = json.loads(raw) if isinstance(raw, str) else raw
+    except ValueError:
+        arguments = raw
+    _check_depth(arguments)
+    if not isinstance(arguments, dict):
+        arguments = raw if isinstance(raw, str) else json.dumps(raw)
+    return ToolCall(str(call.get("id") or f"call_{number}"), str(function.get("name")), arguments)
+
+
+def told_usage(usage: Json) -> dict[str, Json] | None:
+    """The counts of a body's usage that are numbers, all others being as not told: a good answer
+    is no worse for them."""
+    if not isinstance(usage, dict):
+        return None
+    counts: dict[str, Json] = {
+        name: _count(usage.get(name))
+        for name in ("prompt_tokens", "completion_tokens", "total_tokens")
+    }
+    for name in ("prompt_tokens_details", "completion_tokens_details"):
+        details = usage.get(name)
+        if isinstance(details, dict):
+            counts[name] = {key: _count(told) for key, told in details.items()}
+    return counts
+
+
+def with_own_ids(reply: Reply, messages: Sequence[Message]) -> Reply:
+    """The reply with another id for each tool call whose id an earlier one has, in the messages or
+    in the reply: endpoints that want them unique would refuse what goes back."""
+    used = {call.get("id") for one in messages for call in one.get("tool_calls") or ()}
+    calls = []
+    for call in reply.tool_calls:
+        names = itertools.chain([call.id], (f"{call.id}_{n}" for n in itertools.count(2)))
+        free = next(name for name in names if name not in used)
+        used.add(free)
+        calls.append(replace(call, id=free))
+    return replace(reply, tool_calls=tuple(calls))
+
+
+def _usage(message: Any) -> Usage:
+    told = getattr(message, "usage_metadata", None) or {}
+    return Usage(
+        _count(told.get("input_tokens")),
+        _count(told.get("output_tokens")),
+        _count((told.get("input_token_details") or {}).get("cache_read")),
+        _count((told.get("output_token_details") or {}).get("reasoning")),
+    )
+
+
+def _count(told: Json) -> int:
+    """A whole number that every reader of the journal can hold, whatever an endpoint says."""
+    if isinstance(told, bool) or not isinstance(told, int | float) or told != told:
+        return 0
+    return int(min(max(told, 0), MOST_TOKENS))
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """The answer, and the reasoning that stood in it as <think> blocks.
+
+    A block that never closes runs to the end (it was cut); a closing tag without an opening one
+    ends reasoning that began in the prompt's template.
+    """
+    parts: list[str] = []
+    if (closing := re.search(r"</(think|thinking)>", text)) is not None and not re.search(
+        rf"<{closing[1]}>", text[: closing.start()]
+    ):
+        parts.append(text[: closing.start()])
+        text = text[closing.end() :]
+    parts.extend(match[0] for match in REASONING_BLOCK.finditer(text))
+    text = REASONING_BLOCK.sub("", text)
+    if (opening := re.search(r"<(think|thinking)>", text)) is not None:
+        parts.append(text[opening.start() :])
+        text = text[: opening.start()]
+    if not parts:
+        return text, ""
+    told = (re.sub(r"</?(think|thinking)>", "", part).strip() for part in parts)
+    return text.strip(), "\n\n".join(part for part in told if part)
+
+
+def without(reply: Reply, key: str) -> Reply:
+    """The reply with *** for `key` wherever it repeats it."""
+
+    def cleared(value: Json) -> Any:
+        if isinstance(value, str):
+            return value.replace(key, "***")
+        if isinstance(value, Mapping):
+            return {cleared(name): cleared(one) for name, one in value.items()}
+        return [cleared(one) for one in value] if isinstance(value, list | tuple) else value
+
+    calls = tuple(
+        ToolCall(cleared(one.id), cleared(one.name), cleared(one.arguments))
+        for one in reply.tool_calls
+    )
+    meta = cleared(reply.meta)
+    return replace(reply, text=cleared(reply.text), tool_calls=calls, meta=meta)

@@ -1,0 +1,54 @@
+"""What a model behind a chat endpoint can be set to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import field_validator, model_validator
+
+from ...records import Json, UsageError
+from ...records.settings import Number, setting
+from ..model_settings import ModelSettings
+from .limits import Patience
+
+OURS = ("messages", "stream_options", "n", "seed")  # fields of a request that are no settings
+
+
+class ChatSettings(ModelSettings, Patience):
+    """What decides the answers, and in `Patience` what does not."""
+
+    temperature: Number | None = setting(None, "as the endpoint takes it; without it the endpoint's default", ge=0)  # fmt: skip
+    top_p: Number | None = setting(None, "as the endpoint takes it", ge=0)
+    max_tokens: int | None = setting(None, "of one answer; what is cut there finishes with 'length'", ge=1)  # fmt: skip
+    model_args: Mapping[str, Json] = setting(
+        {}, "further fields of the request, as they are (reasoning_effort, top_k, …)"
+    )
+    api_key_env: str | None = setting(None, "name of the environment variable that holds the key")
+    send_seed: bool | None = setting(
+        None, "whether a call's seed is sent; default: until the endpoint refuses the field"
+    )
+    tools: bool | None = setting(None, "whether the model is offered tools; default: until the endpoint refuses them")  # fmt: skip
+    structured: Literal["auto", "always", "never"] = setting(
+        "auto", "whether the answer's JSON schema is sent: auto (where no tools are), always, never"
+    )
+    stream: bool = setting(False, "take answers in pieces (default false); timeout_s then counts from the last one")  # fmt: skip
+
+    @field_validator("api_key_env", mode="before")
+    @classmethod
+    def _is_no_key(cls, value: Any) -> Any:
+        if not re.fullmatch(r"[A-Za-z_]\w*", str(value)):
+            raise UsageError(  # without the value: it may be the key itself
+                "api_key_env must be the name of an environment variable, not a key"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _sets_no_field_apart(self) -> Self:
+        for key in self.model_args:
+            if key in OURS or key in type(self).model_fields:
+                raise UsageError(
+                    f"model_args of model {self.model!r} must not hold {key!r}: it is set apart"
+                )
+        return self

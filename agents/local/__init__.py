@@ -1,0 +1,24 @@
+"""Language models in this process (proposer.py), which is imported when one is opened."""
+
+from __future__ import annotations
+
+from ...records import Proposer
+from ..model_settings import ModelKind
+from .settings import LocalSettings
+
+
+async def open_model(settings: LocalSettings) -> Proposer:
+    """Loads the model, on the thread that will run it. Raises UsageError and DataError."""
+    from .proposer import open_local
+
+    return await open_local(settings)
+
+
+def check_model(settings: LocalSettings) -> None:
+    """Raises what `open_model` would, as far as that is known without fetching or loading anything."""
+    from .proposer import check_local
+
+    check_local(settings)
+
+
+HF = ModelKind("hf:FOLDER_OR_ID", LocalSettings, open_model, check_model)

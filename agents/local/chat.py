@@ -1,0 +1,305 @@
+"""Between messages and tokens of a local model: its chat template before, the reply after.
+
+A tokenizer without a template (a base model's) gets a plain one: `System: …`, `User: …`,
+`Assistant:`, parted by blank lines, and an answer ends where the model would begin the next turn of
+the user. A template that refuses a role or an order of roles is tried once more with the system's
+text in front of the first user's, tool turns as the user's, and neighbours of one role joined.
+
+Tools go through the template as JSON schemas; calls are read in the form of Hermes and Qwen,
+`<tool_call>{"name": …, "arguments": {…}}</tool_call>`. Other forms are read as text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ...records import DataError, Json, Message, Reply, ToolCall, ToolSpec, Unavailable, UsageError
+from ...records import Usage as Tokens
+from ..endpoint.replies import DEEPEST, split_reasoning
+
+if TYPE_CHECKING:
+    from .decoding import Answer
+
+PLAIN = "plain"
+NEXT_TURN = "\nUser:"
+CALL = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
+MOST_LINES = 1_000_000  # of a template's code that one rendering may run through, about a second
+MOST_CHARACTERS = 20_000_000  # of what it writes: more than any model holds
+NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
+# What a template is given by transformers itself.
+GIVEN = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now",
+         "bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token",
+         "additional_special_tokens", "namespace", "range", "loop"}  # fmt: skip
+
+
+class Wording:
+    """The words of one tokenizer. chat_template: a Jinja file or "plain" in place of its own.
+    variables: for the template beyond the messages. Raises UsageError and DataError."""
+
+    def __init__(
+        self,
+        name: str,
+        tokenizer: Any,
+        chat_template: str | None,
+        variables: Mapping[str, Json],
+        tools: bool,
+    ) -> None:
+        self._name = name
+        self.tokenizer = tokenizer
+        self._variables = dict(variables)
+        self.tools = tools
+        if chat_template == PLAIN:
+            self.template = PLAIN
+        elif chat_template is not None:
+            self.template = read_template(chat_template)
+        else:
+            self.template = self._own_template()
+        self._check()
+
+    @property
+    def stop(self) -> str:
+        """A text that ends an answer, beside the model's own tokens."""
+        return NEXT_TURN if self.template == PLAIN else ""
+
+    def tokens(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> list[int]:
+        """The prompt of a conversation. Raises as `text`."""
+        return self.read([self.text(messages, tools)])[0]
+
+    def text(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> str:
+        """The prompt of a conversation as a text, for `read`; an answer goes on from its end. Raises
+        Unavailable where the template refuses it, fails, writes nothing or comes to no end."""
+        turns = [_turn(message) for message in messages]
+        if self.template == PLAIN:
+            return _plain(turns)
+        said = self._rendered(turns, tools)
+        if not said or len(said) > MOST_CHARACTERS:
+            size = f"{len(said):,} characters, more than {MOST_CHARACTERS:,}" if said else "nothing"
+            raise Unavailable(f"the chat template of model {self._name!r} writes {size}")
+        return said
+
+    def ended(self, messages: Sequence[Message]) -> str:
+        """A conversation whose last turn is an answer, as the template writes it. Raises Unavailable where
+        it refuses that, fails or comes to no end."""
+        return self._rendered([_turn(message) for message in messages], (), prompt=False)
+
+    def read(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of each text that `text` wrote, or that begins with such a one."""
+        # As transformers does it: a template has written the special tokens.
+        special = self.template == PLAIN
+        found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=special)[
+            "input_ids"
+        ]
+        return found
+
+    def _rendered(
+        self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool = True
+    ) -> str:
+        """What the template makes of the turns, once more folded where it refuses them. prompt: up to
+        where an answer begins."""
+        from jinja2 import TemplateError
+
+        faults = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError,
+                  AttributeError, RecursionError, MemoryError)  # fmt: skip
+        with contextlib.suppress(*faults):
+            return self._templated(turns, tools, prompt)
+        try:
+            return self._templated(_folded(turns), tools, prompt)
+        except faults as error:
+            said = " ".join(str(error).split())[:200] or type(error).__name__
+            raise Unavailable(
+                f"the chat template of model {self._name!r} refuses the conversation: {said}"
+            ) from None
+
+    def reply(self, tokens_in: int, answer: Answer, tools: Sequence[ToolSpec]) -> Reply:
+        """The reply in what the model made of a prompt of `tokens_in` tokens."""
+        said = self.tokenizer.decode(answer.tokens, skip_special_tokens=True)
+        if self.stop:
+            said = said.partition(self.stop)[0].strip()
+        text, reasoning = split_reasoning(said)
+        calls: tuple[ToolCall, ...] = ()
+        if tools:
+            text, calls = tool_calls(text, tools)
+        if not answer.ended:  # the last call was cut; its arguments say so by being a text
+            calls = tuple(call for call in calls if not isinstance(call.arguments, str))
+        thought = len(self.tokenizer(reasoning)["input_ids"]) if reasoning else 0
+        usage = Tokens(tokens_in, answer.made, 0, min(thought, answer.made))
+        finish = "length" if not answer.ended else "tool_calls" if calls else "stop"
+        meta = {"reasoning": reasoning} if reasoning else {}
+        return Reply(text, calls, finish, usage, meta=meta)
+
+    def _own_template(self) -> str:
+        told = self.tokenizer.chat_template
+        if isinstance(told, dict):
+            told = told.get("tool_use" if self.tools else "default", told.get("default"))
+        return told or PLAIN
+
+    def _check(self) -> None:
+        from jinja2 import TemplateError
+        from jinja2.meta import find_undeclared_variables
+        from jinja2.sandbox import ImmutableSandboxedEnvironment as Environment
+
+        known: set[str] = set()
+        if self.template != PLAIN:
+            # Blocks that transformers alone knows; what they hold is read.
+            source = re.sub(r"{%-?\s*(end)?generation\s*-?%}", "", self.template)
+            extensions = ["jinja2.ext.loopcontrols", "jinja2.ext.do"]
+            try:
+                tree = Environment(extensions=extensions).parse(source)
+            except TemplateError as error:
+                raise DataError(f"the chat template of {self._name!r} is broken: {error}") from None
+            known = set(find_undeclared_variables(tree))
+        if self.tools and "tools" not in known:
+            raise UsageError(
+                f"the chat template of model {self._name!r} knows no tools: leave tools=true out"
+            )
+        for key in self._variables:
+            if key not in known - GIVEN:
+                valid = ", ".join(sorted(known - GIVEN)) or "none"
+                raise UsageError(
+                    f"model {self._name!r} takes no setting {key!r}, and its chat template has no"
+                    f" such variable: it has {valid}"
+                )
+
+    def _templated(self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool) -> str:
+        with _bounded(f"the chat template of model {self._name!r}"):
+            return str(
+                self.tokenizer.apply_chat_template(
+                    list(turns),
+                    tools=[_tool(spec) for spec in tools] or None,
+                    chat_template=self.template,
+                    add_generation_prompt=prompt,
+                    tokenize=False,
+                    **self._variables,
+                )
+            )
+
+
+def tool_calls(text: str, tools: Sequence[ToolSpec]) -> tuple[str, tuple[ToolCall, ...]]:
+    """The text without its tool calls, and these. Arguments that are no JSON object stay a text."""
+    found = tuple(_call(n, match[1], tools) for n, match in enumerate(CALL.finditer(text)))
+    return (CALL.sub("", text).strip(), found) if found else (text, ())
+
+
+def _call(number: int, raw: str, tools: Sequence[ToolSpec]) -> ToolCall:
+    named = NAME.search(raw)
+    only = tools[0].name if len(tools) == 1 else ""
+    name: str = named[1] if named else only
+    try:
+        told = json.loads(raw)
+        arguments = told.get("arguments", told.get("parameters", {}))
+        if isinstance(arguments, str):
+            arguments = json.loads(arguments)
+        name = str(told.get("name", name))
+    except (ValueError, RecursionError, AttributeError):
+        arguments = raw
+    if not isinstance(arguments, dict) or _deeper(arguments, DEEPEST):
+        arguments = raw
+    return ToolCall(f"call_{number}", name, arguments)
+
+
+def _deeper(value: Json, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels == 0 or any(_deeper(one, levels - 1) for one in inner)
+
+
+def _turn(message: Message) -> dict[str, Json]:
+    """A message as templates take it: contents as text, arguments of calls as objects."""
+    content = message.get("content")
+    turn: dict[str, Json] = {"role": message["role"], "content": "" if content is None else content}
+    if message.get("tool_calls"):
+        turn["tool_calls"] = [_readable(call) for call in message["tool_calls"]]
+    for key in ("tool_call_id", "name"):
+        if key in message:
+            turn[key] = message[key]
+    return turn
+
+
+def _readable(call: Mapping[str, Json]) -> dict[str, Json]:
+    function = dict(call.get("function") or {})
+    try:
+        told = json.loads(function["arguments"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        told = {"unreadable": function.get("arguments", "")}
+    return {"id": call.get("id"), "type": "function", "function": {**function, "arguments": told}}
+
+
+def _folded(turns: Sequence[Message]) -> list[dict[str, Json]]:
+    """The same in turns of user and assistant alone, no two neighbours of one role."""
+    found: list[dict[str, Json]] = []
+    for turn in turns:
+        role = "assistant" if turn["role"] == "assistant" else "user"
+        text = "\n".join(
+            [turn["content"], *(_written(call) for call in turn.get("tool_calls", ()))]
+        )
+        if found and found[-1]["role"] == role:
+            found[-1]["content"] += f"\n\n{text.strip()}"
+        else:
+            found.append({"role": role, "content": text.strip()})
+    return found
+
+
+def _written(call: Mapping[str, Json]) -> str:
+    function = call["function"]
+    told = {"name": function.get("name"), "arguments": function["arguments"]}
+    return f"<tool_call>{json.dumps(told, ensure_ascii=False)}</tool_call>"
+
+
+def _plain(turns: Sequence[Message]) -> str:
+    parts = [f"{str(turn['role']).capitalize()}: {turn['content']}" for turn in turns]
+    return "\n\n".join([*parts, "Assistant:"])
+
+
+def _tool(spec: ToolSpec) -> Json:
+    function = {
+        "name": spec.name,
+        "description": spec.description,
+        "parameters": dict(spec.parameters),
+    }
+    return {"type": "function", "function": function}
+
+
+@contextlib.contextmanager
+def _bounded(what: str) -> Iterator[None]:
+    """Ends a rendering that runs through more than `MOST_LINES` of a template's code: loops in
+    loops need no output and no large range to go on for years. Raises Unavailable."""
+    lines = 0
+
+    def in_template(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        if lines > MOST_LINES:
+            raise Unavailable(f"{what} comes to no end: it was left after {MOST_LINES:,} steps")
+        return in_template
+
+    def entered(frame: FrameType, event: str, argument: Any) -> Any:
+        return in_template if frame.f_code.co_filename == "<template>" else None
+
+    before = sys.gettrace()
+    sys.settrace(entered)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def read_template(path: str) -> str:
+    """A Jinja file. Raises UsageError."""
+    try:
+        text = Path(path).expanduser().read_text("utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        raise UsageError(
+            f"chat_template {path!r} cannot be read ({reason}): give a Jinja file, or plain"
+        ) from None
+    if not text.strip():
+        raise UsageError(f"chat_template {path!r} is empty: give a Jinja file, or plain")
+    return text

@@ -1,0 +1,266 @@
+"""Where the files of a local model lie, and what they hold.
+
+    hf:BASE            a folder, or an id of the Hugging Face hub (`org/name`)
+    hf:BASE+ADAPTER    each of them a folder or an id
+
+How a `+` is read: where the whole text names a folder, it is that folder. Else the text is cut at
+the `+` that leaves most folders on both sides, of equal ones at the first; an id holds no `+`. A
+folder (or a repository) that is itself a LoRA adapter, with adapter_config.json and no weights of a
+model, is loaded with the base that it names; one that holds both is loaded with both.
+
+An id that is in the hub's cache is taken from there and not looked up again; another is fetched,
+with HF_TOKEN and HF_HUB_OFFLINE as the hub's library reads them. Weights are safetensors alone:
+pickled ones (*.bin) are refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...records import DataError, Digest, UsageError, digest_of
+
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+CONFIG, ADAPTER_CONFIG = "config.json", "adapter_config.json"
+WEIGHTS, ADAPTER_WEIGHTS = "*.safetensors", "adapter_model"
+WORDS = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt",
+         "*.jinja", "*.model")  # fmt: skip
+PATTERNS: dict[str, Any] = {  # the second: the same weights in another form
+    "allow_patterns": ["*.json", WEIGHTS, *WORDS], "ignore_patterns": ["*/*", "consolidated*"],
+}  # fmt: skip
+TRAINED = ("model", "adapter")  # folders of weights that `peirce train` writes
+ORIGIN = "peirce.json"  # beside what was trained here: its training, its pairs and its base
+SHAPING = (CONFIG, ADAPTER_CONFIG, "generation_config.json", WEIGHTS, *WORDS)
+TIMEOUT_S = 10.0  # of the one question whether a repository is there
+WHOLE_BYTES = 32 << 20  # up to which a file is read whole for its digest
+BLOCKS, BLOCK_BYTES = 64, 64 << 10
+
+
+@dataclass(frozen=True)
+class Found:
+    """A folder with files of a model or an adapter. name: as people call it; commit: of the hub."""
+
+    name: str
+    folder: Path
+    commit: str | None = None
+
+    @property
+    def is_adapter(self) -> bool:
+        return (self.folder / ADAPTER_CONFIG).is_file() and not self.weights
+
+    @property
+    def weights(self) -> list[Path]:
+        """Of a whole model."""
+        found = self.folder.glob(WEIGHTS)
+        return [path for path in found if not path.name.startswith(ADAPTER_WEIGHTS)]
+
+    @property
+    def has_tokenizer(self) -> bool:
+        return (self.folder / "tokenizer_config.json").is_file()
+
+
+def parts_of(spec: str) -> tuple[str, str | None]:
+    """Base and adapter that a model string names, as it writes them."""
+    text = spec.partition(":")[2]
+    if not text:
+        raise UsageError(
+            f"model {spec!r} names no model: write hf:FOLDER, hf:ID or hf:BASE+ADAPTER"
+        )
+    if "+" not in text or Path(text).expanduser().is_dir():
+        return text, None
+    cuts = [(text[:at], text[at + 1 :]) for at, sign in enumerate(text) if sign == "+"]
+
+    def likely(cut: tuple[str, str]) -> tuple[int, int]:
+        kinds = [_kind(name) for name in cut]
+        return min(kinds), sum(kinds)
+
+    return max(cuts, key=likely)
+
+
+def _kind(name: str) -> int:
+    """2 for a folder, 1 for what may be an id, 0 for neither."""
+    if name and Path(name).expanduser().is_dir():
+        return 2
+    return 1 if HUB_ID.fullmatch(name) else 0
+
+
+class NotFetched(UsageError):
+    """An id that would have to be asked for at the hub."""
+
+
+def check(spec: str) -> None:
+    """Raises as `find`, but asks nothing of the hub: an id that would be fetched passes."""
+    with contextlib.suppress(NotFetched):
+        find(spec, fetch=False)
+
+
+def find(spec: str, fetch: bool = True) -> tuple[Found, Found | None]:
+    """The base and the adapter of a model string, checked to hold what they should. Raises
+    UsageError for what is not there, DataError for what cannot be read, NotFetched for what may
+    not be fetched."""
+    base_name, adapter_name = parts_of(spec)
+    base = _found(base_name, fetch)
+    if adapter_name is not None:
+        adapter = _found(adapter_name, fetch)
+        if not (adapter.folder / ADAPTER_CONFIG).is_file():
+            raise UsageError(f"{adapter_name!r} holds no LoRA adapter: it has no {ADAPTER_CONFIG}")
+    elif base.is_adapter:
+        adapter, base = base, _found(_base_of(base), fetch)
+    else:
+        adapter = None
+    if not (base.folder / CONFIG).is_file():
+        raise UsageError(f"{base.name!r} holds no model: it has no {CONFIG}")
+    if not base.weights:
+        raise UsageError(f"{base.name!r} holds no weights: it has no {WEIGHTS} file")
+    if adapter is not None and not any(adapter.folder.glob(f"{ADAPTER_WEIGHTS}*.safetensors")):
+        raise UsageError(
+            f"{adapter.name!r} holds no weights: it has no {ADAPTER_WEIGHTS}.safetensors"
+        )
+    if adapter is not None:
+        _check_origin(base, adapter)
+    return base, adapter
+
+
+def origin(folder: Path) -> dict[str, Any] | None:
+    """What a training wrote beside its weights; None for what was trained elsewhere."""
+    return read_object(folder / ORIGIN) if (folder / ORIGIN).is_file() else None
+
+
+def weights_digest(folder: Path) -> Digest:
+    """Of a model's weights alone, whatever its folder is called and whatever else lies there."""
+    return fingerprint(folder, (WEIGHTS,))
+
+
+def _check_origin(base: Found, adapter: Found) -> None:
+    """UsageError for an adapter of other weights: by what a training wrote beside it, else by the
+    base that it names, where that is here."""
+    told = (origin(adapter.folder) or {}).get("base") or _named_base(base, adapter)
+    if isinstance(told, dict) and told.get("weights") != (mine := weights_digest(base.folder)):
+        raise UsageError(
+            f"The adapter {adapter.name!r} was trained on other weights ({told.get('name')},"
+            f" {str(told.get('weights'))[:12]}) than those of {base.name!r} ({mine[:12]})."
+        )
+
+
+def _named_base(base: Found, adapter: Found) -> dict[str, Any] | None:
+    """The base that an adapter's settings name; None where it is not here, or in another precision:
+    an adapter that was trained on packed weights belongs on the whole ones too."""
+    name = read_object(adapter.folder / ADAPTER_CONFIG).get("base_model_name_or_path")
+    if not isinstance(name, str) or not name:
+        return None
+    try:
+        named = _found(name, fetch=False)
+    except UsageError:
+        return None
+    if named.folder.resolve() == base.folder.resolve() or not named.weights:
+        return None
+    forms = [
+        [read_object(one.folder / CONFIG).get(key) for key in ("dtype", "torch_dtype", "quantization_config")]
+        for one in (named, base) if (one.folder / CONFIG).is_file()
+    ]  # fmt: skip
+    same = len(forms) == 2 and forms[0] == forms[1]
+    return {"name": name, "weights": weights_digest(named.folder)} if same else None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Raises DataError for a file that holds no JSON object."""
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+    if not isinstance(value, dict):
+        raise DataError(f"{path} holds no JSON object")
+    return value
+
+
+def _base_of(adapter: Found) -> str:
+    name = read_object(adapter.folder / ADAPTER_CONFIG).get("base_model_name_or_path")
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"adapter {adapter.name!r} names no base: write hf:BASE+ADAPTER")
+    return name
+
+
+def _name_of(folder: Path) -> str:
+    """Its last name; of what a training wrote, which is always called alike, with the training's."""
+    trained = folder.name in TRAINED and (folder / ORIGIN).is_file()
+    return f"{folder.parent.name}/{folder.name}" if trained else folder.name
+
+
+def _found(name: str, fetch: bool) -> Found:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return Found(_name_of(path.resolve()) or name, path)
+    if path.exists():
+        raise UsageError(f"model {name!r} is a file: name the folder that holds it")
+    if not HUB_ID.fullmatch(name):
+        raise UsageError(f"model folder {name!r} is not there")
+    folder = _cached(name) or _fetched(name, fetch)
+    return Found(name, folder, folder.name)
+
+
+def _cached(name: str) -> Path | None:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(name, local_files_only=True, **PATTERNS))
+    except LocalEntryNotFoundError:  # or a download that broke off
+        return None
+    except HFValidationError:
+        raise UsageError(f"model {name!r} is no folder here and no id of the hub") from None
+    index = folder / "model.safetensors.index.json"
+    shards = read_object(index).get("weight_map", {}).values() if index.is_file() else ()
+    there = any(folder.glob(WEIGHTS)) and all((folder / one).is_file() for one in set(shards))
+    return folder if there else None
+
+
+def _fetched(name: str, fetch: bool) -> Path:
+    """Fetches a repository where it may. One short question goes first: downloads are tried again for minutes."""
+    import httpx2
+    from huggingface_hub import HfApi, constants, snapshot_download
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, OfflineModeIsEnabled
+    from huggingface_hub.errors import RepositoryNotFoundError as NotFound
+
+    said = f"model {name!r} is no folder here, is not in the hub's cache"
+    if not (fetch or constants.HF_HUB_OFFLINE):
+        raise NotFetched(said)
+    try:
+        commit = HfApi().model_info(name, timeout=TIMEOUT_S).sha
+        return Path(snapshot_download(name, revision=commit, **PATTERNS))
+    except OfflineModeIsEnabled:
+        raise UsageError(f"{said}, and HF_HUB_OFFLINE is set") from None
+    except GatedRepoError:
+        raise UsageError(f"{said}, and the hub asks for rights: set HF_TOKEN") from None
+    except NotFound:
+        raise UsageError(f"{said}, and the hub has no such model (or it is private)") from None
+    except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:
+        raise UsageError(f"{said}, and cannot be fetched ({type(error).__name__})") from None
+
+
+# --- what a model is, whatever its folder is called ---------------------------------------------
+
+
+def fingerprint(folder: Path, patterns: Sequence[str] = SHAPING) -> Digest:
+    """Of all files that shape answers, or of those of other patterns: their names, sizes and
+    contents. Of a file above 32 MiB 64 blocks of 64 KiB are read, spread over it: weights may change
+    under one name, and do so as a whole. A change that misses every block would not be noticed."""
+    files = sorted({path for pattern in patterns for path in folder.glob(pattern)})
+    return digest_of([[path.name, path.stat().st_size, _content(path)] for path in files])
+
+
+def _content(path: Path) -> str:
+    size, found = path.stat().st_size, hashlib.sha256()
+    with path.open("rb") as file:
+        if size <= WHOLE_BYTES:
+            found.update(file.read())
+        else:
+            for block in range(BLOCKS):
+                file.seek((size - BLOCK_BYTES) * block // (BLOCKS - 1))
+                found.update(file.read(BLOCK_BYTES))
+    return found.hexdigest()

@@ -1,0 +1,323 @@
+"""A local model as it is loaded, and its answers to a batch of prompts: transformers, peft and, for
+4 bits, bitsandbytes. `local` imports this late, and calls all of it on one thread.
+
+An adapter stays apart from its base's weights (it is not merged), as it was trained. Code that a
+repository brings for its model is not run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import gc
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import transformers
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
+from transformers.generation import LogitsProcessorList, StoppingCriteriaList
+
+from ...records import DataError, Json, PeirceError, UsageError
+from .decoding import Answer, Decoder, Prompt, decoder_of, parameters
+from .files import Found, read_object
+from .sampling import Broken, Sampling, sampling_of
+from .settings import LocalSettings
+from .transformers_notes import without_notes
+
+# Fields of a generation_config that `Sampling` takes over, or that a choice of one token at a time
+# has no use for.
+TAKEN = ("do_sample", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "num_beams",
+         "max_length", "max_new_tokens", "min_length", "typical_p", "epsilon_cutoff", "eta_cutoff",
+         "top_h", "num_return_sequences", "transformers_version")  # fmt: skip
+IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
+BATCH, SMALL_BATCH = 16, 64
+TINY = 20_000_000  # parameters up to which a pass on a CPU costs nearly the same for few rows
+MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
+FAULTS = (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError,
+          ArithmeticError, SafetensorError, StrictDataclassError)  # fmt: skip  # what a broken or foreign model raises while it is loaded
+
+
+@dataclass
+class LocalModel:
+    """`load` makes it. context: tokens that it holds, None where it does not say. decoder: of a
+    small model, which answers with it instead of `answer`. batch: requests side by side, at most."""
+
+    model: Any
+    tokenizer: Any
+    sampling: Sampling
+    max_tokens: int
+    context: int | None
+    batch: int
+    decoder: Decoder | None = None
+    rest: dict[str, Json] = field(default_factory=dict)  # of the generation_config
+    stop: str = ""  # a text that ends an answer, beside the model's own tokens
+
+    def end_at(self, stop: str) -> None:
+        """Sets `stop`."""
+        self.stop = stop
+        if self.decoder is not None:
+            self.decoder.stop, self.decoder.text_of = stop, self.tokenizer.decode
+
+    @property
+    def dtype(self) -> str:
+        return str(self.model.dtype).removeprefix("torch.")
+
+    @property
+    def device(self) -> str:
+        return str(self.model.device)
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Answer]:
+        """One batch, padded on the left. Of a prompt that is given up meanwhile the answer means
+        nothing; once all are, it ends within a token."""
+        width = max(len(one.tokens) for one in prompts)
+        padding = [width - len(one.tokens) for one in prompts]
+        config, device = self.model.generation_config, self.model.device
+        ids = [[config.pad_token_id] * pad + list(one.tokens) for pad, one in zip(padding, prompts, strict=True)]  # fmt: skip
+        seen = [[0] * pad + [1] * (width - pad) for pad in padding]
+        broken = Broken()
+        ends = _Ends(self, prompts, width, broken)
+        seeds = [one.seed for one in prompts]
+        with torch.inference_mode():
+            output = self.model.generate(
+                input_ids=torch.tensor(ids, device=device),
+                attention_mask=torch.tensor(seen, device=device),
+                logits_processor=LogitsProcessorList(
+                    [broken, *self.sampling.processors(seeds, padding, width)]
+                ),
+                stopping_criteria=StoppingCriteriaList([ends]),
+                max_new_tokens=self.max_tokens,
+            )
+        made: list[list[int]] = output[:, width:].tolist()
+        wrong = [False] * len(made) if broken.rows is None else broken.rows.tolist()
+        return [
+            Answer([], True, len(row), broken=True) if bad else self._cut(row, ends.after.get(n))
+            for n, (row, bad) in enumerate(zip(made, wrong, strict=True))
+        ]
+
+    def _cut(self, row: list[int], after: int | None) -> Answer:
+        told = self.model.generation_config.eos_token_id
+        ending = set(told if isinstance(told, list) else [told])
+        end = next((at for at, token in enumerate(row) if token in ending), None)
+        if end is not None:
+            return Answer(row[:end], True, end + 1)
+        return Answer(row[:after], after is not None, len(row) if after is None else after)
+
+    def free(self) -> None:
+        """Gives the model up."""
+        self.model = self.tokenizer = self.decoder = None
+        self.release()
+
+    def release(self) -> None:
+        """What a failed batch still holds goes back to the device."""
+        if self.decoder is not None and not self.decoder.rows:
+            self.decoder.release()
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+class _Ends:
+    """Which rows have ended, called as transformers calls its stopping criteria."""
+
+    def __init__(
+        self, model: LocalModel, prompts: Sequence[Prompt], width: int, broken: Broken
+    ) -> None:
+        self._broken = broken
+        self._model = model
+        self._prompts = prompts
+        self._width = width
+        self.after: dict[int, int] = {}  # rows that a text has ended, and after how many tokens
+
+    def __call__(self, ids: torch.Tensor, scores: Any, **more: Any) -> torch.Tensor:
+        if self._model.stop:
+            made = ids.shape[1] - self._width
+            tails = self._model.tokenizer.batch_decode(ids[:, -min(made, 8) :])
+            for row, tail in enumerate(tails):
+                if self._model.stop in tail:
+                    self.after.setdefault(row, made)
+        ended = [one.given_up or row in self.after for row, one in enumerate(self._prompts)]
+        given_up = torch.tensor(ended, device=ids.device)
+        return given_up if self._broken.rows is None else given_up | self._broken.rows
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(text in str(error).lower() for text in MEMORY)
+
+
+# --- loading ------------------------------------------------------------------------------------
+
+
+def load(
+    base: Found, adapter: Found | None, settings: LocalSettings, answers: bool = True
+) -> LocalModel:
+    """Raises UsageError and DataError, one sentence each. answers: False where its weights are
+    wanted alone: then it makes no pass, after which bitsandbytes could not train some weights any
+    more."""
+    with _quiet():
+        with _said(f"the tokenizer of {base.name!r}"):
+            tokenizer = _tokenizer(base, adapter)
+        with _said(f"model {base.name!r}"):
+            model = _model(base, settings)
+        if adapter is not None:
+            with _said(f"adapter {adapter.name!r} on {base.name!r}"):
+                model = _adapted(model, adapter)
+    model.eval()
+    _check_vocabulary(base, model, tokenizer)
+    _check_words(base, tokenizer)
+    defaults = _defaults(base, model)
+    sampling = sampling_of(settings, defaults, base.name)
+    config = copy.deepcopy(defaults)
+    for key in TAKEN:
+        setattr(config, key, None)
+    config.do_sample, config.num_beams, config.use_cache = False, 1, True
+    _set_ends(base, config, tokenizer)
+    model.generation_config = config
+    rest = {key: value for key, value in config.to_diff_dict().items()
+            if key not in (*TAKEN, *IDS, "use_cache") and not key.startswith("_") and value}  # fmt: skip
+    context = settings.context_tokens or context_of(model)
+    most = settings.max_tokens
+    with _said(f"model {base.name!r}"):
+        decoder = decoder_of(model, sampling, most) if answers and not rest else None
+    batch = settings.batch or batch_of(model, decoder)
+    return LocalModel(model, tokenizer, sampling, most, context, batch, decoder, rest)
+
+
+def batch_of(model: Any, decoder: Decoder | None) -> int:
+    """The default of `batch`: many of a small model, whose pass costs nearly the same for few."""
+    if decoder is None:
+        return BATCH
+    return SMALL_BATCH if parameters(model) <= TINY or model.device.type != "cpu" else BATCH
+
+
+def _tokenizer(base: Found, adapter: Found | None) -> Any:
+    """The adapter's own where it brings one, for it was trained with it (and its template)."""
+    source = adapter if adapter is not None and adapter.has_tokenizer else base
+    return transformers.AutoTokenizer.from_pretrained(
+        source.folder, local_files_only=True, trust_remote_code=False
+    )
+
+
+def _model(base: Found, settings: LocalSettings) -> Any:
+    more: dict[str, Any] = {}
+    device = _device(settings.device)
+    dtype: str = settings.dtype
+    if settings.load_in_4bit:
+        if dtype == "auto":
+            stored = read_object(base.folder / "config.json")
+            dtype = str(stored.get("dtype") or stored.get("torch_dtype") or "bfloat16")
+        more["quantization_config"] = transformers.BitsAndBytesConfig(
+            load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=getattr(torch, dtype),
+        )  # fmt: skip
+    model, told = transformers.AutoModelForCausalLM.from_pretrained(
+        base.folder, dtype=dtype, use_safetensors=True, local_files_only=True,
+        device_map="auto" if device == "auto" else {"": device},
+        trust_remote_code=False, output_loading_info=True, **more,
+    )  # fmt: skip
+    for kind in ("missing_keys", "mismatched_keys"):
+        if told.get(kind):
+            first = sorted(str(key) for key in told[kind])[0]
+            raise DataError(
+                f"model {base.name!r} is not whole: {len(told[kind])} of its weights are missing or"
+                f" of another shape ({first})"
+            )
+    return model
+
+
+def _device(wanted: str | None) -> str:
+    here = ["cpu", *(f"cuda:{n}" for n in range(torch.cuda.device_count()))]
+    here += ["mps"] if torch.backends.mps.is_available() else []
+    if wanted is None:
+        return here[1] if len(here) > 1 else "cpu"
+    if wanted not in (*here, "auto") and not (wanted == "cuda" and "cuda:0" in here):
+        raise UsageError(
+            f"device {wanted!r} is not here: it must be one of {', '.join(here)}, auto"
+        )
+    return wanted
+
+
+def _adapted(model: Any, adapter: Found) -> Any:
+    import peft
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        adapted = peft.PeftModel.from_pretrained(model, adapter.folder, is_trainable=False)
+    missing = [one for one in told if "missing adapter keys" in str(one.message)]
+    if missing:
+        raise DataError(
+            f"adapter {adapter.name!r} does not fit its base: it lacks weights that its"
+            " adapter_config.json asks for"
+        )
+    return adapted
+
+
+def _check_vocabulary(base: Found, model: Any, tokenizer: Any) -> None:
+    known = model.get_input_embeddings().weight.shape[0]
+    if len(tokenizer) > known:
+        raise DataError(
+            f"the tokenizer of {base.name!r} has {len(tokenizer):,} tokens, more than the"
+            f" {known:,} that the model embeds"
+        )
+
+
+def _check_words(base: Found, tokenizer: Any) -> None:
+    """Where the files are missing, transformers makes one without any words."""
+    with _said(f"the tokenizer of {base.name!r}"):
+        ids = tokenizer("A question, 1 2 3")["input_ids"]
+    if not ids:
+        raise DataError(f"{base.name!r} holds no tokenizer that reads a text (tokenizer.json)")
+
+
+def _defaults(base: Found, model: Any) -> Any:
+    """The generation_config that stands beside the model, else what its configuration says."""
+    if not (base.folder / "generation_config.json").is_file():
+        return model.generation_config
+    with _quiet(), _said(f"the generation_config of {base.name!r}"):
+        return transformers.GenerationConfig.from_pretrained(base.folder, local_files_only=True)
+
+
+def _set_ends(base: Found, config: Any, tokenizer: Any) -> None:
+    if config.eos_token_id is None:
+        config.eos_token_id = tokenizer.eos_token_id
+    if config.eos_token_id is None:
+        raise DataError(f"model {base.name!r} names no token that ends an answer (eos_token_id)")
+    if isinstance(config.eos_token_id, tuple):
+        config.eos_token_id = list(config.eos_token_id)
+    first = config.eos_token_id[0] if isinstance(config.eos_token_id, list) else config.eos_token_id
+    pad = tokenizer.pad_token_id
+    config.pad_token_id = first if pad is None else pad
+
+
+def context_of(model: Any) -> int | None:
+    """Tokens that a model holds; None where it does not say."""
+    told = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    return told if isinstance(told, int) and told > 0 else None
+
+
+@contextlib.contextmanager
+def _said(what: str) -> Iterator[None]:
+    """One sentence for what a model's files, or the packages that read them, raise."""
+    try:
+        yield
+    except PeirceError:
+        raise
+    except FAULTS as error:
+        if is_out_of_memory(error):
+            raise UsageError(f"{what} does not fit into the memory of its device") from None
+        cause = " ".join(str(error).split())[:300]
+        raise DataError(f"{what} cannot be loaded: {type(error).__name__}: {cause}") from None
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Nothing on the screen from the libraries while they load, and the global generator as it was."""
+    silent = without_notes(("transformers", "bitsandbytes", "peft"), logging.CRITICAL)
+    with silent, torch.random.fork_rng(devices=[]):
+        yield

@@ -1,0 +1,1 @@
+"""What models are asked: pure functions from what a model may see to messages."""

@@ -1,0 +1,346 @@
+"""The prompts that a published data set brings, as `prompt_templates` of its config.yaml.
+
+A template is a text, a mapping of roles to texts (messages in their order), or a block that is
+repeated for each item: {"multi_content": TEXT, "prefix": TEXT, "suffix": TEXT}, where `${idx}` counts
+from 1 and no item gives "". `${name}` (or `$name`) is a value of the role, else a column of the row,
+else another template, one level deep. Values are put in as they are: a `$` in data is safe.
+
+Departures from the released code: a role that a config lacks is asked in `OWN`'s words; columns that
+nothing defines are an error before anything is asked; an empty message is left out; where papers are
+shown, what `OWN` says of sources and quotes stands at the end, as each hypothesis is to name its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from string import Template
+from typing import NamedTuple
+
+from ...records import DataError, Digest, Json, Message, Observation, View, digest_of
+from .text import OWN, TextPrompts, text_prompt_hash
+from .text_blocks import SOURCE_FORM, SOURCED, Findings, Pattern, Readable, Wrong, numbered
+
+_SPEAKERS = ("system", "user", "assistant")
+_PARTS = ("multi_content", "prefix", "suffix")
+_HYPOTHESES = ("hypotheses", "num_hypotheses")
+_BLOCKS: Mapping[str, tuple[str, ...]] = {  # blocks, with the values of an item beside its columns
+    "observations": ("idx", "label"),
+    "relevant_papers": ("idx", "title", "summary"),
+    "adaptive_info_prompt": ("idx", "hypothesis_text", "observations"),
+}
+ROLES: Mapping[str, tuple[str, ...]] = {  # templates that are asked, with the values of each
+    "initialize_zero_shot": ("num_hypotheses",),
+    "batched_generation": ("num_hypotheses", "observations"),
+    "initialize_hypotheses_only_paper": ("num_hypotheses", "relevant_papers"),
+    "batched_generation_with_paper": ("num_hypotheses", "observations", "relevant_papers"),
+    "refine_with_data": (*_HYPOTHESES, "observations"),
+    "refine_with_literature": (*_HYPOTHESES, "relevant_papers"),
+    "IO_refine_with_feedback": ("num_hypotheses", "hypothesis_text", "observations"),
+    "inference": ("hypothesis",),
+    "multiple_hypotheses_inference": ("hypotheses", "num_hypotheses"),
+    "is_relevant": ("hypothesis",),
+    "adaptive_inference": ("adaptive_info_prompt",),
+    "adaptive_selection": ("adaptive_info_prompt",),
+    "few_shot_baseline": ("observations",),
+    "summarize_paper": ("title", "paper_text"),
+    "check_hypothesis_pair_repetition": ("hypotheses",),
+}
+_OF_A_ROW = {
+    "inference",
+    "multiple_hypotheses_inference",
+    "is_relevant",
+    "adaptive_inference",
+    "adaptive_selection",
+    "few_shot_baseline",
+}
+
+
+class _Item(NamedTuple):
+    """What one repetition of a block is filled with; rows: of a block within it."""
+
+    values: Mapping[str, str]
+    rows: Sequence[_Item] = ()
+
+
+class ConfigPrompts:
+    """templates: `prompt_templates` of a config.yaml. own: who is asked for roles that it lacks.
+    Raises DataError for a template that is none."""
+
+    def __init__(self, templates: Mapping[str, Json], own: TextPrompts = OWN) -> None:
+        for name, template in templates.items():
+            _check(str(name), template)
+        self._templates = templates
+        self._own = own
+
+    @staticmethod
+    def of(public: Mapping[str, Json]) -> TextPrompts:
+        """The prompts of a problem: those that it brings, else `OWN`. Raises DataError for a
+        template that cannot be filled with this problem's columns."""
+        templates = public.get("templates")
+        if not templates:
+            return OWN
+        prompts = ConfigPrompts(templates)
+        prompts.check(public)
+        return prompts
+
+    def has(self, role: str) -> bool:
+        """Whether the config words this role of `ROLES`."""
+        template = self._templates.get(role) or ""
+        spoken = [template] if isinstance(template, str) else template.values()
+        return any((text or "").strip() for text in spoken)
+
+    def digest(self) -> Digest:
+        """Of all that shapes these prompts: the templates, and `OWN`'s wording."""
+        return digest_of([dict(self._templates), text_prompt_hash()])
+
+    def check(self, public: Mapping[str, Json]) -> None:
+        """Raises DataError where a role names something that is neither a column, a value of this
+        role nor a template."""
+        columns = {*public.get("columns", {})}
+        label = str(public.get("label_name", "label"))
+        for role in ROLES:
+            if not self.has(role):
+                continue
+            known = {*ROLES[role], *(columns if role in _OF_A_ROW else ())}
+            for name in sorted(_names(self._templates[role])):
+                if name in _BLOCKS:
+                    self._snippet(role, name)
+                    told = {*_BLOCKS[name], label, *columns}
+                    _resolved(name, self._templates[name], told)
+                elif name not in known:
+                    _resolved(name, self._snippet(role, name), known - _BLOCKS.keys())
+
+    def _snippet(self, role: str, name: str) -> str:
+        """The template that another one names; for a block its own check has been done. Raises
+        DataError where there is none, or where it is messages."""
+        template = self._templates.get(name)
+        given = ROLES.get(role) or _BLOCKS.get(role, ())
+        if template is None or (name in _BLOCKS and name not in given):
+            raise DataError(
+                f"prompt template {role!r} names ${{{name}}}, which is no column, no value of this "
+                "role and no other template"
+            )
+        if name not in _BLOCKS and not isinstance(template, str):
+            raise DataError(f"prompt template {role!r} names {name!r}, which is no text")
+        return template if isinstance(template, str) else ""
+
+    def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
+        role = {
+            (True, False): "batched_generation",
+            (False, True): "initialize_hypotheses_only_paper",
+            (True, True): "batched_generation_with_paper",
+            (False, False): "initialize_zero_shot",
+        }[bool(view.shown), bool(papers)]
+        if not self.has(role):
+            return self._own.propose(view, count, papers)
+        asked = self._asked(
+            role,
+            {"num_hypotheses": str(count)},
+            {"observations": _rows(view, view.shown), "relevant_papers": _papers(papers)},
+        )
+        return _sourced(asked) if papers else asked
+
+    def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
+        if not self.has("refine_with_data"):
+            return self._own.refine_with_data(view, hypotheses, count)
+        return self._asked(
+            "refine_with_data",
+            {"num_hypotheses": str(count), "hypotheses": numbered(hypotheses)},
+            {"observations": _rows(view, view.shown)},
+        )
+
+    def refine_with_papers(
+        self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
+    ) -> list[Message]:
+        if not self.has("refine_with_literature"):
+            return self._own.refine_with_papers(view, hypotheses, papers, count)
+        asked = self._asked(
+            "refine_with_literature",
+            {"num_hypotheses": str(count), "hypotheses": numbered(hypotheses)},
+            {"relevant_papers": _papers(papers)},
+        )
+        return _sourced(asked)
+
+    def refine_with_feedback(
+        self, view: View, hypothesis: str, wrong: Sequence[Wrong], count: int
+    ) -> list[Message]:
+        """As published, without what was predicted instead."""
+        if not self.has("IO_refine_with_feedback"):
+            return self._own.refine_with_feedback(view, hypothesis, wrong, count)
+        return self._asked(
+            "IO_refine_with_feedback",
+            {"num_hypotheses": str(count), "hypothesis_text": hypothesis},
+            {"observations": _rows(view, [row for row, _ in wrong])},
+        )
+
+    def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        if not self.has("inference"):
+            return self._own.infer(view, hypothesis, input)
+        return self._asked("inference", {**_columns(input), "hypothesis": hypothesis})
+
+    def infer_many(
+        self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
+    ) -> list[Message]:
+        if not self.has("multiple_hypotheses_inference"):
+            return self._own.infer_many(view, hypotheses, input)
+        told = {"hypotheses": numbered(hypotheses), "num_hypotheses": str(len(hypotheses))}
+        return self._asked("multiple_hypotheses_inference", {**_columns(input), **told})
+
+    def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        if not self.has("is_relevant"):
+            return self._own.relevant(view, hypothesis, input)
+        return self._asked("is_relevant", {**_columns(input), "hypothesis": hypothesis})
+
+    def infer_adaptively(
+        self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
+    ) -> list[Message]:
+        if not self.has("adaptive_inference"):
+            return self._own.infer_adaptively(view, patterns, input)
+        told = {"adaptive_info_prompt": _patterns(view, patterns)}
+        return self._asked("adaptive_inference", _columns(input), told)
+
+    def select(
+        self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
+    ) -> list[Message]:
+        if not self.has("adaptive_selection"):
+            return self._own.select(view, patterns, input)
+        told = {"adaptive_info_prompt": _patterns(view, patterns)}
+        return self._asked("adaptive_selection", _columns(input), told)
+
+    def direct(
+        self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
+    ) -> list[Message]:
+        if not self.has("few_shot_baseline"):
+            return self._own.direct(view, rows, input)
+        told = {"observations": _rows(view, rows)}
+        return self._asked("few_shot_baseline", _columns(input), told)
+
+    def summarise(self, view: View, paper: Readable) -> list[Message]:
+        if not self.has("summarize_paper"):
+            return self._own.summarise(view, paper)
+        return self._asked("summarize_paper", {"title": paper.title, "paper_text": paper.text})
+
+    def same(self, view: View, first: str, second: str) -> list[Message]:
+        role = "check_hypothesis_pair_repetition"
+        if not self.has(role):
+            return self._own.same(view, first, second)
+        return self._asked(role, {"hypotheses": numbered([first, second])})
+
+    def _asked(
+        self,
+        role: str,
+        values: Mapping[str, str],
+        blocks: Mapping[str, Sequence[_Item]] | None = None,
+    ) -> list[Message]:
+        """The messages of a role, filled. Raises DataError for a name that nothing defines."""
+        template = self._templates[role]
+        told = dict(values)
+        for name in sorted(_names(template) - told.keys()):
+            snippet = self._snippet(role, name)
+            items = (blocks or {}).get(name)
+            if items is None:
+                told[name] = _filled(name, snippet, values)
+            else:
+                told[name] = self._repeated(self._templates[name], items, name)
+        spoken = {"user": template} if isinstance(template, str) else template
+        written = {who: _filled(role, text or "", told) for who, text in spoken.items()}
+        return [{"role": who, "content": text} for who, text in written.items() if text.strip()]
+
+    def _repeated(self, block: Json, items: Sequence[_Item], name: str) -> str:
+        """A block for each of `items`, one after the other; "" for none."""
+        if not items:
+            return ""
+        told = {"multi_content": block} if isinstance(block, str) else block
+        inner = told["multi_content"]
+        parts = [told.get("prefix") or ""]
+        for n, item in enumerate(items, start=1):
+            values = {"idx": str(n), **item.values}
+            if not isinstance(inner, str):  # a block of the item's own rows
+                parts.append(_filled(name, inner.get("prefix") or "", values))
+                parts.append(self._repeated(inner["multi_content"], item.rows, name))
+                parts.append(_filled(name, inner.get("suffix") or "", values))
+                continue
+            if name == "adaptive_info_prompt" and "observations" in _names(inner):
+                self._snippet(name, "observations")
+                rows = self._templates["observations"]
+                values["observations"] = self._repeated(rows, item.rows, "observations")
+            parts.append(_filled(name, inner, values))
+        return "".join([*parts, told.get("suffix") or ""])
+
+
+def _resolved(name: str, template: Json, known: set[str]) -> None:
+    if missing := sorted(_names(template) - known):
+        raise DataError(
+            f"prompt template {name!r} names ${{{missing[0]}}}, which is none of: "
+            f"{', '.join(sorted(known))}"
+        )
+
+
+def _check(name: str, template: Json) -> None:
+    """Raises DataError for what is no template: neither text, nor messages, nor a block."""
+    if isinstance(template, str):
+        return
+    if not isinstance(template, Mapping):
+        raise DataError(
+            f"prompt template {name!r} is neither a text nor a mapping: {template!r:.60}"
+        )
+    block = "multi_content" in template
+    if name in ROLES and block:
+        raise DataError(f"prompt template {name!r} is a block: messages have to stand there")
+    if name in _BLOCKS and not block:
+        raise DataError(
+            f"prompt template {name!r} has no multi_content: it is repeated for each item"
+        )
+    known = _PARTS if block else _SPEAKERS
+    for key, value in template.items():
+        if key not in known:
+            raise DataError(f"prompt template {name!r}: {key!r} is none of {', '.join(known)}")
+        if key == "multi_content" and isinstance(value, Mapping):
+            _check(f"{name}.{key}", {"multi_content": None, **value})
+        elif not isinstance(value, str) and (value is not None or key == "multi_content"):
+            raise DataError(f"prompt template {name!r}: {key} is no text: {value!r:.60}")
+
+
+def _names(template: Json) -> set[str]:
+    """What stands as `${name}` or `$name` in a template."""
+    if isinstance(template, str):
+        return {
+            found["named"] or found["braced"]
+            for found in Template.pattern.finditer(template)
+            if found["named"] or found["braced"]
+        }
+    inner: Iterable[Json] = template.values() if isinstance(template, Mapping) else ()
+    return set().union(*map(_names, inner))
+
+
+def _filled(name: str, template: str, values: Mapping[str, str]) -> str:
+    """A `$` that begins no name stays, as `$5` in a prompt is meant so."""
+    _resolved(name, template, set(values))
+    return Template(template).safe_substitute(values)
+
+
+def _columns(row: Mapping[str, Json]) -> dict[str, str]:
+    return {name: str(value) for name, value in row.items()}
+
+
+def _rows(view: View, rows: Sequence[Observation]) -> list[_Item]:
+    label = str(view.public.get("label_name", "label"))
+    return [
+        _Item({"label": str(row.output), **_columns(row.input), label: str(row.output)})
+        for row in rows
+    ]
+
+
+def _papers(papers: Sequence[Findings]) -> list[_Item]:
+    return [_Item({"title": paper.title, "summary": paper.summary}) for paper in papers]
+
+
+def _patterns(view: View, patterns: Sequence[Pattern]) -> list[_Item]:
+    return [_Item({"hypothesis_text": text}, _rows(view, rows)) for text, rows in patterns]
+
+
+def _sourced(asked: list[Message]) -> list[Message]:
+    """The messages with what each hypothesis is to name of its source at the end of the last."""
+    last = asked[-1]
+    added = f"{SOURCED} Their form: {SOURCE_FORM}. The papers above count from 1."
+    return [*asked[:-1], {**last, "content": f"{last['content'].rstrip()}\n\n{added}"}]

@@ -1,0 +1,295 @@
+"""What a model is asked: pure functions from a view and the family's words to messages.
+
+One template serves all data sets (GEAR, section 4.1 and appendix E); what is particular to a
+family (how a hypothesis is written, how an observation looks) comes from its `FamilyWords`. The
+wording is this project's own. Departures from the paper: the contract stands once, and the
+observations stand before the earlier hypotheses, so that the prompts of one problem share a
+beginning that an endpoint can cache. Malformed answers are counted in the list of descriptions,
+since they have none.
+
+Everything is one user message (or, with `history="chat"`, user and assistant in turns): some
+chat templates know no system role.
+
+What is asked for after the first answer is the aim: "another" idea, as GEAR has it, or a "better"
+hypothesis, which shows the earlier ones whole, since they are to be mended.
+
+All this is the template "full". The template "compact" says the same in few tokens, for small
+models (prompts/compact.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from ...records import (
+    Agreement,
+    Digest,
+    Earlier,
+    FamilyWords,
+    Hypothesis,
+    InputSet,
+    Json,
+    Message,
+    Observation,
+    Reply,
+    UsageError,
+    Verdict,
+    View,
+    canonical_json,
+    digest_of,
+)
+from .compact import compact_messages, compact_words
+
+PROMPT_VERSION = 1
+History: TypeAlias = Literal["descriptions", "chat"]
+HISTORIES: tuple[History, ...] = ("descriptions", "chat")
+Aim: TypeAlias = Literal["another", "better"]
+AIMS: tuple[Aim, ...] = ("another", "better")
+Template: TypeAlias = Literal["full", "compact"]
+TEMPLATES: tuple[Template, ...] = ("full", "compact")
+
+FIRST = (
+    "Find one hypothesis that is consistent with every observation above and that says "
+    "something definite about inputs that are not shown. A hypothesis that only repeats the "
+    "observations explains nothing."
+)
+FOLLOWING = (
+    "Find one more hypothesis. It must be consistent with every observation, and it must rest on "
+    "another idea than all earlier ones: on many inputs that are not shown it has to predict "
+    "something that none of them predicts. Other words for the same predictions do not count."
+)
+BETTER = (
+    "Give a better hypothesis than every one above; it need not rest on another idea. Where none "
+    "of them is consistent with all observations yet, mend the one that comes closest: what is "
+    "said of it names where it fails. Where one is, keep it so and improve on what counts besides, "
+    "in the order stated at the beginning: what is said of it names what it costs without need; "
+    "then say the same in less. Do not repeat a hypothesis from above."
+)
+MANY = "Give {count} such hypotheses, each of which says something of its own."
+EARLIER = "Hypotheses proposed so far:"
+UNREADABLE = (
+    "{count} earlier {answers} could not be read, because the form of the answer was not kept."
+)
+AGAIN_UNREADABLE = "That answer could not be read, because the form of the answer was not kept."
+UNREAD = "It gives no hypothesis: {reason}."
+MENDED = "A search made this of it:"
+NO_CALLS_LEFT = "No tool calls are left for this answer. Give the answer now, in the form above."
+TOOLS = (
+    "Before you answer you can try candidates with the tools offered; each result says which "
+    "observations a candidate gets wrong. The final answer is text in the form above, not a tool "
+    "call."
+)
+FORM = "Give the answer in the form stated above and nothing else."
+SAID = 2_000  # characters of what was no hypothesis
+NO_TEXT = "(no text)"  # endpoints refuse an assistant turn that is empty
+
+
+def messages(
+    view: View,
+    words: FamilyWords,
+    *,
+    answer_format: str,
+    history: History = "descriptions",
+    tools: bool = False,
+    aim: Aim = "another",
+    count: int = 1,
+    template: Template = "full",
+) -> list[Message]:
+    """The messages that ask for the next hypothesis of `view`.
+
+    history: "descriptions" lists earlier hypotheses by what `words.show_hypothesis` says of them;
+    "chat" repeats earlier answers as they came, each as an assistant's turn. `feedback` of an
+    earlier answer is shown wherever it is not empty. tools: whether tools go with the request.
+    count: hypotheses that are asked for. Raises UsageError for another history or template, and for
+    a family without compact words where the template is compact.
+    """
+    if history not in HISTORIES:
+        raise UsageError(f"unknown history {history!r}: it is one of {', '.join(HISTORIES)}")
+    words = words_of(words, template)
+    if template == "compact":
+        return compact_messages(view, words, answer_format, history == "chat", aim, count)
+    task = _task(view, words, answer_format)
+    reminder = [MANY.format(count=count)] if count > 1 else []
+    reminder += [TOOLS, FORM] if tools else [FORM]
+    if not view.earlier:
+        return [_user(*task, FIRST, *reminder)]
+    following = {"another": FOLLOWING, "better": BETTER}[aim]
+    if history == "descriptions":
+        listed = _list(view.earlier, words, whole=aim == "better")
+        return [_user(*task, *listed, following, *reminder)]
+    turns: list[Message] = [_user(*task, FIRST, *reminder)]
+    for earlier, mended in _with_mended(view.earlier):
+        comment = [*_comment(earlier), *(block for one in mended for block in _mended(one, words))]
+        turns.append({"role": "assistant", "content": earlier.answer.strip() or NO_TEXT})
+        turns.append(_user(*comment, following, *reminder))
+    return turns
+
+
+def words_of(words: FamilyWords, template: Template) -> FamilyWords:
+    """The family's words of a template. Raises UsageError for another template, and for a family
+    without compact words where that is asked for."""
+    if template not in TEMPLATES:
+        raise UsageError(f"unknown template {template!r}: it is one of {', '.join(TEMPLATES)}")
+    return words if template == "full" else compact_words(words)
+
+
+def tool_messages(reply: Reply, results: Sequence[str]) -> list[Message]:
+    """The assistant's turn that called tools, and one tool turn for each of its calls.
+
+    results: one text for each of `reply.tool_calls`, in their order. Arguments that were no JSON
+    object go back as {"unreadable": text}: endpoints answer 400 to anything else.
+    """
+    if len(results) != len(reply.tool_calls):
+        raise ValueError(f"{len(reply.tool_calls)} tool calls but {len(results)} results")
+    calls: list[Json] = []
+    for call in reply.tool_calls:
+        raw = call.arguments
+        arguments = {"unreadable": raw} if isinstance(raw, str) else dict(raw)
+        function = {"name": call.name, "arguments": canonical_json(arguments)}
+        calls.append({"id": call.id, "type": "function", "function": function})
+    turns: list[Message] = [{"role": "assistant", "content": reply.text, "tool_calls": calls}]
+    for call, result in zip(reply.tool_calls, results, strict=True):
+        turns.append({"role": "tool", "tool_call_id": call.id, "content": result})
+    return turns
+
+
+def prompt_hash(
+    words: FamilyWords | None = None,
+    answer_format: str = "",
+    aim: Aim = "another",
+    template: Template = "full",
+) -> Digest:
+    """A digest of the template: of all that `messages` writes about one fixed small problem with
+    this aim, each history, with and without tools; with `words` also of the family's part of it.
+    Raises UsageError as `messages` does."""
+    seen = words_of(words or _Words(), template)
+    observation = Observation([1, 2], [2])
+    view = View("p", "t", "f", (observation, observation), {}, InputSet("S", ()))
+    earlier: tuple[Earlier, ...] = (
+        Earlier("an answer", (Hypothesis("text", "a description"),), Verdict.ACCEPTED),
+        Earlier("an answer", (Hypothesis("text", "b"),), Verdict.INCONSISTENT, "feedback"),
+        Earlier("", (), Verdict.MALFORMED),
+    )
+    if aim == "better":
+        mended = Earlier("b", (Hypothesis("b"),), Verdict.ACCEPTED, "feedback", "search")
+        earlier += (Earlier("", (), Verdict.MALFORMED, unread("reason")), mended)
+    views = [view, View("p", "t", "f", view.shown, {}, view.space, earlier)]
+    if words is not None:  # how a family shows a pair or a hypothesis depends on what they hold
+        parts: list[Json] = [seen.instructions, seen.contract(answer_format)]
+        parts.append(prompt_hash(aim=aim, template=template))
+        return digest_of([PROMPT_VERSION, parts])
+    written = [
+        messages(
+            v,
+            seen,
+            answer_format=answer_format,
+            history=history,
+            tools=tools,
+            aim=aim,
+            template=template,
+        )
+        for v in views
+        for history in HISTORIES
+        for tools in (False, True)
+    ]
+    return digest_of([PROMPT_VERSION, written])
+
+
+def _task(view: View, words: FamilyWords, answer_format: str) -> list[str]:
+    shown = [words.show_observation(n, o) for n, o in enumerate(view.shown, start=1)]
+    observations = "\n".join(["Observations:", *shown])
+    return [words.instructions.strip(), words.contract(answer_format).strip(), observations]
+
+
+def unread(reason: str, said: str = "") -> str:
+    """What is told of an answer that gives no hypothesis. said: what stood in the place of one."""
+    return f"{said[:SAID]}\n{UNREAD.format(reason=reason.rstrip('.'))}".strip()
+
+
+def _list(earlier: Sequence[Earlier], words: FamilyWords, whole: bool) -> list[str]:
+    """Earlier hypotheses as a numbered list, and how many answers gave none. whole: with their
+    text, which a description may leave out, and answers that gave none among them."""
+    lines: list[str] = []
+    unlisted: list[str] = []
+    for answer in earlier:
+        if not answer.hypotheses and not (whole and answer.feedback.strip()):
+            unlisted.append(answer.feedback.strip())
+            continue
+        if not answer.hypotheses:
+            lines.append(_numbered(lines, answer.feedback.strip()))
+            continue
+        for hypothesis in answer.hypotheses:
+            shown = _shown(hypothesis, words, whole)
+            lines.append(_numbered(lines, f"{MENDED}\n{shown}" if answer.by else shown))
+        if answer.feedback.strip():
+            lines[-1] += "\n" + _indented(answer.feedback)
+    blocks = ["\n".join([EARLIER, *lines])] if lines else []
+    if unlisted:
+        answers = "answer" if len(unlisted) == 1 else "answers"
+        count = UNREADABLE.format(count=len(unlisted), answers=answers)
+        blocks.append("\n".join([count, *(_indented(text) for text in unlisted if text)]))
+    return blocks
+
+
+def _numbered(before: Sequence[str], shown: str) -> str:
+    return f"{len(before) + 1}. " + "\n   ".join(shown.splitlines())
+
+
+def _shown(hypothesis: Hypothesis, words: FamilyWords, whole: bool) -> str:
+    shown, text = words.show_hypothesis(hypothesis).strip() or NO_TEXT, hypothesis.text.strip()
+    return f"{shown}\n{text}" if whole and text not in shown else shown
+
+
+def _comment(earlier: Earlier) -> list[str]:
+    """What is said of an earlier answer in a chat, before another one is asked for."""
+    said = earlier.feedback.strip()
+    return [said] if earlier.hypotheses or said else [AGAIN_UNREADABLE]
+
+
+def _with_mended(earlier: Sequence[Earlier]) -> list[tuple[Earlier, list[Earlier]]]:
+    """Each answer of the proposer with what a search made of it."""
+    found: list[tuple[Earlier, list[Earlier]]] = []
+    for one in earlier:
+        if one.by and found:
+            found[-1][1].append(one)
+        else:
+            found.append((one, []))
+    return found
+
+
+def _mended(one: Earlier, words: FamilyWords) -> list[str]:
+    shown = [_shown(hypothesis, words, whole=True) for hypothesis in one.hypotheses]
+    return ["\n".join([MENDED, *shown]), one.feedback.strip()]
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"   {line}" for line in text.strip().splitlines())
+
+
+def _user(*blocks: str) -> Message:
+    return {"role": "user", "content": "\n\n".join(block for block in blocks if block)}
+
+
+class _Words:
+    """Stands in for a family's words where only the template counts."""
+
+    instructions = "instructions"
+
+    def contract(self, answer_format: str) -> str:
+        return "contract"
+
+    def schema(self, answer_format: str) -> None:
+        return None
+
+    def show_observation(self, number: int, observation: Observation) -> str:
+        return f"{number}: {observation.input} -> {observation.output}"
+
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        return hypothesis.description
+
+    def show_feedback(self, view: View, agreement: Agreement) -> str:
+        return "feedback"
+
+    def compact(self) -> FamilyWords:
+        return self

@@ -1,0 +1,130 @@
+"""What a scorer is asked of hypotheses (HypoBench, section 3 and appendix A): pure functions to messages.
+
+A question a call: whether two hypotheses are about a variable in common, how much of a true one's
+relationship a found one has, and novelty, plausibility and clarity each by itself. Departures from the
+published prompts, beside the wording: the example that gives half a score for the right label by the wrong
+variable is left out, as the question is asked of pairs that share one; clarity may be rated where
+nothing is known. The wording is this project's own; one user message each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...records import Digest, Message, digest_of
+from ...tasks.io.compact_values import one_line
+
+RATING_PROMPT_VERSION = 1
+
+_FEATURE = """\
+Two hypotheses say what decides the label of a case. Are they about any input variable in common?
+
+An input variable is what is looked at in a case: a column of a record, a part or property of a text.
+- Only what is looked at counts. Leave out of account which label is predicted, in which direction, and by which value or threshold: "high grades in mathematics are admitted" and "an F in mathematics is rejected" are about the same variable.
+- One variable in common is enough, whatever else either of them speaks of.
+- The same label for other reasons is nothing in common.
+- A hypothesis that is empty or says nothing of any input has no variable.
+
+Hypothesis A: {one}
+
+Hypothesis B: {other}
+
+Answer with one word, yes or no."""
+
+_VARIABLE = """\
+A hypothesis says what decides the label of a case. Does it look at this input variable?
+
+Only what is looked at counts, not which label is predicted, in which direction, by which value or threshold.
+
+Variable: {one}
+
+Hypothesis: {other}
+
+Answer with one word, yes or no."""
+
+_RELATIONSHIP = """\
+How much of what a true hypothesis says does a found hypothesis say? Compare the variables, the values or thresholds, and which label they lead to.
+
+1: all of it; other words and additions that change nothing do no harm
+0.75: the main relationship, with a detail missing or off
+0.5: about half of it, as one of two conditions
+0.25: a small part of it
+0: nothing of it, or the contrary: a found hypothesis that contradicts the true one is 0, however alike they are otherwise
+
+True hypothesis: {one}
+
+Found hypothesis: {other}
+
+Answer with one number alone: 0, 0.25, 0.5, 0.75 or 1."""
+
+_SCALES = {
+    "novelty": (
+        "How new is this hypothesis beside what is known?",
+        (
+            "says what is known already, in other words",
+            "a small step from what is known",
+            "a known idea with a part that is new",
+            "mostly new; what is known does not lead to it",
+            "a new idea, unlike anything that is known",
+        ),
+    ),
+    "plausibility": (
+        "How plausible is this hypothesis, given what is known?",
+        (
+            "makes no sense, or goes against what is well established",
+            "could hold in rare cases; much speaks against it",
+            "reasonable, with gaps that leave it open",
+            "likely to hold, with small doubts",
+            "fits what is known and would very likely hold in a test",
+        ),
+    ),
+    "clarity": (
+        "How clear is this hypothesis? Could two readers apply it to a case and agree?",
+        (
+            "cannot be applied: what it means is open",
+            "vague words leave much to the reader",
+            "understandable, with bounds or terms left open",
+            "clear; only unusual cases leave a doubt",
+            "every term and the relationship are definite; it can be tested as it stands",
+        ),
+    ),
+}
+
+
+def about_same(one: str, other: str) -> list[Message]:
+    """Whether two hypotheses share an input variable: yes or no."""
+    return _user(_FEATURE.format_map({"one": one_line(one), "other": one_line(other)}))
+
+
+def looks_at(variable: str, hypothesis: str) -> list[Message]:
+    """Whether a hypothesis is about a variable: yes or no."""
+    return _user(_VARIABLE.format_map({"one": one_line(variable), "other": one_line(hypothesis)}))
+
+
+def relationship(true: str, found: str) -> list[Message]:
+    """How much of a true hypothesis a found one says: 0, .25, .5, .75 or 1."""
+    return _user(_RELATIONSHIP.format_map({"one": one_line(true), "other": one_line(found)}))
+
+
+def quality(which: str, hypothesis: str, known: Sequence[str], about: str = "") -> list[Message]:
+    """which: one of `QUALITIES` (tasks/text/rating_answers.py); 1 to 5 with a reason. known: findings, shown
+    as a list. about: of the data."""
+    question, points = _SCALES[which]
+    parts = [question]
+    if about:
+        parts.append(f"The data: {one_line(about)}")
+    parts.append("\n".join(f"{n}: {point}" for n, point in enumerate(points, 1)))
+    if known:
+        parts.append("What is known:\n" + "\n".join(f"- {one_line(one)}" for one in known))
+    parts.append(f"Hypothesis: {one_line(hypothesis)}")
+    parts.append("Answer in two lines:\nScore: a whole number from 1 to 5\nReasoning: why")
+    return _user("\n\n".join(parts))
+
+
+def rating_prompt_hash() -> Digest:
+    """Of the wording; ratings by other words are others."""
+    return digest_of([RATING_PROMPT_VERSION, _FEATURE, _VARIABLE, _RELATIONSHIP, _SCALES])
+
+
+def _user(text: str) -> list[Message]:
+    return [{"role": "user", "content": text}]

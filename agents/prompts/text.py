@@ -1,0 +1,335 @@
+"""What a model is asked about labelled text: pure functions from a view to messages.
+
+One method for each role of HypoGeniC and HypoRefine (notes, parts a to e). `OWN` is this project's
+wording, one user message each, as some chat templates know no system role; the published prompts of
+a data set are `ConfigPrompts` (agents/prompts/config_prompts.py). Prompts that are asked of many rows begin
+with what is the same for all of them and end with the row, so that an endpoint can cache the
+beginning. Departures from the published roles: a judge may answer that a hypothesis does not
+apply; a proposer learns the forms that are judged exactly; a hypothesis from papers names its
+paper and a quote; what is to be mended stands with the labels that it predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from ...records import Digest, InputSet, Json, Message, Observation, View, digest_of
+from ...tasks.text.words import APPLIES_NOT, TextWords
+from .text_blocks import (
+    YES_NO,
+    Findings,
+    Pattern,
+    Readable,
+    Wrong,
+    asked_for,
+    findings_block,
+    hypotheses_block,
+    input_block,
+    label_line,
+    list_form,
+    pattern_and_label_lines,
+    pattern_line,
+    patterns_block,
+    rows_block,
+    user_message,
+    wrong_block,
+)
+
+__all__ = ["OWN", "Findings", "OwnPrompts", "Pattern", "Readable", "TextPrompts", "Wrong",
+           "text_prompt_hash"]  # fmt: skip
+
+TEXT_PROMPT_VERSION = 1
+
+
+class TextPrompts(Protocol):
+    """The roles. view.shown holds the rows that a role may show; hypotheses: their texts, in order;
+    input: {column: value}. Each gives the messages of one request."""
+
+    def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
+        """`count` hypotheses: from view.shown, from papers, from both, or from neither."""
+        ...
+
+    def refine_with_data(
+        self, view: View, hypotheses: Sequence[str], count: int
+    ) -> list[Message]: ...
+
+    def refine_with_papers(
+        self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
+    ) -> list[Message]: ...
+
+    def refine_with_feedback(
+        self, view: View, hypothesis: str, wrong: Sequence[Wrong], count: int
+    ) -> list[Message]: ...
+
+    def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]: ...
+
+    def infer_many(
+        self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
+    ) -> list[Message]: ...
+
+    def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]: ...
+
+    def infer_adaptively(
+        self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
+    ) -> list[Message]: ...
+
+    def select(
+        self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
+    ) -> list[Message]: ...
+
+    def direct(
+        self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
+    ) -> list[Message]: ...
+
+    def summarise(self, view: View, paper: Readable) -> list[Message]: ...
+
+    def same(self, view: View, first: str, second: str) -> list[Message]: ...
+
+
+_JUDGE = "You apply a hypothesis about labelled data to one input, as it is written."
+_AS_WRITTEN = (
+    "Go by the hypothesis alone, whether or not you believe it: find out whether it says anything "
+    "of this input, and if so, which label follows from it."
+)
+_JUDGE_MANY = "You label one input with the help of hypotheses that were found on earlier ones."
+_WEIGH = (
+    "Find out which of the hypotheses say something of this input and weigh them against each "
+    "other. Hypotheses that do not apply have no vote. Give the one label that is most likely."
+)
+_NEAREST = (
+    "Each pattern stands with inputs that it labelled rightly. Find the pattern whose inputs are "
+    "most like the new one"
+)
+_BASIS = {  # by whether there are rows, and papers
+    (True, False): "Look for what the inputs of one label have in common and those of the others "
+    "lack.",
+    (False, True): "Derive the hypotheses from the findings above, turned into properties that "
+    "can be seen in an input.",
+    (True, True): "Let the findings suggest what to look for, and the rows decide what holds of "
+    "them.",
+    (False, False): "There are no rows to look at: use what you know of such data.",
+}
+_VARIED = "They should differ from each other, and between them speak of every label."
+_BY_DATA = (
+    "Rewrite the hypotheses in the light of these rows: make each say more precisely what it looks "
+    "for, drop what the rows contradict, and put in its place what they show."
+)
+_BY_PAPERS = (
+    "Rewrite the hypotheses in the light of these findings: make each more precise where a finding "
+    "allows it, and take up findings that none of them uses yet."
+)
+_BY_FEEDBACK = (
+    "Find out what misled the hypothesis on these rows, and give hypotheses that label them "
+    "rightly without losing what it was right about."
+)
+_FINDINGS = """\
+List the findings that bear on this: which property of an input goes with which label, in which \
+direction, and how strongly where the paper says so. Leave out methods, models and thanks. Put \
+each finding on one line and behind it a quote of at most 25 words, exactly as it stands in the text:
+- finding ["quote"]
+Where the text holds nothing of the kind, answer: none"""
+_SAME = (
+    "They are the same if whoever knows one of them learns nothing of use from the other: other "
+    "words or further examples alone are no difference. Another property, another condition or "
+    "the opposite label is one."
+)
+
+
+class OwnPrompts:
+    """This project's wording of every role."""
+
+    def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
+        words = TextWords.of(view.public)
+        aim = f"{_BASIS[bool(view.shown), bool(papers)]} {asked_for(count)}"
+        return user_message(
+            words.instructions,
+            findings_block(papers),
+            rows_block(view.shown, words),
+            f"{aim} {_VARIED}" if count > 1 else aim,
+            list_form(count, bool(papers)),
+        )
+
+    def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
+        words = TextWords.of(view.public)
+        return user_message(
+            words.instructions,
+            rows_block(view.shown, words),
+            hypotheses_block("Hypotheses so far:", hypotheses),
+            f"{_BY_DATA} {asked_for(count)}",
+            list_form(count),
+        )
+
+    def refine_with_papers(
+        self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
+    ) -> list[Message]:
+        return user_message(
+            TextWords.of(view.public).instructions,
+            findings_block(papers),
+            hypotheses_block("Hypotheses so far:", hypotheses),
+            f"{_BY_PAPERS} {asked_for(count)}",
+            list_form(count, sourced=True),
+        )
+
+    def refine_with_feedback(
+        self, view: View, hypothesis: str, wrong: Sequence[Wrong], count: int
+    ) -> list[Message]:
+        words = TextWords.of(view.public)
+        return user_message(
+            words.instructions,
+            f"Hypothesis: {hypothesis}",
+            wrong_block(wrong, words),
+            f"{_BY_FEEDBACK} {asked_for(count)}",
+            list_form(count),
+        )
+
+    def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        words = TextWords.of(view.public)
+        return user_message(
+            _JUDGE,
+            words.about,
+            f"Hypothesis: {hypothesis}",
+            _AS_WRITTEN,
+            label_line(words, f'if the hypothesis says nothing of this input, "{APPLIES_NOT}"'),
+            input_block(input),
+        )
+
+    def infer_many(
+        self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
+    ) -> list[Message]:
+        words = TextWords.of(view.public)
+        return user_message(
+            _JUDGE_MANY,
+            words.about,
+            hypotheses_block("Hypotheses:", hypotheses),
+            _WEIGH,
+            label_line(words),
+            input_block(input),
+        )
+
+    def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        return user_message(
+            "You decide whether a hypothesis about labelled data says anything of one input.",
+            TextWords.of(view.public).about,
+            f"Hypothesis: {hypothesis}",
+            "Is what the hypothesis speaks of there in the input, so that a label follows from it?",
+            YES_NO,
+            input_block(input),
+        )
+
+    def infer_adaptively(
+        self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
+    ) -> list[Message]:
+        words = TextWords.of(view.public)
+        return user_message(
+            _JUDGE_MANY,
+            words.about,
+            patterns_block(patterns, words),
+            f"{_NEAREST}; then apply that pattern to the new input.",
+            pattern_and_label_lines(len(patterns), words),
+            input_block(input),
+        )
+
+    def select(
+        self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
+    ) -> list[Message]:
+        words = TextWords.of(view.public)
+        return user_message(
+            "You choose the hypothesis that fits one input best.",
+            words.about,
+            patterns_block(patterns, words),
+            f"{_NEAREST}.",
+            pattern_line(len(patterns)),
+            input_block(input),
+        )
+
+    def direct(
+        self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
+    ) -> list[Message]:
+        words = TextWords.of(view.public)
+        return user_message(
+            "You label one input.",
+            words.about,
+            rows_block(rows, words),
+            label_line(words),
+            input_block(input),
+        )
+
+    def summarise(self, view: View, paper: Readable) -> list[Message]:
+        return user_message(
+            "You read a research paper for what it found that helps to tell the labels of some "
+            "data apart.",
+            TextWords.of(view.public).about,
+            _FINDINGS,
+            f"Title: {paper.title}",
+            f"Text:\n{paper.text}",
+        )
+
+    def same(self, view: View, first: str, second: str) -> list[Message]:
+        return user_message(
+            "You decide whether two hypotheses about labelled data say the same thing.",
+            TextWords.of(view.public).about,
+            _SAME,
+            YES_NO,
+            f"First: {first}\nSecond: {second}",
+        )
+
+
+OWN = OwnPrompts()
+
+
+def text_prompt_hash() -> Digest:
+    """A digest of the template: of all that `OWN` writes about one fixed small problem of each
+    shape."""
+    return digest_of([TEXT_PROMPT_VERSION, *(_written(view) for view in _fixed())])
+
+
+def _written(view: View) -> Json:
+    bare = View(view.problem, view.task, view.family, (), view.public, view.space)
+    row, patterns = view.shown[0].input, [("a", view.shown[:1]), ("b", ())]
+    proposals = [
+        OWN.propose(seen, count, papers)
+        for seen in (view, bare)
+        for count in (1, 2, 5)
+        for papers in ((), (_Paper,))
+    ]
+    return [
+        *proposals,
+        OWN.refine_with_data(view, ["a", "b"], 2),
+        OWN.refine_with_papers(view, ["a", "b"], (_Paper,), 2),
+        OWN.refine_with_feedback(view, "a", [(view.shown[0], "y"), (view.shown[1], "")], 2),
+        OWN.infer(view, "a", row),
+        OWN.infer_many(view, ["a", "b"], row),
+        OWN.relevant(view, "a", row),
+        OWN.infer_adaptively(view, patterns, row),
+        OWN.select(view, patterns, row),
+        OWN.direct(view, view.shown, row),
+        OWN.direct(view, (), row),
+        OWN.summarise(view, _Paper),
+        OWN.same(view, "a", "b"),
+    ]
+
+
+class _Fixed:
+    title, summary, source, text = "t", "s", "f", "x"
+
+
+_Paper = _Fixed()
+
+
+def _fixed() -> list[View]:
+    shapes: dict[str, dict[str, dict[str, Json]]] = {
+        "text": {"text": {"kind": "text", "about": ""}},
+        "pair": {"one": {"kind": "text", "about": "a"}, "two": {"kind": "text", "about": "b"}},
+        "fields": {
+            "c": {"kind": "choice", "about": "", "values": ["u", "v"]},
+            "n": {"kind": "number", "about": "a"},
+            "t": {"kind": "truth", "about": ""},
+        },
+    }
+    views = []
+    for shape, columns in shapes.items():
+        public = {"labels": ["x", "y"], "columns": columns, "shape": shape, "description": "d"}
+        rows = tuple(Observation(dict.fromkeys(columns, said), said) for said in ("x", "y"))
+        views.append(View("p", "labels", "text", rows, public, InputSet("S", ())))
+    return views

@@ -1,0 +1,196 @@
+"""What a model is asked that writes a topic for generated texts (HypoBench, section 2 and appendix
+A.1): pure functions to messages.
+
+Labels, types of phrase, phrases of a type, templates, and each phrase in a form that suits its slot,
+a question a call. Beyond the published prompts: a phrase marks the words that stay the same in each
+sentence, and names the label that it suggests; the rules that an answer is held to stand in each
+prompt; what breaks one is asked again with what was wrong. The wording is this project's own; one
+user message each, as some chat templates know no system role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...records import Digest, Message, digest_of
+from ...tasks.io.compact_values import one_line
+
+TOPIC_PROMPT_VERSION = 1
+
+_LABELS = """\
+Texts on a subject are going to be sorted into classes. Name the classes.
+
+The subject: {about}
+{taken}
+Give {count} labels that differ clearly from each other and together cover what such texts may be, among them one that is not the first to come to mind. Each is 1 to {words} plain words, without commas, quotes or brackets.
+
+Answer with a numbered list alone, a label a line, a colon after it and in a few words what it stands for:
+1. LABEL: what it stands for"""
+
+_TYPES = """\
+Texts are going to be put together from parts. Which kinds of part tell the classes of texts apart?
+
+The subject: {about}
+
+The classes:
+{labels}
+
+Give {count} types of phrase that any such text may have, each about something else, such that some phrases of a type suggest one class and some another. Each phrase will fill a slot in a sentence. As an example of another subject: in "Since [weather_report] I am [travel_plan]" the types are weather_report and travel_plan. The name of a type is 1 to {words} lower-case words joined by underscores.
+
+Answer with a numbered list alone, a type a line, a colon after it and in a few words what its phrases say:
+1. type_name: what its phrases say"""
+
+_PHRASES = """\
+Texts are going to be put together from phrases. Write phrases of one type.
+
+The subject: {about}
+
+The classes:
+{labels}
+
+The type: {kind}
+{taken}
+Give {count} phrases of this type. They differ clearly from each other, and suggest different classes, each class at least once where there are enough of them.
+- Write each as it would follow "somebody who" or "something that", mostly a verb and what it is about, {phrase_words} words at most, without quotes and full stops.
+- Put in square brackets the words that stay the same in whatever sentence the phrase stands, 1 to {core_words} of them; outside stand only words that grammar may change, such as the verb, at most {loose_words}. As an example of another subject: cancels [the sailing trip]
+- The words in brackets stand in no other phrase, and have letters, digits, hyphens and apostrophes alone.
+- After a | stands the label of the class that the phrase suggests, one of: {names}
+
+Answer with a numbered list alone, a phrase a line:
+1. verb [words that stay] | LABEL"""
+
+_TEMPLATES = """\
+Texts are going to be made by filling slots. Write the texts with their slots.
+
+The subject: {about}
+
+The classes, any of which the author of a text may be in, so that a text by itself favors none of them:
+{labels}
+
+The slots, and what may stand in each:
+{slots}
+
+Give {count} texts of two or three sentences, as people write about the subject, each in other words and in another order than the others.
+- Each text has each slot exactly once, written in square brackets: {marks}
+- Words stand between any two slots. No other square brackets, and none of the phrases themselves.
+- A text has to read well whichever phrases fill its slots.
+
+Answer with a numbered list alone, a text on one line each."""
+
+_FORMS = """\
+Phrases are put into a slot of a text as they are. Mend the grammar of each phrase, so that the sentence reads well. The text itself stays as it is, letter for letter.
+
+The subject: {about}
+
+The text: {template}
+
+The slot: [{kind}]
+
+With each phrase put in:
+{filled}
+
+Write each of these texts again, whole, on one line. Between the square brackets around the phrase you may change the form of its verb (ending, "to", "who", "those who") and drop or add small words, at most {added}. What you may not change:
+- the text outside of these brackets, and the other slots, which stay in their own brackets;
+- of each phrase these words, which stay word for word: {kept};
+- what the phrase says: nothing is denied that it affirms, and it stays a part of one sentence.
+
+Answer with a numbered list alone, the whole text a line, the mended phrase in square brackets."""
+
+_AGAIN = """\
+{faults}{kept}Give {count} more, as a numbered list in the same form and by the same rules. {which}"""
+
+
+def labels(about: str, count: int, words: int, taken: Sequence[str] = ()) -> list[Message]:
+    """`count` labels of a subject, beside those that are taken."""
+    told = _taken("Labels that are there already", taken)
+    return _user(_LABELS.format(about=one_line(about), count=count, words=words, taken=told))
+
+
+def types(about: str, named: Sequence[str], count: int, words: int) -> list[Message]:
+    """`count` types of phrase. named: the labels, with what they stand for."""
+    told = _bullets(named)
+    return _user(_TYPES.format(about=one_line(about), labels=told, count=count, words=words))
+
+
+def phrases(
+    about: str,
+    named: Sequence[str],
+    names: Sequence[str],
+    kind: str,
+    others: Sequence[str],
+    count: int,
+    most: tuple[int, int, int],
+) -> list[Message]:
+    """`count` phrases of a type. names: the bare labels; others: phrases of other types; most: words
+    of a phrase, of those in brackets, and outside of them."""
+    return _user(
+        _PHRASES.format(
+            about=one_line(about), labels=_bullets(named), kind=one_line(kind), count=count,
+            taken=_taken("Phrases of other types, whose words are taken", others),
+            names=", ".join(names), phrase_words=most[0], core_words=most[1], loose_words=most[2],
+        )
+    )  # fmt: skip
+
+
+def templates(
+    about: str, named: Sequence[str], slots: Sequence[tuple[str, Sequence[str]]], count: int
+) -> list[Message]:
+    """`count` texts with slots. slots: each type with its phrases."""
+    told = [f"[{kind}]: {'; '.join(map(one_line, some))}" for kind, some in slots]
+    return _user(
+        _TEMPLATES.format(
+            about=one_line(about), labels=_bullets(named), slots=_bullets(told), count=count,
+            marks=", ".join(f"[{kind}]" for kind, _ in slots),
+        )
+    )  # fmt: skip
+
+
+def forms(
+    about: str, template: str, kind: str, filled: Sequence[str], kept: Sequence[str], added: int
+) -> list[Message]:
+    """The texts with a phrase each in brackets, to be mended. kept: the words of each that stay;
+    added: how many may be added."""
+    numbered = "\n".join(f"{n}. {one}" for n, one in enumerate(filled, 1))
+    return _user(
+        _FORMS.format(
+            about=one_line(about), template=template, kind=kind, filled=numbered,
+            kept=", ".join(f'"{one}"' for one in kept), added=added,
+        )
+    )  # fmt: skip
+
+
+def again(
+    asked: Sequence[Message],
+    said: str,
+    wrong: Sequence[str],
+    good: Sequence[str],
+    lacking: int,
+    which: str = "",
+) -> list[Message]:
+    """The first question with the last answer, what was wrong with it, and what is kept of all
+    answers so far. which: what of the whole is still to be given, in words."""
+    faults = f"These break a rule:\n{_bullets(wrong)}\n\n" if wrong else ""
+    kept = f"Kept, and not to be given again:\n{_bullets(good)}\n\n" if good else ""
+    told = _AGAIN.format(faults=faults, kept=kept, count=lacking, which=which).strip()
+    return [
+        *asked,
+        {"role": "assistant", "content": said or "(no answer)"},
+        {"role": "user", "content": told},
+    ]
+
+
+def topic_prompt_hash() -> Digest:
+    """Of the wording: a topic by other words is another."""
+    return digest_of([TOPIC_PROMPT_VERSION, _LABELS, _TYPES, _PHRASES, _TEMPLATES, _FORMS, _AGAIN])
+
+
+def _taken(what: str, some: Sequence[str]) -> str:
+    return f"\n{what}:\n{_bullets(some)}\n" if some else ""
+
+
+def _bullets(some: Sequence[str]) -> str:
+    return "\n".join(f"- {one_line(one)}" for one in some)
+
+
+def _user(text: str) -> list[Message]:
+    return [{"role": "user", "content": text}]

@@ -1,0 +1,1 @@
+"""What methods that keep a rewarded bank of sentences share (HypoGeniC; HypoBench, section 3)."""

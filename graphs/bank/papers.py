@@ -1,0 +1,87 @@
+"""What comes of literature: each paper is summarised once, and hypotheses that rest on papers name them.
+
+paper/3/summary/0      the first piece of the fourth paper
+"""
+
+from __future__ import annotations
+
+from ...records import Hypothesis, Json, Malformed, Reply, Summary
+from ...tasks.text.answers import sourced_in
+from ...tasks.text.family import MOST_HYPOTHESES
+from ...tasks.text.papers import Paper, pieces, quoted
+from ..runtime.asking import LITERATURE, asked, side_by_side
+from ..runtime.case import Case, Runtime
+from ..runtime.judge_calls import bare_view
+from ..runtime.steps import State
+
+PIECE_WORDS = 6_000  # of one prompt: some 8,000 tokens
+CUT = "length"  # how a reply ended that was cut at the token limit
+NO_SOURCE, NO_QUOTE, FALSE_QUOTE = "no_source", "no_quote", "quote_not_in_source"  # breaches
+
+
+async def summarise(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Reads every paper of the problem, side by side; one of which nothing came is noted."""
+    case = runtime.context
+    papers = papers_of(case)
+    told = await side_by_side([_summary(case, n, one) for n, one in enumerate(papers)])
+    case.summaries = [
+        Summary(paper.source, paper.title, text)
+        for paper, text in zip(papers, told, strict=True)
+        if text
+    ]
+    without = [paper.source for paper, text in zip(papers, told, strict=True) if not text]
+    if papers:
+        case.step_fields["papers"] = len(case.summaries)
+    if without:
+        case.step_fields["unsummarised"] = without
+    return {}
+
+
+def papers_of(case: Case) -> list[Paper]:
+    return [Paper(**one) for one in case.problem.public.get("papers", ())]
+
+
+async def _summary(case: Case, number: int, paper: Paper) -> str:
+    view = bare_view(case)
+    parts = pieces(paper.text, PIECE_WORDS)
+    asks = [
+        asked(
+            case, LITERATURE, f"paper/{number}/summary/{place}", view,
+            case.prompts.summarise(view, Paper(paper.source, paper.title, part)),
+        )
+        for place, part in enumerate(parts)
+    ]  # fmt: skip
+    texts = [reply.text.strip() for reply in await side_by_side(asks)]
+    return "\n".join(text for text in texts if text and text.lower().strip(" .") != "none")
+
+
+def read_sentences(case: Case, reply: Reply) -> list[Hypothesis | Malformed]:
+    items = list(case.family.parse(case.view(), reply.text, case.answer_format))
+    return items[:-1] if reply.finish == CUT else items  # the last was cut in its middle
+
+
+def sourced(case: Case, reply: Reply, with_rows: bool) -> list[Hypothesis | Malformed]:
+    """The hypotheses of a reply to a prompt with papers. meta: "from" ("literature", or "both" with
+    rows), "source" (the paper's file) and "quote"; breaches say where they are missing, and where
+    the quote does not stand in the paper."""
+    texts = {paper.source: paper.text for paper in papers_of(case)}
+    found: list[Hypothesis | Malformed] = []
+    items = sourced_in(reply.text, MOST_HYPOTHESES)
+    for sentence, number, quote in items[:-1] if reply.finish == CUT else items:
+        read = case.family.read(sentence, case.view())
+        if isinstance(read, Malformed):
+            found.append(read)
+            continue
+        known = number is not None and 1 <= number <= len(case.summaries)
+        source = case.summaries[number - 1].source if known and number is not None else ""
+        meta = {"from": "both" if with_rows else "literature", "source": source, "quote": quote}
+        found.append(Hypothesis(read.text, "", meta, _breaches(source, quote, texts, with_rows)))
+    return found[: case.text.hypotheses]
+
+
+def _breaches(source: str, quote: str, texts: dict[str, str], with_rows: bool) -> tuple[str, ...]:
+    if not source:
+        return () if with_rows else (NO_SOURCE,)
+    if not quote:
+        return (NO_QUOTE,)
+    return () if quoted(quote, texts[source]) else (FALSE_QUOTE,)

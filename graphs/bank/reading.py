@@ -1,0 +1,218 @@
+"""What follows a method on labelled text: its bank is read on validation, test and OOD rows.
+
+    infer/bank/multi/9f…      the model is asked about a row, named by what it holds, by multi
+    text/…, texts/…           what judges single sentences (judge_calls.py)
+
+Whatever is chosen here (a hypothesis, weights, a strategy) is chosen by validation rows, or by the
+bank where there are none; labels of test and OOD rows are never read. What came of it stands in the
+fields of the step, and reports score it.
+
+GEAR's scores of a bank of sentences, over the unlabelled texts of its problem (GEAR, section 3).
+
+Consistent is an entry that is right on at least `tau` of its visits that it applied to. The other scores
+are those of the consistent entries over S; they are left out where a model would have to judge S and
+`judge_space` does not say so.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...records import InputSet, Json, Message, Observation, StepRecord
+from ...tasks.text.family import of_split
+from ...tools.gear.scores import set_scores
+from ..inference import (
+    Entry,
+    Predicted,
+    Reading,
+    ReadingSettings,
+    Worth,
+    predict,
+    weighed,
+    with_right,
+)
+from ..inference.choose import choose
+from ..runtime.asking import JUDGE, asked, side_by_side
+from ..runtime.case import Case, Runtime
+from ..runtime.judge_calls import bare_view
+from ..runtime.steps import END, START, State, compiled, new_graph
+
+ROWS = 50  # read at a time: what an interruption waits for
+UNDER_A_MODEL = 50  # validation rows that score a hypothesis
+CHOOSE = "choose"
+
+
+def followed_by_reading(graph: Any) -> Any:
+    """The graph of a method, and then the reading of what it left in the bank."""
+    outer = new_graph()
+    outer.add_node("find", graph)
+    outer.add_node("read", read_bank)
+    outer.add_edge(START, "find")
+    outer.add_conditional_edges("find", _after_find, ["read", END])
+    outer.add_edge("read", END)
+    return compiled(outer)
+
+
+async def _after_find(state: State, runtime: Runtime) -> str:
+    """A bank without a sentence is read too: it predicts the majority, and its rows are counted."""
+    return "read" if state["stop"] else END
+
+
+async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Predicts the rows of every split and writes the step; interrupted, it leaves the problem open,
+    and what was asked stands in the journal."""
+    case = runtime.context
+    reading = await reading_of(case)
+    chosen, tried = await strategy_of(case, reading)
+    splits: dict[str, Json] = {}
+    for split in case.text.splits:
+        inputs = [one.input for one in of_split(case.problem, split)]
+        found = await _predicted(case, chosen, reading, inputs)
+        if found is None:
+            return {"stop": ""}
+        if inputs:
+            splits[split] = found
+    fields: dict[str, Json] = {
+        "strategy": chosen,
+        "splits": splits,
+        "entries": len(reading.entries),
+    }
+    if tried:
+        fields["validation"] = tried
+    fields["gear"] = await bank_scores(case, reading.entries)
+    if case.judging.agreement is not None:
+        fields["agreement"] = case.judging.agreement
+    await case.ledger.step(
+        StepRecord(case.problem.id, state["step"], (), {"inference": fields}, ())
+    )
+    case.emit({"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": []})
+    return {"step": state["step"] + 1}
+
+
+async def strategy_of(case: Case, reading: Reading) -> tuple[str, dict[str, Json]]:
+    """The strategy that the settings name or that validation rows choose, and what each strategy came
+    to on those."""
+    chosen = case.text.inference or ""
+    if chosen != CHOOSE:
+        return chosen, {}
+    rows = validation_rows(case)
+    if not rows:
+        return "multi", {}  # there is nothing to choose by
+    made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
+    return made.strategy, dict(made.accuracy)
+
+
+def in_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    """The inputs as they are read: `ROWS` at a time where a model is asked, else all at once."""
+    rows = ROWS if reading.ask else max(1, len(inputs))
+    for start in range(0, len(inputs), rows):
+        yield inputs[start : start + rows]
+
+
+async def _predicted(
+    case: Case, strategy: str, reading: Reading, inputs: Sequence[Json]
+) -> dict[str, Json] | None:
+    """{labels, reasons, decided} of a split; None where the session is to stop."""
+    labels: list[str | None] = []
+    reasons: Counter[str] = Counter()
+    decided: Counter[str] = Counter()
+    for part in in_parts(reading, inputs):
+        if case.stopping.is_set():
+            return None
+        found: Predicted = await predict(strategy, reading, part)
+        labels += found.labels(reading.labels)
+        reasons.update(found.reasons)
+        decided.update(found.counts)
+    return {"labels": labels, "reasons": dict(reasons), "decided": dict(sorted(decided.items()))}
+
+
+async def reading_of(case: Case, *, same_sample: bool = False) -> Reading:
+    """The bank as strategies read it. Its entries are weighed by validation rows where that is free,
+    or where the strategy chooses by it. same_sample: a stored bank comes from the rows that are shown
+    here, and the ones it was right on are those."""
+    entries = case.entries or [
+        Entry(
+            one.text, one.accuracy(case.bank.chance) or 0.0, one.visits, one.reward,
+            tuple(sorted(one.right)), covered=one.hits + one.misses,
+        )
+        for one in case.bank.top()
+    ]  # fmt: skip
+    exact = all(case.judging.rule(entry.text) is not None for entry in entries)
+    asks = case.judging.asks and not exact
+    view = replace(bare_view(case), shown=case.problem.shown)
+
+    async def judge(text: str, inputs: Sequence[Json]) -> Any:
+        return await case.judging.codes(text, InputSet("rows", tuple(inputs)))
+
+    async def ask(role: str, place: str, messages: Sequence[Message]) -> str:
+        return (await asked(case, JUDGE, f"infer/bank/{place}", bare_view(case), messages)).text
+
+    settings = ReadingSettings(
+        top=case.text.readers,
+        patterns=case.text.readers,
+        similar=case.text.similarity,
+        examples=case.text.pattern_rows,
+        seed=case.settings.seed,
+    )
+    reading = Reading(
+        tuple(entries), view, judge, prompts=case.prompts, ask=ask if asks else None,
+        settings=settings,
+    )  # fmt: skip
+    if not exact and (not asks or case.text.inference == "multi"):
+        return reading
+    if exact and case.entries and not same_sample:
+        reading = await with_right(reading)  # of another sample, its rows were others
+    return await weighed(reading, validation_rows(case))
+
+
+def validation_rows(case: Case) -> list[Observation]:
+    """Those that a choice rests on: all where rules are exact, else a sample of them."""
+    rows = list(of_split(case.problem, "val"))
+    most = case.text.validation
+    if most is None:
+        most = UNDER_A_MODEL if case.judging.asks and not _all_exact(case) else len(rows)
+    if len(rows) <= most:
+        return rows
+    drawn = random.Random(f"{case.settings.seed} {case.problem.id}").sample(range(len(rows)), most)
+    return [rows[place] for place in sorted(drawn)]
+
+
+def _all_exact(case: Case) -> bool:
+    texts = [one.text for one in case.entries or case.bank.top()]
+    return all(case.judging.rule(text) is not None for text in texts)
+
+
+async def bank_scores(case: Case, entries: Sequence[Entry]) -> dict[str, Json]:
+    """{consistency, generalizability, beta, gamma, space}; None where there is no such score. space:
+    how many texts S has."""
+    good = [one for one in entries if _consistent(case, one)]
+    found: dict[str, Json] = {
+        "consistency": len(good) / len(entries) if entries else None,
+        "generalizability": None,
+        "beta": None,
+        "gamma": None,
+        "space": len(case.space),
+    }
+    asks = case.text.judge_space and case.judging.asks
+    exact = all(case.judging.rule(one.text) is not None for one in good)
+    if not good or not (exact or asks):
+        return found
+    rows = await side_by_side([case.judging.codes(one.text, case.space) for one in good])
+    codes = np.stack(rows)
+    scores = set_scores(np.maximum(codes, 0), codes >= 0, case.space.weights)
+    return found | {
+        "generalizability": scores.generalizability, "beta": scores.beta, "gamma": scores.gamma
+    }  # fmt: skip
+
+
+def _consistent(case: Case, entry: Entry) -> bool:
+    worth = Worth.of_bank(entry, len(case.problem.public["labels"]))
+    if worth.covered is None:
+        return entry.visits > 0 and entry.accuracy >= case.text.tau
+    return worth.covered > 0 and worth.right >= case.text.tau * worth.covered - 1e-9

@@ -1,0 +1,226 @@
+"""The nodes of methods that keep a rewarded bank of sentences: ask_first, ask_again, admit, visit,
+record_bank (HypoGeniC: notes on the reference, section a).
+
+    step/1/propose/0            the first hypotheses, from the first examples
+    step/5/propose/0            new ones, from the wrong rows that came together in step 5
+    texts/…, text/…             what judges them (judge_calls.py)
+
+A step visits at most `ROWS` rows, or fewer where so many were wrong that new hypotheses are asked for,
+and is then recorded: its fields say which rows it visited, and which were wrong at a regeneration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...records import (
+    Agreement,
+    Answered,
+    BankEvent,
+    EventKind,
+    Hypothesis,
+    Json,
+    Judged,
+    Malformed,
+    Predictions,
+    StepRecord,
+    Summary,
+    View,
+)
+from ...tasks.text.family import NEEDS_MODEL, NOT_ASKED, UNREADABLE, agreement_of, not_asked
+from ..runtime.asking import PROPOSER, asked, side_by_side
+from ..runtime.case import Case, Runtime
+from ..runtime.judge_calls import predictions_of
+from ..runtime.judging import malformed, with_verdict
+from ..runtime.steps import END, State
+from .papers import papers_of, read_sentences, sourced
+
+ROWS = 10  # of one step: what a reader of a running session has to wait for
+
+
+async def ask_first(state: State, runtime: Runtime) -> dict[str, Json]:
+    """The first hypotheses, from the first examples (and papers, where they are read)."""
+    case = runtime.context
+    return await ask_for_new(case, state, range(len(case.shown)), case.summaries)
+
+
+async def ask_again(state: State, runtime: Runtime) -> dict[str, Json]:
+    """New hypotheses, from the rows that were wrong."""
+    case = runtime.context
+    return await ask_for_new(case, state, case.wrong_rows, ())
+
+
+async def ask_for_new(
+    case: Case, state: State, rows: Sequence[int], papers: Sequence[Summary]
+) -> dict[str, Json]:
+    path = f"step/{state['step']}/propose/{state['turn']}"
+    view = view_of_rows(case, rows)
+    messages = case.prompts.propose(view, case.text.hypotheses, papers)
+    case.reply = await asked(case, PROPOSER, path, view, messages)
+    case.reply_path = path
+    of_papers = papers or (not rows and papers_of(case))  # also where no summary came of any
+    case.proposed = sourced(case, case.reply, bool(rows)) if of_papers else None
+    return {"turn": state["turn"] + 1}
+
+
+def view_of_rows(case: Case, rows: Sequence[int]) -> View:
+    """What a proposer is shown: these observations, and no earlier answer."""
+    shown = tuple(case.problem.shown[row] for row in rows)
+    return replace(case.view(), shown=shown, earlier=())
+
+
+async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Judges the new hypotheses on the rows that they come from and lets them into the bank: the first
+    ones all, later ones where they are among the best `capacity`. Its verdicts are recorded and keep
+    nobody out (GEAR 4.1)."""
+    case = runtime.context
+    first = not state["answers"]
+    rows = list(range(len(case.shown))) if first else list(case.wrong_rows)
+    items = [] if case.reply.finish == "exhausted" else read_new(case)
+    at = len(rows) if first else state["row"]
+    judged = await judge_rows(case, items, rows)
+    case.answered.append(Answered(case.reply_path, case.reply.text, tuple(judged)))
+    for one in judged:
+        if one.hypothesis is not None and one.shown is not None:
+            enter(case, one.hypothesis, one.shown, rows, at)
+    log(case, BankEvent("", "", "", -1 if first else case.text.capacity, None, at, "cut"))
+    if not first:
+        case.step_fields["wrong"] = rows
+        case.wrong_rows.clear()
+    exhausted = first and case.reply.finish == "exhausted"
+    return {
+        "row": len(rows) if first else state["row"],
+        "answers": state["answers"] + 1,
+        "stop": "exhausted" if exhausted else "",
+    }
+
+
+def read_new(case: Case) -> list[Hypothesis | Malformed]:
+    """What the last reply holds, at most as many as were asked for; or what a rewriting made of it."""
+    items = read_sentences(case, case.reply) if case.proposed is None else case.proposed
+    return items[: case.text.hypotheses] or [Malformed("empty", "the answer holds no hypothesis")]
+
+
+async def judge_rows(
+    case: Case, items: Sequence[Hypothesis | Malformed], rows: Sequence[int]
+) -> list[Judged]:
+    """One for each item, in their order. Calls of all of them go side by side."""
+    new = [item for item in items if isinstance(item, Hypothesis)]
+    shown = await side_by_side([agreement_on(case, one.text, rows) for one in new])
+    spaces = await side_by_side([over_space(case, one) for one in new])
+    found = iter(zip(shown, spaces, strict=True))
+    return [
+        malformed(item) if isinstance(item, Malformed) else with_verdict(case, item, *next(found))
+        for item in items
+    ]
+
+
+async def agreement_on(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
+    """With all shown observations; those that are not in `rows` were not asked."""
+    codes = dict(zip(rows, await case.judging.of_rows(sentence, rows), strict=True))
+    shown = case.problem.shown
+    whole = [codes.get(row, NOT_ASKED) for row in range(len(shown))]
+    found = predictions_of(np.array(whole, np.int64))
+    return agreement_of(found, shown, case.problem.public["labels"])
+
+
+async def over_space(case: Case, hypothesis: Hypothesis) -> Predictions:
+    if not case.judges_space(hypothesis):
+        return not_asked(len(case.space))
+    return predictions_of(await case.judging.codes(hypothesis.text, case.space))
+
+
+def enter(
+    case: Case, hypothesis: Hypothesis, shown: Agreement, rows: Sequence[int], t: int
+) -> None:
+    """A visit for each row; a sentence that is in the bank already keeps what it has."""
+    if case.bank.holds(hypothesis.text):
+        return
+    if shown.verdict != "ok" or not rows:
+        log(case, _event(hypothesis, -1, None, t, "enter"))
+    for row in rows if shown.verdict == "ok" else ():
+        log(case, _event(hypothesis, row, shown.marks[row], t))
+
+
+def _event(
+    hypothesis: Hypothesis, row: int, right: bool | None, t: int, kind: EventKind = "visit"
+) -> BankEvent:
+    return BankEvent(hypothesis.digest, hypothesis.text, "", row, right, t, kind)
+
+
+def log(case: Case, event: BankEvent) -> None:
+    case.events.append(event)
+    case.bank.apply(event)
+
+
+async def close(state: State, runtime: Runtime) -> dict[str, Json]:
+    """The end of a method that does not go through the rows."""
+    return {} if state["stop"] else {"stop": "answered"}
+
+
+async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
+    """The next rows in their order: each is given to the best of the bank, side by side."""
+    case = runtime.context
+    settings, shown = case.text, case.problem.shown
+    start = row = state["row"]
+    while row < len(shown) and row - start < ROWS and len(case.wrong_rows) < settings.wrong:
+        best = case.bank.top(settings.top)
+        found = await side_by_side([case.judging.of_rows(one.text, [row]) for one in best])
+        expected, labels = shown[row].output, case.problem.public["labels"]
+        not_right = 0
+        for entry, (code,) in zip(best, found, strict=True):
+            right = mark_of(code, labels, expected)
+            not_right += right is not True
+            if code != NEEDS_MODEL:  # a sentence that nobody judges was not tried
+                about = (entry.hypothesis, entry.text, entry.description)
+                log(case, BankEvent(*about, row, right, row + 1))
+        if not best or not_right >= settings.scale * len(best) * row / len(shown):
+            case.wrong_rows.append(row)
+        row += 1
+    case.step_fields["rows"] = [start, row]
+    return {"row": row}
+
+
+def mark_of(code: int, labels: Sequence[str], expected: Json) -> bool | None:
+    """Right, wrong (also an answer that names no label), or None where it does not apply."""
+    if code >= 0:
+        return bool(labels[code] == expected)
+    return False if code == UNREADABLE else None
+
+
+async def after_visit(state: State, runtime: Runtime) -> str:
+    full = len(runtime.context.wrong_rows) >= runtime.context.text.wrong
+    return "ask_again" if full else "record_bank"
+
+
+async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Writes the finished step: answers with their verdicts, and the bank's events."""
+    case = runtime.context
+    if case.answered or case.events or case.step_fields:
+        record = StepRecord(
+            case.problem.id, state["step"], tuple(case.answered), dict(case.step_fields),
+            tuple(case.events),
+        )  # fmt: skip
+        await case.ledger.step(record)
+    verdicts = [str(one.verdict) for answer in case.answered for one in answer.judged]
+    case.emit({"type": "step", "problem": case.problem.id, "step": state["step"],
+               "verdicts": verdicts})  # fmt: skip
+    case.answered.clear()
+    case.step_fields.clear()
+    case.events.clear()
+    forward: dict[str, Json] = {"step": state["step"] + 1, "turn": 0}
+    if not case.text.rounds and not state["stop"]:
+        forward["stop"] = "trained"
+    elif state["row"] >= len(case.problem.shown) and not state["stop"]:
+        case.wrong_rows.clear()  # too few of them are left to an epoch's end for a prompt
+        forward |= {"row": 0, "epoch": state["epoch"] + 1}
+        if state["epoch"] + 1 >= case.text.rounds:
+            forward["stop"] = "trained"
+    return forward
+
+
+async def after_record_bank(state: State, runtime: Runtime) -> str:
+    return END if state["stop"] or runtime.context.stopping.is_set() else "visit"

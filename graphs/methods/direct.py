@@ -1,0 +1,86 @@
+"""`direct`: a model labels the rows, with no hypothesis between (HypoBench: zero- and few-shot inference).
+
+`shots` labelled rows stand in every prompt, taken in turn from the labels in the order in which the sample
+shows them; 0 is zero-shot.
+
+    direct/ind/label/17      row 17 of the test rows
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+
+from ...config import BankSettings
+from ...records import Json, Observation, StepRecord
+from ...tasks.text.answers import judgement_in
+from ...tasks.text.family import of_split
+from .. import Method
+from ..bank.reading import ROWS
+from ..runtime.asking import JUDGE, asked, side_by_side
+from ..runtime.case import Case, Runtime
+from ..runtime.judge_calls import bare_view
+from ..runtime.steps import State, in_line
+
+
+async def label_rows(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Labels every split and writes the step; interrupted, it leaves the problem open."""
+    case = runtime.context
+    shots = in_turn(case.problem.shown, case.text.shots)
+    splits: dict[str, Json] = {}
+    for split in case.text.splits:
+        rows = of_split(case.problem, split)
+        labels: list[str | None] = []
+        for start in range(0, len(rows), ROWS):
+            if case.stopping.is_set():
+                return {}
+            places = range(start, min(start + ROWS, len(rows)))
+            labels += await side_by_side(
+                [_labelled(case, f"direct/{split}/label/{n}", rows[n], shots) for n in places]
+            )
+        if rows:
+            unread = labels.count(None)
+            reasons = {"unreadable": unread} if unread else {}
+            splits[split] = {"labels": labels, "reasons": reasons, "decided": _decided(labels)}
+    fields = {"strategy": "direct", "shots": len(shots), "splits": splits}
+    await case.ledger.step(
+        StepRecord(case.problem.id, state["step"], (), {"inference": fields}, ())
+    )
+    case.emit({"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": []})
+    return {"step": state["step"] + 1, "stop": "answered"}
+
+
+def _decided(labels: Sequence[str | None]) -> dict[str, int]:
+    return dict(Counter("unreadable" if one is None else "model" for one in labels))
+
+
+async def _labelled(
+    case: Case, path: str, row: Observation, shots: Sequence[Observation]
+) -> str | None:
+    view = bare_view(case)
+    reply = await asked(case, JUDGE, path, view, case.prompts.direct(view, shots, row.input))
+    said = judgement_in(reply.text, case.problem.public["labels"])
+    return said if isinstance(said, str) else None
+
+
+def in_turn(rows: Sequence[Observation], count: int) -> list[Observation]:
+    """The first rows of each label in turn, the labels in the order of their first rows."""
+    by_label: dict[Json, list[Observation]] = {}
+    for row in rows:
+        by_label.setdefault(row.output, []).append(row)
+    deepest = max((len(some) for some in by_label.values()), default=0)
+    turns = [some[n] for n in range(deepest) for some in by_label.values() if n < len(some)]
+    return turns[:count]
+
+
+METHOD = Method(
+    "direct",
+    "a model labels the rows itself, zero- or few-shot; no hypotheses",
+    ("text",),
+    partial(in_line, label_rows),
+    settings=BankSettings,
+    text={"inference": None},
+    reads=frozenset({"judge"}),
+    optional=frozenset({"judge"}),
+)

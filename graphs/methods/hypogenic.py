@@ -1,0 +1,46 @@
+"""`hypogenic`: HypoGeniC (HypoBench, section 3; its algorithm in the notes on the reference).
+
+First hypotheses come from the first examples. Then every row of the sample in order is given to the best
+`top` of the bank, and their rewards follow; a row on which many of them are not right is kept, and so
+many kept rows make one prompt for new hypotheses, which enter the bank by reward.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...config import BankSettings
+from .. import Method
+from ..bank.steps import (
+    admit,
+    after_record_bank,
+    after_visit,
+    ask_again,
+    ask_first,
+    record_bank,
+    visit,
+)
+from ..runtime.steps import END, START, compiled, new_graph
+
+
+def build() -> Any:
+    """ask_first -> admit -> record_bank -> visit -> (ask_again -> admit) -> record_bank -> visit …"""
+    graph = new_graph()
+    for node in (ask_first, admit, record_bank, visit, ask_again):
+        graph.add_node(node)
+    graph.add_edge(START, "ask_first")
+    graph.add_edge("ask_first", "admit")
+    graph.add_edge("admit", "record_bank")
+    graph.add_conditional_edges("record_bank", after_record_bank, ["visit", END])
+    graph.add_conditional_edges("visit", after_visit, ["ask_again", "record_bank"])
+    graph.add_edge("ask_again", "admit")
+    return compiled(graph)
+
+
+METHOD = Method(
+    "hypogenic",
+    "a bank of sentences, rewarded row by row and renewed from what it gets wrong (HypoGeniC)",
+    ("text",),
+    build,
+    settings=BankSettings,
+)

@@ -1,0 +1,124 @@
+"""`hyporefine`: HypoGeniC with literature (HypoRefine; notes on the reference, section b).
+
+First hypotheses come from examples and papers together, without refinement. At each regeneration new ones
+come from the wrong rows and are then rewritten `rewrites` times, by the literature and by those rows in
+turn, before they are judged. A rewriting that gives fewer hypotheses than it was given loses none: what
+it neither repeats nor rewrites stays as it was; one that changes nothing ends the rewriting.
+
+    step/5/propose/0      new ones, from the wrong rows
+    step/5/rewrite/0      … in the light of the literature;  /1 of the rows;  /2 of the literature …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from ...config import BankSettings
+from ...records import Hypothesis, Json, Malformed
+from .. import Method
+from ..bank.papers import read_sentences, sourced, summarise
+from ..bank.steps import (
+    admit,
+    after_record_bank,
+    after_visit,
+    ask_again,
+    ask_first,
+    read_new,
+    record_bank,
+    view_of_rows,
+    visit,
+)
+from ..runtime.asking import LITERATURE, PROPOSER, asked
+from ..runtime.case import Case, Runtime
+from ..runtime.steps import END, START, State, compiled, new_graph
+
+Item = Hypothesis | Malformed
+
+
+async def rewrite(state: State, runtime: Runtime) -> dict[str, Json]:
+    """The new hypotheses, rewritten by literature and data in turn."""
+    case = runtime.context
+    if case.reply.finish == "exhausted":
+        return {}
+    items: list[Item] = [one for one in read_new(case) if isinstance(one, Hypothesis)]
+    counts = []
+    for number in range(case.text.rewrites if items else 0):
+        written = await _rewritten(case, state, number, items)
+        counts.append(sum(isinstance(one, Hypothesis) for one in written))
+        following = _merged(items, written, number)
+        if {one.text for one in following if isinstance(one, Hypothesis)} == {
+            one.text for one in items if isinstance(one, Hypothesis)
+        }:
+            break
+        items = following
+    case.proposed = items or None
+    case.step_fields["rewrites"] = counts
+    return {}
+
+
+async def _rewritten(case: Case, state: State, number: int, items: Sequence[Item]) -> list[Item]:
+    by_papers = number % 2 == 0
+    path = f"step/{state['step']}/rewrite/{number}"
+    view = view_of_rows(case, () if by_papers else case.wrong_rows)
+    texts = [one.text for one in items if isinstance(one, Hypothesis)]
+    count = len(texts)
+    if by_papers:
+        messages = case.prompts.refine_with_papers(view, texts, case.summaries, count)
+        reply = await asked(case, LITERATURE, path, view, messages)
+        found = sourced(case, reply, with_rows=True)
+    else:
+        reply = await asked(
+            case, PROPOSER, path, view, case.prompts.refine_with_data(view, texts, count)
+        )
+        found = read_sentences(case, reply)
+    return found[:count]
+
+
+def _merged(items: Sequence[Item], written: Sequence[Item], number: int) -> list[Item]:
+    """Unchanged hypotheses keep what is known of them. Another one takes the place of the first that
+    the rewriting does not repeat, and says which rewriting made it; one that cannot be read changes
+    nothing there; those that nothing takes the place of stay."""
+    before = {one.text: one for one in items if isinstance(one, Hypothesis)}
+    texts = {one.text for one in written if isinstance(one, Hypothesis)}
+    left = iter([one for text, one in before.items() if text not in texts])
+    merged: dict[str, Item] = {}
+    for one in written:
+        if not isinstance(one, Hypothesis):
+            merged.update((old.text, old) for old in islice(left, 1))
+        elif one.text in before:
+            merged[one.text] = before[one.text]
+        elif one.text not in merged:
+            next(left, None)
+            about = {"from": "both", **one.meta, "rewrite": number}
+            merged[one.text] = replace(one, meta=about)
+    merged.update((old.text, old) for old in left)
+    return list(merged.values())
+
+
+def build() -> Any:
+    """summarise -> ask_first -> admit -> record_bank -> visit -> (ask_again -> rewrite -> admit) …"""
+    graph = new_graph()
+    for node in (summarise, ask_first, admit, record_bank, visit, ask_again, rewrite):
+        graph.add_node(node)
+    graph.add_edge(START, "summarise")
+    graph.add_edge("summarise", "ask_first")
+    graph.add_edge("ask_first", "admit")
+    graph.add_edge("admit", "record_bank")
+    graph.add_conditional_edges("record_bank", after_record_bank, ["visit", END])
+    graph.add_conditional_edges("visit", after_visit, ["ask_again", "record_bank"])
+    graph.add_edge("ask_again", "rewrite")
+    graph.add_edge("rewrite", "admit")
+    return compiled(graph)
+
+
+METHOD = Method(
+    "hyporefine",
+    "hypogenic with literature: new hypotheses are rewritten by papers and data in turn",
+    ("text",),
+    build,
+    settings=BankSettings,
+    reads=frozenset({"literature"}),
+)

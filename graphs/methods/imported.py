@@ -1,0 +1,49 @@
+"""`imported`: recorded answers, one after the other until there are none. All are judged as in
+`abduce`; nothing is decided: no answer stops a problem. A step is one recorded turn, which may
+hold several answers (five in the records of Qiu et al.); fields of the record, such as the rule
+that was chosen in a turn, are kept with the step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...config import BankSettings
+from .. import Method
+from ..runtime.case import Runtime
+from ..runtime.judging import judge
+from ..runtime.steps import END, START, State, compiled, new_graph, read_recorded, record
+
+
+async def after_read(state: State, runtime: Runtime) -> str:
+    return "record" if state["stop"] else "judge"
+
+
+async def after_judge(state: State, runtime: Runtime) -> str:
+    return "record" if runtime.context.reply.meta.get("last_of_turn", True) else "read_recorded"
+
+
+async def after_record(state: State, runtime: Runtime) -> str:
+    return END if state["stop"] or runtime.context.stopping.is_set() else "read_recorded"
+
+
+def build() -> Any:
+    """read_recorded -> judge -> (read_recorded …) -> record -> read_recorded …"""
+    graph = new_graph()
+    for node in (read_recorded, judge, record):
+        graph.add_node(node)
+    graph.add_edge(START, "read_recorded")
+    graph.add_conditional_edges("read_recorded", after_read, ["judge", "record"])
+    graph.add_conditional_edges("judge", after_judge, ["read_recorded", "record"])
+    graph.add_conditional_edges("record", after_record, ["read_recorded", END])
+    return compiled(graph)
+
+
+METHOD = Method(
+    "imported",
+    "judge recorded answers; decide nothing",
+    ("programs", "logic", "text"),
+    build,
+    asks=False,
+    settings=BankSettings,
+)

@@ -1,0 +1,31 @@
+"""`literature`: hypotheses from papers alone (HypoBench, section 3: literature-based generation).
+
+Each paper is summarised, one prompt over all summaries asks for hypotheses, each of which names its paper
+and quotes it. The first examples give them their place in the bank; no label shapes them.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ...config import BankSettings
+from ...records import Json
+from .. import Method
+from ..bank.papers import summarise
+from ..bank.steps import admit, ask_for_new, close, record_bank
+from ..runtime.case import Runtime
+from ..runtime.steps import State, in_line
+
+
+async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
+    return await ask_for_new(runtime.context, state, (), runtime.context.summaries)
+
+
+METHOD = Method(
+    "literature",
+    "hypotheses from papers, each with its source (HypoBench)",
+    ("text",),
+    partial(in_line, summarise, ask, admit, close, record_bank),
+    settings=BankSettings,
+    reads=frozenset({"literature"}),
+)

@@ -1,0 +1,85 @@
+"""`t3`: exactly three answers to each problem whatever their verdicts, over several rounds (GEAR,
+section 6.2, tables 2 and 4: how a tuned proposer is evaluated).
+
+Each round is a conversation of its own: its prompts show its own earlier answers alone, and what is
+covered is counted within it, so that a hypothesis is redundant only by its own round. Step
+numbers go on: round r holds the steps 3 (r - 1) + 1 to 3 r, and with them the paths of its calls
+and their seeds differ from those of every other round. A proposer that has nothing left to say ends
+its round alone; the numbers it leaves out stay free. The embedded search, a pure function of what it
+is shown, says the same in every round.
+
+Departure from the paper: none in the protocol. As there, no tools are offered and no feedback is
+given, unless `tool_calls` or `feedback` says so.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pydantic import model_validator
+
+from ...config import Feedback, MethodName, MethodSettings, ToolCalls
+from ...records import Json
+from ...records.settings import setting
+from .. import Method
+from ..runtime.case import Runtime
+from ..runtime.judging import judge
+from ..runtime.steps import State, loop
+
+ANSWERS = 3  # of a round
+
+
+def round_of(step: int) -> int:
+    """The round, from 1 on, that a step, from 1 on, stands in."""
+    return (step - 1) // ANSWERS + 1
+
+
+async def judge_in_round(state: State, runtime: Runtime) -> dict[str, Json]:
+    """`judge`, and the step is marked with its round."""
+    told = await judge(state, runtime)
+    runtime.context.step_fields["round"] = round_of(state["step"])
+    return told
+
+
+async def decide(state: State, runtime: Runtime) -> dict[str, Json]:
+    """The next step, in a new round where this one has its answers or nothing more is said in it; or
+    why the problem ends here."""
+    case, step = runtime.context, state["step"]
+    if state["stop"]:  # exhausted: there was no step
+        step = ANSWERS * round_of(step) + 1
+    last = case.settings.method.max_answers
+    if step > last:
+        return {"stop": "answered" if state["answers"] == last else "exhausted"}
+    if step % ANSWERS == 1:
+        case.begin_conversation()
+    return {"step": step, "turn": 0, "stop": ""}
+
+
+class T3Settings(MethodSettings):
+    """What `t3` can be set to. `max_answers` follows from `rounds`."""
+
+    method: MethodName = "t3"
+    rounds: int = setting(
+        5, "Its rounds of three answers (5); on labelled text otherwise passes through the rows (1).",
+        metavar="N", ge=1,
+    )  # fmt: skip
+    max_answers: int = 3 * 5
+    max_bad: int | None = None
+    tool_calls: ToolCalls = 0
+    feedback: Feedback = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_answers(cls, values: dict[str, Json]) -> dict[str, Json]:
+        rounds = values.get("rounds")
+        return {**values, "max_answers": ANSWERS * rounds} if isinstance(rounds, int) else values
+
+
+METHOD = Method(
+    "t3",
+    "ask for exactly three hypotheses, in each of several rounds (GEAR's evaluation)",
+    ("programs", "logic", "text"),
+    partial(loop, judge_in_round, decide),
+    settings=T3Settings,
+    text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
+)

@@ -1,0 +1,243 @@
+"""`union`: hypotheses of data and of literature in one bank, each thing said once (HypoBench, section 3).
+
+From two stored banks (`--bank DATA --bank LITERATURE`), or, with `--literature` alone, from hypogenic and
+literature run one after the other in this session. Within each side, then across both, a hypothesis
+that says the same as a more accurate one leaves: the same text, an exact rule that gives all shown rows
+the same labels, or what a model takes for the same. Each side fills half of the bank, and what one side
+leaves free goes to the other.
+
+    step/1/same/12-3      the model is asked whether candidate 12 says the same as candidate 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...config import BankSettings
+from ...records import UNASKED, Agreement, Answered, BankEvent, Hypothesis, Json
+from ...tasks.text.answers import yes_no_in
+from .. import Method
+from ..bank.papers import summarise
+from ..bank.steps import (
+    admit,
+    after_record_bank,
+    after_visit,
+    ask_again,
+    ask_for_new,
+    enter,
+    judge_rows,
+    log,
+    read_new,
+    record_bank,
+    visit,
+)
+from ..inference import Entry
+from ..runtime.asking import JUDGE, asked, side_by_side
+from ..runtime.case import Case, Runtime
+from ..runtime.judge_calls import bare_view
+from ..runtime.steps import END, START, State, compiled, new_graph
+from .infer import entry_of
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A hypothesis of the union. side: 0 of data, 1 of literature (stored banks: their places).
+    entry: of a stored bank; shown: of one that this session proposed and set aside."""
+
+    hypothesis: Hypothesis
+    accuracy: float
+    side: int
+    entry: Entry | None = None
+    shown: Agreement | None = None
+
+
+async def ask_papers(state: State, runtime: Runtime) -> dict[str, Json]:
+    return await ask_for_new(runtime.context, state, (), runtime.context.summaries)
+
+
+async def set_aside(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Judges the hypotheses of literature on the first examples and keeps them out of the bank."""
+    case = runtime.context
+    judged = await judge_rows(case, read_new(case), range(len(case.shown)))
+    case.answered.append(Answered(case.reply_path, case.reply.text, tuple(judged)))
+    case.aside = [one for one in judged if one.hypothesis is not None]
+    return {}
+
+
+async def ask_data(state: State, runtime: Runtime) -> dict[str, Json]:
+    case = runtime.context
+    return await ask_for_new(case, state, range(len(case.shown)), ())
+
+
+async def merge(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Both sides in one bank: what is said twice leaves, then each side fills its half."""
+    case = runtime.context
+    stored = "banks" in case.problem.public
+    candidates = _of_banks(case) if stored else _of_session(case)
+    kept = balanced(await _different(case, state, candidates), case.text.capacity)
+    case.step_fields["union"] = {"candidates": len(candidates), "kept": len(kept)}
+    if stored:
+        case.entries = [one.entry for one in kept if one.entry is not None]
+        for one in kept:
+            about = (one.hypothesis.digest, one.hypothesis.text, "")
+            log(case, BankEvent(*about, -1, None, 0, "enter"))
+        return {"stop": "opened"}
+    staying = {one.hypothesis.text for one in kept}
+    for held in case.bank.top():
+        if held.text not in staying:
+            log(case, BankEvent(held.hypothesis, held.text, "", -1, None, state["row"], "drop"))
+    for one in kept:
+        if one.shown is not None:
+            enter(case, one.hypothesis, one.shown, range(len(case.shown)), len(case.shown))
+    return {}
+
+
+def _of_banks(case: Case) -> list[Candidate]:
+    found = []
+    for side, bank in enumerate(case.problem.public["banks"]):
+        for row in bank:
+            read = case.family.read(row["text"], case.view())
+            if isinstance(read, Hypothesis):
+                entry = entry_of(read.text, row, len(case.problem.shown))
+                found.append(Candidate(read, entry.accuracy, side, entry))
+    return found
+
+
+def _of_session(case: Case) -> list[Candidate]:
+    chance = case.bank.chance
+    data = [
+        Candidate(Hypothesis(one.text), one.accuracy(chance) or 0.0, 0) for one in case.bank.top()
+    ]
+    return data + [
+        Candidate(one.hypothesis, _accuracy(one.shown, chance), 1, None, one.shown)
+        for one in case.aside
+        if one.hypothesis is not None and one.shown is not None
+    ]
+
+
+def _accuracy(shown: Agreement, chance: float) -> float:
+    """On the rows that it was judged on, as the bank has it: one it does not apply to is a guess.
+    0 where nobody judges it."""
+    judged = [
+        mark
+        for mark, got in zip(shown.marks, shown.got, strict=True)
+        if got.get("undefined") != UNASKED
+    ]
+    right = sum(chance if mark is None else mark for mark in judged)
+    return right / len(judged) if judged and shown.verdict == "ok" else 0.0
+
+
+async def _different(case: Case, state: State, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those that say nothing that a more accurate one says, the most accurate first."""
+    ranked = sorted(candidates, key=lambda one: -one.accuracy)
+    kept: list[tuple[int, Candidate]] = []
+    for place, one in enumerate(ranked):
+        if not await _said_before(case, state, place, one, kept):
+            kept.append((place, one))
+    return [one for _, one in kept]
+
+
+async def _said_before(
+    case: Case,
+    state: State,
+    place: int,
+    one: Candidate,
+    kept: Sequence[tuple[int, Candidate]],
+) -> bool:
+    if any(other.hypothesis.text == one.hypothesis.text for _, other in kept):
+        return True
+    mine = await _labels(case, one)
+    open_: list[tuple[int, Candidate]] = []
+    for number, other in kept:
+        theirs = await _labels(case, other)
+        if mine is None or theirs is None:
+            open_.append((number, other))
+        elif mine == theirs:
+            return True
+    if not case.judging.asks:
+        return False
+    paths = [f"step/{state['step']}/same/{place}-{number}" for number, _ in open_]
+    asks = [_same(case, path, one, other) for path, (_, other) in zip(paths, open_, strict=True)]
+    return any(await side_by_side(asks))
+
+
+async def _labels(case: Case, one: Candidate) -> list[int] | None:
+    """Of an exact rule, what it says of the shown rows."""
+    if case.judging.rule(one.hypothesis.text) is None:
+        return None
+    return await case.judging.of_rows(one.hypothesis.text, range(len(case.problem.shown)))
+
+
+async def _same(case: Case, path: str, one: Candidate, other: Candidate) -> bool:
+    """An answer that says neither yes nor no is taken for no: nothing leaves unread."""
+    view = bare_view(case)
+    messages = case.prompts.same(view, one.hypothesis.text, other.hypothesis.text)
+    return yes_no_in((await asked(case, JUDGE, path, view, messages)).text) is True
+
+
+def balanced(candidates: Sequence[Candidate], capacity: int) -> list[Candidate]:
+    """At most `capacity`, the best of each side in equal parts; what a side leaves free the others
+    fill, in the order of `candidates`."""
+    sides = sorted({one.side for one in candidates})
+    share = capacity // len(sides) if sides else 0
+    best = {
+        id(one)
+        for side in sides
+        for one in [each for each in candidates if each.side == side][:share]
+    }
+    spare = [one for one in candidates if id(one) not in best][: capacity - len(best)]
+    taken = best | {id(one) for one in spare}
+    return [one for one in candidates if id(one) in taken]
+
+
+async def begin(state: State, runtime: Runtime) -> str:
+    return "merge" if "banks" in runtime.context.problem.public else "summarise"
+
+
+async def after_rows(state: State, runtime: Runtime) -> str:
+    """The union is made also of a session that is to stop, as its rows are done, and where there
+    was nothing to say of the data."""
+    return "merge" if state["stop"] else await after_record_bank(state, runtime)
+
+
+def build() -> Any:
+    """summarise -> ask_papers -> set_aside -> ask_data -> admit -> (hypogenic's rows) -> merge."""
+    graph = new_graph()
+    for node in (
+        summarise,
+        ask_papers,
+        set_aside,
+        ask_data,
+        admit,
+        record_bank,
+        visit,
+        ask_again,
+        merge,
+    ):
+        graph.add_node(node)
+    graph.add_node("record_union", record_bank)
+    graph.add_conditional_edges(START, begin, ["summarise", "merge"])
+    graph.add_edge("summarise", "ask_papers")
+    graph.add_edge("ask_papers", "set_aside")
+    graph.add_edge("set_aside", "ask_data")
+    graph.add_edge("ask_data", "admit")
+    graph.add_edge("admit", "record_bank")
+    graph.add_conditional_edges("record_bank", after_rows, ["visit", "merge", END])
+    graph.add_conditional_edges("visit", after_visit, ["ask_again", "record_bank"])
+    graph.add_edge("ask_again", "admit")
+    graph.add_edge("merge", "record_union")
+    graph.add_edge("record_union", END)
+    return compiled(graph)
+
+
+METHOD = Method(
+    "union",
+    "hypotheses of data and of literature in one bank, each thing said once (HypoBench)",
+    ("text",),
+    build,
+    settings=BankSettings,
+    reads=frozenset({"literature", "bank"}),
+    optional=frozenset({"literature", "bank"}),
+)

@@ -1,0 +1,29 @@
+"""`zero-shot-gen`: hypotheses from what the model knows, without data (HypoBench, section 3).
+
+The first examples give them their place in the bank; the model is shown none.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ...config import BankSettings
+from ...records import Json
+from .. import Method
+from ..bank.steps import admit, ask_for_new, close, record_bank
+from ..runtime.case import Runtime
+from ..runtime.steps import State, in_line
+
+
+async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
+    return await ask_for_new(runtime.context, state, (), ())
+
+
+METHOD = Method(
+    "zero-shot-gen",
+    "hypotheses without data, from what the model knows (HypoBench)",
+    ("text",),
+    partial(in_line, ask, admit, close, record_bank),
+    settings=BankSettings,
+    text={"hypotheses": 20},
+)

@@ -1,0 +1,393 @@
+"""A case: one problem in one session, as the nodes of every graph see it.
+
+The graph's state holds counters only. What the steps so far amount to (earlier answers, what
+they cover, the bank's clock) lives here in memory and is rebuilt on resume by running the same
+graph against the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
+from typing import Literal, Protocol
+
+import numpy as np
+
+from ...agents.prompts.config_prompts import ConfigPrompts
+from ...agents.prompts.protocol import words_of
+from ...agents.prompts.text import OWN, TextPrompts
+from ...config import MendingSettings, MethodSettings, TextSettings
+from ...records import (
+    ASKED_AGAIN,
+    Answered,
+    BankEvent,
+    Batch,
+    CallKey,
+    Digest,
+    Earlier,
+    Execute,
+    Family,
+    FamilyWords,
+    Hypothesis,
+    InputSet,
+    Journal,
+    Json,
+    Judged,
+    Keep,
+    Ledger,
+    Limits,
+    Malformed,
+    Message,
+    Observation,
+    Oracles,
+    Outcome,
+    Problem,
+    Proposer,
+    Repairer,
+    Reply,
+    SandboxUnavailable,
+    Solution,
+    Solve,
+    Summary,
+    Unavailable,
+    View,
+    Wanted,
+    digest_of,
+)
+from ...store import AnswerCache
+from ...store.bank import Bank
+from ...tools.gear.scores import Coverage
+from .. import settings_of
+from ..inference.reading import Entry
+from .asking import PROPOSER, Role, read_back
+from .budget import Budget
+from .judge_calls import Judging
+
+Event = Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class SessionSettings:
+    """What shapes the course of every problem of a session.
+
+    Args:
+        method: the settings of its method.
+        text: of sessions on labelled text, how rows are used, judged and read.
+    """
+
+    seed: int = 0
+    method: MethodSettings = field(default_factory=MethodSettings)
+    text: TextSettings | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    @staticmethod
+    def from_record(record: Mapping[str, Json]) -> SessionSettings:
+        """What a stored session records. Raises UsageError for a method that there is not."""
+        of_method = settings_of(record["method"])
+        known = {
+            name: record[name] for name in of_method.model_fields if record.get(name) is not None
+        }
+        text = record.get("text")
+        return SessionSettings(
+            seed=record.get("seed") or 0,
+            method=of_method(**known),
+            text=None if text is None else TextSettings(**text),
+            limits=Limits(**record.get("limits", {})),
+        )
+
+
+@dataclass
+class Case:
+    """All that a node is given: what the session has set and opened, and what the steps so far, and
+    the step under way, amount to. `graphs.memory.case_of` makes one without a store."""
+
+    session: str
+    problem: Problem
+    space: InputSet
+    family: Family
+    settings: SessionSettings
+    model: Json  # the proposer's settings as the session records them: part of each request
+    journal: Journal
+    ledger: Ledger
+    repairer_model: Json = None  # the same of the repairer
+    others: Mapping[str, Role] = field(default_factory=dict)  # who judges, who reads literature;
+    # the proposer where nobody is named
+    proposer: Proposer | None = None  # None: the journal answers alone
+    repairer: Repairer | None = None  # the same
+    execute: Execute | None = None  # None: there is no sandbox, only the journal
+    solve: Solve | None = None  # None: there is no solver, only the journal
+    cache: AnswerCache | None = None  # answers of other sessions; None: each question is asked
+    budget: Budget = field(default_factory=Budget)
+    turns: asyncio.Semaphore | None = None  # bounds the requests to models in flight
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    emit: Callable[[Event], None] = lambda event: None
+
+    # memory of the problem
+    earlier: list[Earlier] = field(default_factory=list)
+    bank_clock: int = 0
+    banked: set[Digest] = field(default_factory=set)
+    proposed: list[Hypothesis | Malformed] | None = None  # what a rewriting made of the reply
+    wrong_rows: list[int] = field(default_factory=list)  # of hypogenic, until they make new ones
+    aside: list[Judged] = field(default_factory=list)  # of union: what literature gave
+    entries: list[Entry] | None = None  # of a stored bank, which is read instead of this one's
+    summaries: list[Summary] = field(default_factory=list)  # of the papers, once they are read
+    tools_refused: bool = False
+    # memory of the step under way
+    reply: Reply = field(default_factory=Reply)
+    reply_path: str = ""
+    tool_turns: list[Message] = field(default_factory=list)
+    answered: list[Answered] = field(default_factory=list)
+    step_fields: dict[str, Json] = field(default_factory=dict)
+    events: list[BankEvent] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.begin_conversation()
+        labels = self.problem.public.get("labels", ())
+        alpha = self.text.alpha if self.settings.text else 0.5
+        self.bank = Bank(alpha, 1 / len(labels) if labels else 0.0)
+        self.judging = Judging(self)
+
+    def begin_conversation(self) -> None:
+        """As if nothing had been answered: for prompts, and for what S counts as covered. The bank
+        stays."""
+        self.earlier.clear()
+        self.tool_turns.clear()
+        self.covered = Coverage(len(self.space), self.space.weights)
+
+    @property
+    def text(self) -> TextSettings:
+        return self.settings.text or TextSettings()
+
+    @cached_property
+    def prompts(self) -> TextPrompts:
+        """The words of prompts on labelled text: ours, or those that the data set brings."""
+        return ConfigPrompts.of(self.problem.public) if self.text.prompts == "config" else OWN
+
+    @property
+    def shown(self) -> tuple[Observation, ...]:
+        """The observations that hypotheses are asked for and judged on: all, unless fewer examples
+        are set."""
+        examples = None if self.settings.text is None else self.settings.text.examples
+        return self.problem.shown[:examples]
+
+    def view(self) -> View:
+        return replace(self.problem.view(self.space, self.earlier), shown=self.shown)
+
+    def judges_space(self, hypothesis: Hypothesis) -> bool:
+        """Whether what it predicts over S is found out: always, but of a sentence that a model has to
+        judge text by text only where `judge_space` says so."""
+        if self.settings.text is None or self.text.judge_space or not self.judging.asks:
+            return True
+        return self.judging.rule(hypothesis.text) is not None
+
+    def role(self, name: str) -> Role:
+        """Who plays a role, and what the session records of them."""
+        if name == PROPOSER or name not in self.others:
+            return Role(self.model, self.proposer)
+        return self.others[name]
+
+    @cached_property
+    def words(self) -> FamilyWords:
+        """The family's, of the template. Raises UsageError for a family that lacks them."""
+        return words_of(self.family.words, self.settings.method.template)
+
+    @property
+    def answer_format(self) -> str:
+        return self.settings.method.answer_format or self.family.answer_formats[0]
+
+    @property
+    def mending(self) -> MendingSettings:
+        """Of a method that mends answers its settings, of another those that mend nothing."""
+        method = self.settings.method
+        return method if isinstance(method, MendingSettings) else MendingSettings()
+
+    @property
+    def takes_tools(self) -> bool:
+        return not self.tools_refused and self.model.get("tools") is not False
+
+    @property
+    def offers_tools(self) -> bool:
+        return self.settings.method.tool_calls > 0 and self.takes_tools
+
+    @property
+    def gives_feedback(self) -> bool:
+        """GEAR's protocol tells none; a model without tools is told what a call would have said."""
+        method = self.settings.method
+        if method.feedback is None:
+            return method.tool_calls > 0 and not self.takes_tools
+        return method.feedback
+
+    def seed_of(self, path: str) -> int:
+        """A seed for one call, from the session's seed and where the call stands."""
+        text = f"{self.settings.seed}|{self.problem.id}|{path}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
+
+    async def once(
+        self,
+        path: str,
+        kind: Literal["model", "tool"],
+        request: Json,
+        make: Callable[[], Awaitable[Outcome]],
+        *,
+        cached: bool = True,
+    ) -> Outcome:
+        """Every call of every graph goes through here: the journal first, then, of a model, what
+        other sessions were answered, unless `cached` is False, then `make`."""
+        source = "journal"
+
+        async def timed() -> Outcome:
+            nonlocal source
+            if kind == "model":
+                cache = self.cache if cached else None
+                if cache is not None and (known := cache.find(digest_of(request))):
+                    source = "cache"
+                    return known
+            async with self.turns if kind == "model" and self.turns else nullcontext():
+                if kind == "model":
+                    self.budget.check()
+                source = "made"
+                start = time.perf_counter()
+                self.emit({"type": "call_started", "problem": self.problem.id, "path": path})
+                heard = ASKED_AGAIN.set(partial(self._asked_again, path))
+                try:
+                    outcome = await make()
+                finally:
+                    ASKED_AGAIN.reset(heard)
+                seconds = time.perf_counter() - start
+            if kind == "model":
+                self.budget.count(outcome.usage)
+            return Outcome(
+                outcome.response, outcome.vectors, outcome.usage, seconds, outcome.retries
+            )
+
+        key = CallKey(self.session, self.problem.id, path)
+        outcome = await self.journal.once(key, kind, request, timed)
+        self.emit(
+            {
+                "type": "call",
+                "problem": self.problem.id,
+                "path": path,
+                "kind": kind,
+                "source": source,
+                "usage": asdict(outcome.usage),
+                "retries": outcome.retries,
+                "seconds": outcome.seconds if source == "made" else 0.0,
+            }
+        )
+        return outcome
+
+    def _asked_again(self, path: str, why: str) -> None:
+        self.emit({"type": "asked_again", "problem": self.problem.id, "path": path, "cause": why})
+
+    def oracles(self, path: str | None = None) -> Oracles:
+        """The oracles; with a path, each call of theirs is journalled under it."""
+
+        if path is None:
+            return Oracles(
+                execute=self.execute or _no_sandbox,
+                solve=self.solve or _no_solver,
+                judge=self.judging.exactly,
+            )
+
+        async def solved(theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
+            async def make() -> Outcome:
+                solve = self.solve or _no_solver
+                found = await solve(theory, rule, inputs, wanted)
+                response = {
+                    "worlds": [dict(one) for one in found.worlds],
+                    "reason_names": list(found.reason_names),
+                }
+                if wanted != "extension":
+                    return Outcome(response)
+                return Outcome(response, {"codes": found.codes, "reasons": found.reasons})
+
+            request = {
+                "tool": "solve",
+                "theory": theory,
+                "rule": rule,
+                "inputs": inputs.digest,
+                "wanted": wanted,
+            }
+            outcome = await self.once(f"{path}/solve", "tool", request, make)
+            return read_back(f"{path}/solve", _solution_of, outcome)
+
+        async def journalled(
+            source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
+        ) -> Batch:
+            async def make() -> Outcome:
+                execute = self.execute or _no_sandbox
+                return _outcome_of(await execute(source, entry, inputs, keep, equality), keep)
+
+            request = {
+                "tool": "execute",
+                "source": source,
+                "entry": entry,
+                "inputs": inputs.digest,
+                "keep": keep,
+                "limits": asdict(self.settings.limits),
+                **({} if equality is None else {"equality": equality}),
+            }
+            outcome = await self.once(f"{path}/execute", "tool", request, make)
+            return read_back(f"{path}/execute", _batch_of, outcome)
+
+        return Oracles(execute=journalled, solve=solved, judge=self.judging)
+
+
+class Runtime(Protocol):
+    """What LangGraph hands to a node as `runtime`, of which nodes use the case alone. Its own class
+    takes most of a second to import."""
+
+    @property
+    def context(self) -> Case: ...
+
+
+async def _no_sandbox(
+    source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
+) -> Batch:
+    raise SandboxUnavailable("This session has no sandbox, only its journal: no code can be run.")
+
+
+async def _no_solver(theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
+    raise Unavailable("This session has no solver, only its journal: no rule can be judged.")
+
+
+def _solution_of(outcome: Outcome) -> Solution:
+    response, vectors = outcome.response, outcome.vectors
+    worlds = tuple(response["worlds"])
+    if not vectors:
+        return Solution(worlds)
+    names = tuple(response["reason_names"])
+    return Solution(worlds, vectors["codes"], vectors["reasons"], names)
+
+
+def _outcome_of(batch: Batch, keep: Keep) -> Outcome:
+    response = {
+        "verdict": batch.verdict,
+        "reason_names": list(batch.reason_names),
+        "detail": batch.detail,
+        "limited": batch.limited,
+    }
+    if keep == "values":
+        values = None if batch.values is None else [dict(value) for value in batch.values]
+        return Outcome({**response, "values": values})
+    return Outcome(response, {"codes": batch.codes, "reasons": batch.reasons})
+
+
+def _batch_of(outcome: Outcome) -> Batch:
+    response = outcome.response
+    values = response.get("values")
+    none = "values" in response  # then no codes were kept
+    return Batch(
+        verdict=response["verdict"],
+        codes=np.zeros(0, np.int64) if none else outcome.vectors["codes"],
+        reasons=np.zeros(0, np.uint8) if none else outcome.vectors["reasons"],
+        reason_names=tuple(response["reason_names"]),
+        values=None if values is None else tuple(values),
+        detail=response["detail"],
+        limited=response["limited"],
+    )

@@ -1,0 +1,166 @@
+"""The oracle `judge` of a session (records.Judge): exact rules execute, a model labels what no rule says.
+
+An exact rule is one tool call over a whole input set. A model is asked one text at a time, at
+
+    text/<digest of the input>/judge/<digest of the sentence>/0
+
+so that a pair is asked once a session, whichever step comes to it first, and a replay finds it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import (
+    Digest,
+    InputSet,
+    Json,
+    Outcome,
+    Predictions,
+    Unavailable,
+    View,
+    digest_of,
+    digest_of_text,
+)
+from ...tasks.text.answers import NOT_APPLICABLE, judgement_in
+from ...tasks.text.family import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
+from ...tools.sentence_rules.prepared import Prepared
+from ...tools.sentence_rules.rules import NotExact, Rule
+from ...tools.sentence_rules.sentences import compile_sentence
+from .asking import JUDGE, asked, read_back, side_by_side
+
+if TYPE_CHECKING:
+    from .case import Case
+
+_NAMED = 16  # hex digits of a digest in a path
+_KEPT = 8  # prepared input sets
+
+
+class Judging:
+    """The judge of one problem. Use it as `records.Judge`."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._rules: dict[str, Rule | NotExact] = {}
+        self._prepared: OrderedDict[Digest, Prepared] = OrderedDict()
+        self._of_shown: dict[str, NDArray[np.int64]] = {}
+        self._agreed: dict[tuple[str, Digest], float] = {}  # share of the majority, by question
+
+    async def __call__(
+        self, sentence: str, texts: InputSet, told: Mapping[str, Json]
+    ) -> Predictions:
+        return predictions_of(await self.codes(sentence, texts))
+
+    async def exactly(
+        self, sentence: str, texts: InputSet, told: Mapping[str, Json]
+    ) -> Predictions:
+        """Exact rules alone, and nothing journalled: what a tool that a model calls may use."""
+        rule = self.rule(sentence)
+        if rule is None:
+            return predictions_of(np.full(len(texts), NEEDS_MODEL, np.int64))
+        return predictions_of(rule.codes(self._ready(texts)))
+
+    def rule(self, sentence: str) -> Rule | None:
+        """The sentence as an exact rule; None where it is none, or where a model judges all."""
+        if self._case.text.judge == "model":
+            return None
+        if sentence not in self._rules:
+            self._rules[sentence] = compile_sentence(sentence, self._case.problem.public)
+        found = self._rules[sentence]
+        return None if isinstance(found, NotExact) else found
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model judges what no rule says."""
+        return self._case.text.judge != "exact"
+
+    async def codes(self, sentence: str, texts: InputSet) -> NDArray[np.int64]:
+        """int64 (n,): an index of the labels, or one of the negative codes above."""
+        rule = self.rule(sentence)
+        if rule is not None:
+            return await self._executed(sentence, rule, texts)
+        if not self.asks:
+            return np.full(len(texts), NEEDS_MODEL, np.int64)
+        answers = [self._asked(sentence, one) for one in texts.inputs]
+        return np.array(await side_by_side(answers), np.int64)
+
+    async def of_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
+        """Of shown observations, by their place. An exact rule is executed over all of them once."""
+        shown = self._case.problem.shown
+        if self.rule(sentence) is None:
+            inputs = InputSet("rows", tuple(shown[row].input for row in rows))
+            return [int(code) for code in await self.codes(sentence, inputs)]
+        if sentence not in self._of_shown:
+            inputs = InputSet("shown", tuple(one.input for one in shown))
+            self._of_shown[sentence] = await self.codes(sentence, inputs)
+        return [int(self._of_shown[sentence][row]) for row in rows]
+
+    @property
+    def agreement(self) -> float | None:
+        """Of a judge that was asked several times: mean share of the answers that say what the
+        majority does; None where nothing was repeated."""
+        shares = self._agreed.values()
+        return math.fsum(shares) / len(shares) if shares else None
+
+    def _ready(self, texts: InputSet) -> Prepared:
+        if texts.digest not in self._prepared:
+            self._prepared[texts.digest] = Prepared(texts.inputs, self._case.problem.public)
+            if len(self._prepared) > _KEPT:
+                self._prepared.popitem(last=False)
+        self._prepared.move_to_end(texts.digest)
+        return self._prepared[texts.digest]
+
+    async def _executed(self, sentence: str, rule: Rule, texts: InputSet) -> NDArray[np.int64]:
+        path = f"texts/{texts.digest[:_NAMED]}/rule/{digest_of_text(sentence)[:_NAMED]}"
+        request = {"tool": "judge", "sentence": sentence, "inputs": texts.digest}
+
+        async def make() -> Outcome:
+            return Outcome({}, {"codes": rule.codes(self._ready(texts))})
+
+        outcome = await self._case.once(path, "tool", request, make)
+        return read_back(path, lambda told: told.vectors["codes"].astype(np.int64), outcome)
+
+    async def _asked(self, sentence: str, text: Json) -> int:
+        repeats = self._case.text.repeats
+        answers = [self._once_asked(sentence, text, number) for number in range(repeats)]
+        codes = await side_by_side(answers)
+        if repeats == 1:
+            return codes[0]
+        code, count = Counter(codes).most_common(1)[0]  # of equals the one that was given first
+        self._agreed[sentence, digest_of(text)] = count / repeats
+        return code
+
+    async def _once_asked(self, sentence: str, text: Json, number: int) -> int:
+        case = self._case
+        labels = case.problem.public["labels"]
+        view = bare_view(case)
+        where = f"{digest_of(text)[:_NAMED]}/judge/{digest_of_text(sentence)[:_NAMED]}"
+        messages = case.prompts.infer(view, sentence, text)
+        reply = await asked(case, JUDGE, f"text/{where}/{number}", view, messages)
+        if reply.finish == "exhausted":
+            raise Unavailable("The model that judges texts has nothing left to say.")
+        said = judgement_in(reply.text, labels)
+        if said is None:
+            return UNREADABLE
+        return DOES_NOT_APPLY if said is NOT_APPLICABLE else labels.index(said)
+
+
+def bare_view(case: Case) -> View:
+    """What a judge sees of a problem: what is public, and no observation."""
+    return View(
+        case.problem.id, case.problem.task, case.problem.family, (), case.problem.public,
+        InputSet("none", ()),
+    )  # fmt: skip
+
+
+def predictions_of(codes: NDArray[np.int64]) -> Predictions:
+    """Codes of labels as they are; a negative code is undefined for its reason."""
+    reasons = np.where(codes < 0, -codes, 0).astype(np.uint8)
+    names = REASONS if reasons.any() else ()
+    return Predictions(np.where(codes < 0, 0, codes).astype(np.int64), reasons, names)

@@ -1,0 +1,236 @@
+"""The nodes that judge: judge, as GEAR has it; judge_and_tell and repair of a method that mends its
+hypotheses. They are idempotent as those of steps.py, with paths from there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...agents.prompts import protocol
+from ...records import (
+    UNASKED,
+    Agreement,
+    Answered,
+    Digest,
+    Earlier,
+    Hypothesis,
+    Json,
+    Judged,
+    Malformed,
+    Measuring,
+    Outcome,
+    Predictions,
+    Reply,
+    Unavailable,
+    Verdict,
+    View,
+    digest_of,
+)
+from ...tasks.text.family import not_asked
+from ...tools.gear.scores import is_redundant
+from .asking import check_reply, read_back, reply_of, reply_to_json
+from .case import Case, Runtime
+from .steps import State
+
+
+async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Parses the reply, applies each hypothesis and gives one verdict each (GEAR 4.1)."""
+    case = runtime.context
+    judged = await _judge(case, state["step"], case.reply, case.reply_path)
+    case.earlier.append(_earlier(case, case.view(), judged))
+    _end_of_turns(case)
+    return {
+        "answers": state["answers"] + 1,
+        "bad": state["bad"] + sum(one.bad for one in judged),
+    }
+
+
+async def judge_and_tell(state: State, runtime: Runtime) -> dict[str, Json]:
+    """`judge`, where every answer is told what the oracle says of it, and none is bad: a mended
+    hypothesis predicts nearly what the one before it did."""
+    case = runtime.context
+    reached = await _judge_and_tell(case, state["step"], case.reply, case.reply_path)
+    _end_of_turns(case)
+    case.step_fields["feedback"] = True
+    return {"answers": state["answers"] + 1, **reached}
+
+
+async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
+    """The repairer's answer to the one that was just judged, told in the same way."""
+    case = runtime.context
+    path, view = f"step/{state['step']}/repair/0", case.view()
+    text = _to_mend(case, view)
+    request = {
+        "role": "repairer",
+        "model": case.repairer_model,
+        "text": text,
+        "view": _digest_of(view),
+    }
+
+    async def make() -> Outcome:
+        if case.repairer is None:
+            raise Unavailable("There is nobody here who repairs, only the session's journal.")
+        reply = await case.repairer.repair(view, text)
+        check_reply(reply, case.repairer, "repair")
+        return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
+
+    outcome = await case.once(path, "model", request, make, cached=False)  # it is no endpoint
+    reply = read_back(path, reply_of, outcome)
+    name = str(case.mending.repair or "")
+    case.step_fields["repair"] = name
+    if reply.finish == "exhausted":
+        return {}
+    return await _judge_and_tell(case, state["step"], reply, path, by=name)
+
+
+def _digest_of(view: View) -> Digest:
+    """Of all that a repairer sees, which no messages say."""
+    shown = [[one.input, one.output] for one in view.shown]
+    earlier = [[one.answer, one.feedback, one.by] for one in view.earlier]
+    return digest_of([shown, dict(view.public), view.space.digest, earlier])
+
+
+def _to_mend(case: Case, view: View) -> str:
+    """The hypothesis of the last answer, or what stood in its place."""
+    last = view.earlier[-1]
+    return last.hypotheses[0].text if last.hypotheses else _said(case, view, last.answer)
+
+
+def _said(case: Case, view: View, answer: str) -> str:
+    return case.family.said(view, answer) if isinstance(case.family, Measuring) else ""
+
+
+def _end_of_turns(case: Case) -> None:
+    case.tool_turns.clear()
+    case.step_fields.update(case.reply.meta.get("fields", {}))
+
+
+async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[Judged]:
+    number = len(case.answered)
+    view = case.view()
+    judged = []
+    for ordinal, item in enumerate(_parse(case, view, reply)):
+        if isinstance(item, Malformed):
+            judged.append(malformed(item))
+        else:
+            path = f"step/{step}/judge/{number}/{ordinal}"
+            judged.append(await _examine(case, view, item, path))
+    case.answered.append(Answered(reply_path, reply.text, tuple(judged)))
+    return judged
+
+
+async def _judge_and_tell(
+    case: Case, step: int, reply: Reply, path: str, by: str = ""
+) -> dict[str, Json]:
+    """What it changes of the state: whether the target is reached."""
+    judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path)]
+    case.answered[-1] = replace(case.answered[-1], judged=tuple(judged))
+    view = case.view()
+    hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
+    said = "" if hypotheses else _said(case, view, reply.text)
+    told = [
+        protocol.unread(one.reason, said)
+        if one.shown is None
+        else case.words.show_feedback(view, one.shown)
+        for one in judged
+    ]
+    case.earlier.append(Earlier(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by))
+    return {"stop": "target"} if any(_reaches(case, one) for one in judged) else {}
+
+
+def _reaches(case: Case, judged: Judged) -> bool:
+    """Whether this is what refining goes for: a consistent hypothesis, and where a gap is set one
+    that costs no more above its lower bound, in a family that knows costs."""
+    target = case.mending.target_gap if isinstance(case.family, Measuring) else None
+    if not judged.verdict.consistent or judged.shown is None:
+        return False
+    if target is None:  # a threshold of consistency is no target
+        return all(mark is True for mark in judged.shown.marks)
+    return judged.shown.gap is not None and judged.shown.gap <= target
+
+
+def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malformed]:
+    if reply.finish == "length":
+        return [Malformed("cut", "the answer was cut at the token limit")]
+    if reply.tool_calls:
+        return [Malformed("no_answer", "tools were called to the end of the step's limit")]
+    items = case.family.parse(view, reply.text, case.answer_format)
+    if case.settings.text is not None:
+        items = items[: case.settings.text.hypotheses]
+    return items or [Malformed("empty", "the answer holds no hypothesis")]
+
+
+async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) -> Judged:
+    """Consistency first: an answer both inconsistent and redundant is inconsistent. Coverage
+    counts all earlier parsable answers, and an undefined prediction is never covered."""
+    family, hidden = case.family, case.problem.hidden
+    opens = family.opens_hidden and bool(hidden)
+    if not case.judges_space(hypothesis):  # a call a text of S, which the method has no use for
+        shown = await family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown"))
+        judged = with_verdict(case, hypothesis, shown, not_asked(len(case.space)))
+        return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
+    shown, unseen, predicted = await asyncio.gather(
+        family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown")),
+        family.agree(hypothesis, hidden, view, case.oracles(f"{path}/hidden"))
+        if opens
+        else _nothing(),
+        family.predict([hypothesis], case.space, view, case.oracles(f"{path}/space")),
+    )
+    judged = with_verdict(case, hypothesis, shown, predicted[0], unseen)
+    return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
+
+
+def with_verdict(
+    case: Case,
+    hypothesis: Hypothesis,
+    shown: Agreement,
+    space: Predictions,
+    hidden: Agreement | None = None,
+) -> Judged:
+    """The verdict by GEAR's rule (section 4.1), and what it predicts over S counted as covered from
+    here on; where S was asked of nobody there is no coverage, and nothing is redundant. Whether it is bad is for the
+    method to say."""
+    coverage = None
+    if space.verdict != UNASKED:
+        coverage = case.covered.of(space)
+        case.covered.add(space)
+    verdict, reason = Verdict.ACCEPTED, ""
+    if not case.family.consistent(shown):
+        verdict, reason = Verdict.INCONSISTENT, _why_inconsistent(shown.verdict, shown.marks)
+    elif coverage is not None and is_redundant(coverage):
+        verdict, reason = Verdict.REDUNDANT, f"{coverage:.1%} of its predictions were made before"
+    return Judged(verdict, reason, hypothesis, coverage, shown, hidden, space)
+
+
+def malformed(item: Malformed) -> Judged:
+    reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
+    return Judged(Verdict.MALFORMED, reason, bad=True)
+
+
+async def _nothing() -> None:
+    return None
+
+
+def _why_inconsistent(verdict: str, marks: Sequence[bool | None]) -> str:
+    if verdict != "ok":
+        return verdict
+    wrong = sum(mark is False for mark in marks)
+    undefined = sum(mark is None for mark in marks)
+    parts = [f"{wrong} wrong"] if wrong else []
+    parts += [f"{undefined} undefined"] if undefined else []
+    return f"{' and '.join(parts) or 'not consistent'} of {len(marks)} shown"
+
+
+def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
+    """What later prompts may show of an answer (`Case.gives_feedback`)."""
+    hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
+    feedback = next(
+        (
+            case.words.show_feedback(view, one.shown)
+            for one in judged
+            if case.gives_feedback and one.shown is not None and one.verdict is Verdict.INCONSISTENT
+        ),
+        "",
+    )
+    return Earlier(case.reply.text, hypotheses, judged[0].verdict, feedback)

@@ -1,0 +1,265 @@
+"""Runs the problems of a session side by side, and goes on with a session that was stopped.
+
+Resume is the same call: each open problem's graph runs again from its start, the journal answers
+until it ends, and then the models and tools do. LangGraph therefore needs no checkpointer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ...agents import Refused
+from ...agents.endpoint.limits import raise_limit
+from ...config import SPLITS
+from ...records import (
+    BudgetSpent,
+    Execute,
+    Json,
+    Proposer,
+    Repairer,
+    Sandbox,
+    SandboxUnavailable,
+    Solve,
+    Unavailable,
+)
+from ...store import ProblemRow, Store
+from ...tasks import family_of
+from ...tasks.text.family import of_split
+from ...tools.execute import executor
+from .. import method
+from ..bank.reading import followed_by_reading
+from .asking import Role
+from .budget import Budget
+from .case import Case, Event, SessionSettings
+from .steps import START_STATE
+
+A_COMMIT = 4  # of the problems side by side one in so many is waited for, where answers come fast
+MANY = 32  # problems side by side; of fewer each would wait longer than it saves
+
+
+async def run_session(
+    store: Store,
+    session: str,
+    *,
+    proposer: Proposer | None,
+    sandbox: Sandbox | None,
+    solve: Solve | None = None,
+    repairer: Repairer | None = None,
+    players: Mapping[str, Proposer] | None = None,
+    concurrency: int = 4,
+    on_event: Callable[[Event], None] | None = None,
+    callbacks: Sequence[Any] = (),
+    stopping: asyncio.Event | None = None,
+    retry_failed: bool = False,
+    budget: Budget | None = None,
+    max_failures: int | None = None,
+    cache: bool = True,
+    fast: bool = False,
+) -> dict[str, Json]:
+    """Runs what is open of `session` and returns {"status", "problems", "done", "failed", "cause"}.
+
+    status: "done" (no problem is open; some may have failed, and `failed` maps each to its
+    sentence), "failed" (every problem failed, or `max_failures` did in this run), "budget" (it is
+    spent), "interrupted" (`stopping` was set). In the last three steps in flight were finished and
+    saved, and what is open waits for `resume`; cause: why the session ended early. Raises
+    SandboxUnavailable, and Refused where the model's endpoint will refuse every request: calls in
+    flight were finished and saved then too, and the problems stay open for `resume`.
+
+    fast: answers come at so high a rate (of a small model in this process) that what is written of
+    several problems is better committed together, if later.
+    """
+    settings = store.settings(session)
+    rows = store.problems(session)
+    stopping = stopping or asyncio.Event()
+    emit = on_event or (lambda event: None)
+    todo = [
+        row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")
+    ]
+    store.set_session(session, status="running", digest=None)
+    emit({"type": "session", "session": session, "settings": settings, "problems": len(rows),
+          "open": len(todo), "layers": dict(sandbox.layers()) if sandbox else {},
+          **_rows_of_texts(rows)})  # fmt: skip
+
+    plan = SessionPlan(store, session, settings)
+    graph, execute = plan.graph(rows), plan.executor(sandbox)
+    waiting: Iterator[ProblemRow] = iter(todo)
+    raise_limit(concurrency)
+    turns = asyncio.Semaphore(max(1, concurrency))
+    journal, ledger = store.journal(session), store.ledger(session)
+    budget = budget or Budget()
+    budget.closed = None
+    answers = store.cache(session) if cache else None
+    at_work = max(1, min(concurrency, len(todo)))  # workers that have not come to their end
+    failures = 0
+    early: list[tuple[str, str]] = []  # status and cause, of what first ended the session early
+
+    def end_early(status: str, cause: str) -> None:
+        early.append((status, cause))
+        stopping.set()
+
+    async def worker() -> None:
+        nonlocal at_work
+        try:
+            await run_some()
+        finally:
+            at_work -= 1
+            set_commits()
+
+    def set_commits() -> None:
+        many = fast and at_work >= MANY
+        store.commit_together(at_work // A_COMMIT if many else 1)
+
+    async def run_some() -> None:
+        nonlocal failures
+        for row in waiting:
+            if stopping.is_set():
+                return
+            case = plan.case(
+                row, players, proposer=proposer, repairer=repairer,
+                execute=execute, solve=solve, turns=turns,
+                budget=budget, stopping=stopping, emit=emit, cache=answers,
+                journal=journal, ledger=ledger,
+            )  # fmt: skip
+            try:
+                failures += await _run_problem(graph, case, callbacks) == "failed"
+            except Refused as error:
+                budget.closed = budget.closed or error
+                end_early("failed", str(error))
+            except BudgetSpent as spent:
+                end_early("budget", str(spent))
+            if failures == max_failures and not early:
+                end_early("failed", f"{failures} problems failed, as many as max_failures allows")
+
+    set_commits()
+    workers = [asyncio.create_task(worker()) for _ in range(at_work)]
+    status, cause = "failed", ""
+    try:
+        await asyncio.gather(*workers)
+        if budget.closed is not None:
+            raise budget.closed
+        ended = store.problems(session)
+        failed = {row.problem.id: row.cause for row in ended if row.status == "failed"}
+        if any(row.status == "open" for row in ended):
+            status, cause = early[0] if early else ("interrupted", "")
+        else:
+            status = "failed" if failed and len(failed) == len(ended) else "done"
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        status = "interrupted"
+        raise
+    finally:
+        for task in workers:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*workers, return_exceptions=True)
+        store.commit_together(1)
+        store.set_session(session, status=status, digest=store.digest(session))
+        emit({"type": "ended", "status": status})
+    done = sum(row.status == "done" for row in ended)
+    counts = {"problems": len(ended), "done": done, "failed": failed}
+    return {"status": status, **counts, "cause": cause}
+
+
+def _rows_of_texts(rows: Sequence[ProblemRow]) -> dict[str, Json]:
+    """{"rows": how many are shown, and of each split, in all problems} of labelled text."""
+    texts = [row.problem for row in rows if row.problem.family == "text"]
+    if not texts:
+        return {}
+    counted = {"shown": sum(len(one.shown) for one in texts)}
+    for split in SPLITS:
+        counted[split] = sum(len(of_split(one, split)) for one in texts)
+    return {"rows": counted}
+
+
+async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
+    """One problem to its end, which is returned: done, failed, or open where it was stopped. An
+    outage fails this problem alone and says why."""
+    problem = case.problem.id
+    case.emit({"type": "problem_started", "problem": problem})
+    named = {"session": case.session, "problem": problem}
+    config = {"callbacks": list(callbacks), "run_name": f"problem {problem}", "metadata": named}
+    try:
+        state = await graph.ainvoke(START_STATE, config=config, context=case)
+    except (SandboxUnavailable, Refused):
+        raise
+    except Unavailable as outage:
+        if case.stopping.is_set():
+            return "open"  # it was not let finish: the problem stays open for `resume`
+        await case.ledger.end(problem, "failed", str(outage))
+        case.emit({"type": "problem_ended", "problem": problem, "status": "failed", "cause": str(outage)})  # fmt: skip
+        return "failed"
+    if state["stop"]:
+        await case.ledger.end(problem, "done", state["stop"])
+        case.emit({"type": "problem_ended", "problem": problem, "status": "done", "cause": state["stop"]})  # fmt: skip
+    return "done" if state["stop"] else "open"
+
+
+class Spaces:
+    """Sample spaces by digest, each read once: most problems of a task share one."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, Any] = {}
+
+    def __getitem__(self, digest: str) -> Any:
+        if digest not in self._known:
+            self._known[digest] = self._store.space(digest)
+        return self._known[digest]
+
+
+def _shaping(model_settings: Json) -> Json:
+    """What of a model's settings shapes its answers: where it is reached does not."""
+    model = dict(model_settings or {})
+    return {key: value for key, value in model.items() if key not in ("endpoint", "transport")}
+
+
+class SessionPlan:
+    """A session as its record describes it, read once: its graph, its execute oracle, its cases."""
+
+    def __init__(self, store: Store, session: str, record: Json) -> None:
+        self._store, self._session = store, session
+        self._spaces = Spaces(store)
+        self.settings = SessionSettings.from_record(record)
+        self._model = _shaping(record["model_settings"])
+        self._repairer_model = _shaping(record.get("repairer_settings"))
+        self._roles = {name: _shaping(one) for name, one in (record.get("roles") or {}).items()}
+
+    def executor(self, sandbox: Sandbox | None) -> Execute | None:
+        """The execute oracle, one for all problems."""
+        return None if sandbox is None else executor(sandbox, self.settings.limits)
+
+    def graph(self, rows: Sequence[ProblemRow]) -> Any:
+        """The method's graph; where the session says how a bank is read, followed by the reading."""
+        family = rows[0].problem.family if rows else "programs"
+        chosen = method(self.settings.method.method, family)
+        text = self.settings.text
+        if text is None or text.inference is None:
+            return chosen.graph
+        return followed_by_reading(chosen.graph)
+
+    def case(
+        self, row: ProblemRow, players: Mapping[str, Proposer] | None = None, **live: Any
+    ) -> Case:
+        """The context for one problem. live: what is opened (proposer, execute, …), or stands in for
+        the store (journal, ledger)."""
+        tau = None if self.settings.text is None else self.settings.text.tau
+        strict = self.settings.method.strict_contract
+        others = {name: Role(one, (players or {}).get(name)) for name, one in self._roles.items()}
+        if "ledger" not in live:
+            live |= {
+                "journal": self._store.journal(self._session),
+                "ledger": self._store.ledger(self._session),
+            }
+        return Case(
+            session=self._session,
+            problem=row.problem,
+            space=self._spaces[row.space],
+            family=family_of(row.problem, strict_contract=strict, tau=tau),
+            settings=self.settings,
+            model=self._model,
+            repairer_model=self._repairer_model,
+            others=others,
+            **live,
+        )

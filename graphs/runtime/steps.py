@@ -1,0 +1,283 @@
+"""The nodes that every method is made of: ask, use_tools, judge, record; and those of a method that
+mends its hypotheses: ask_for_better, judge_and_tell, repair.
+
+A method wires them into a graph: with `loop`, which asks, judges, records and decides again and
+again; with `in_line`; or with its own edges. Each node is idempotent: all that it asks of a model or
+tool goes through the journal under a structural path, so running it again, on resume or replay, gives
+the same step.
+
+    step/3/propose/0             the model is asked
+    step/3/propose/0/tool/1      the second tool that it called in that turn
+    step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on what was shown
+    step/3/repair/0              what the repairer makes of that answer, a further one of the step
+
+Edges are coroutines too: LangGraph hands a plain function to a pool of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import Any, Literal, TypedDict
+
+from pydantic import BaseModel, ValidationError
+
+from ...agents.prompts import protocol
+from ...records import BankEvent, Json, Message, Outcome, StepRecord, ToolCall, ToolSpec, View
+from .asking import PROPOSER, asked, read_back
+from .case import Case, Runtime
+
+START, END = (
+    "__start__",
+    "__end__",
+)  # as langgraph.graph names them; it is imported where a graph is built
+
+
+def new_graph() -> Any:
+    """An empty graph over `State`, whose nodes are given a `Case`."""
+    from langgraph.graph import StateGraph
+
+    return StateGraph(State, context_schema=Case)
+
+
+class State(TypedDict):
+    """What moves along the edges: counters, and why the problem ended ("" while it goes on)."""
+
+    step: int
+    turn: int  # requests of this step so far
+    answers: int  # of the problem, malformed ones too
+    bad: int
+    row: int  # of a method that goes through the observations one by one
+    epoch: int
+    stop: str
+
+
+START_STATE = State(step=1, turn=0, answers=0, bad=0, row=0, epoch=0, stop="")
+
+
+async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
+    """One request to the proposer for another hypothesis, with what its tool calls of this step
+    have told."""
+    return await _ask_in_words(state, runtime.context, "another")
+
+
+async def ask_for_better(state: State, runtime: Runtime) -> dict[str, Json]:
+    """`ask`, for a better hypothesis than those so far."""
+    return await _ask_in_words(state, runtime.context, "better")
+
+
+async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str, Json]:
+    path = f"step/{state['step']}/propose/{state['turn']}"
+    view = case.view()
+    tools = tool_specs(case, view) if case.offers_tools else []
+    count = case.settings.text.hypotheses if case.settings.text else 1
+    messages = protocol.messages(
+        view,
+        case.words,
+        answer_format=case.answer_format,
+        history=case.settings.method.history,
+        tools=bool(tools),
+        aim=aim,
+        count=count,
+        template=case.settings.method.template,
+    )
+    full = case.settings.method.template == "full"
+    if full and count > 1 and not view.earlier and not tools:
+        messages = case.prompts.propose(view, count)
+    schema = case.words.schema(case.answer_format)
+    return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
+
+
+async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
+    """The next recorded answer: asked for without a prompt, as there is nobody to read one."""
+    case = runtime.context
+    path = f"step/{state['step']}/propose/{state['turn']}"
+    return await _ask(case, state, path, case.view(), [], [])
+
+
+async def _ask(
+    case: Case,
+    state: State,
+    path: str,
+    view: View,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec],
+    schema: Mapping[str, Json] | None = None,
+) -> dict[str, Json]:
+    case.reply = await asked(case, PROPOSER, path, view, messages, tools, schema)
+    case.reply_path = path
+    stop = "exhausted" if case.reply.finish == "exhausted" else ""
+    if case.reply.finish == "no_tools":
+        case.tools_refused = True
+        case.tool_turns.clear()
+        case.emit({"type": "no_tools", "problem": case.problem.id})
+        if not tools:  # it would be asked the same for ever
+            case.reply = replace(case.reply, finish="stop")
+    return {"turn": state["turn"] + 1, "stop": stop}
+
+
+async def after_ask(
+    state: State, runtime: Runtime
+) -> Literal["ask", "use_tools", "judge", "record"]:
+    case = runtime.context
+    if state["stop"]:
+        return "record"
+    if case.reply.finish == "no_tools":
+        return "ask"  # the same question, without tools
+    return "use_tools" if case.reply.tool_calls and _calls_left(case) else "judge"
+
+
+def _calls_left(case: Case) -> int:
+    used = sum(len(turn.get("tool_calls") or ()) for turn in case.tool_turns)
+    return max(0, case.settings.method.tool_calls - used)
+
+
+def tool_specs(case: Case, view: View) -> list[ToolSpec]:
+    """The family's LangChain tools as the proposer is told of them."""
+    tools = case.family.tools(view, case.oracles())
+    return [ToolSpec(tool.name, tool.description, _parameters(tool.args_schema)) for tool in tools]
+
+
+@cache
+def _parameters(arguments: type[BaseModel]) -> Mapping[str, Json]:
+    """The JSON schema of a tool's arguments: each takes a millisecond."""
+    schema: dict[str, Json] = arguments.model_json_schema()
+    return schema
+
+
+async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Runs the tools that the reply calls and hands their results back to the model."""
+    case = runtime.context
+    path = case.reply_path
+    tools = {tool.name: tool for tool in case.family.tools(case.view(), case.oracles())}
+    left = _calls_left(case)
+    results = [
+        await _use_tool(case, tools, call, f"{path}/tool/{number}")
+        if number < left
+        else protocol.NO_CALLS_LEFT
+        for number, call in enumerate(case.reply.tool_calls)
+    ]
+    case.tool_turns += protocol.tool_messages(case.reply, results)
+    if not _calls_left(case):
+        case.tool_turns.append({"role": "user", "content": protocol.NO_CALLS_LEFT})
+    return {}
+
+
+async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str) -> str:
+    """The tool's text; a call that cannot be made is told to the model as the tool's result."""
+
+    async def make() -> Outcome:
+        tool = tools.get(call.name)
+        if tool is None:
+            said = f"There is no tool {call.name!r}; the tools are: {', '.join(sorted(tools))}."
+        elif not isinstance(call.arguments, dict):
+            said = "The arguments are not one JSON object."
+        else:
+            try:
+                return Outcome({"text": await tool.ainvoke(call.arguments)})
+            except ValidationError as error:
+                said = f"The arguments do not fit: {str(error)[:300]}"
+        return Outcome({"text": said, "refused": True})
+
+    request = {"tool": call.name, "arguments": call.arguments}
+    outcome = await case.once(path, "tool", request, make)
+    return read_back(path, lambda told: str(told.response["text"]), outcome)
+
+
+async def record(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Writes the finished step: answers, verdicts, predictions, and the bank's events."""
+    case = runtime.context
+    if not case.answered:  # exhausted before an answer: there is no step to write
+        return {}
+    events = _bank_events(case)
+    await case.ledger.step(
+        StepRecord(
+            case.problem.id, state["step"], tuple(case.answered), dict(case.step_fields), events
+        )
+    )
+    verdicts = [str(one.verdict) for answer in case.answered for one in answer.judged]
+    case.emit(
+        {"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": verdicts}
+    )
+    case.answered.clear()
+    case.step_fields.clear()
+    return {"step": state["step"] + 1, "turn": 0}
+
+
+def _bank_events(case: Case) -> tuple[BankEvent, ...]:
+    """A hypothesis enters the bank once, with one event for each shown observation: an accepted one,
+    a redundant one where that is no fault, and where `banks_all` says so any."""
+    everything = case.settings.text is not None and case.settings.text.banks_all
+    events = []
+    for answer in case.answered:
+        for one in answer.judged:
+            if one.hypothesis is None or one.shown is None:
+                continue
+            good = one.verdict.consistent and not one.bad
+            if one.hypothesis.digest in case.banked or not (good or everything):
+                continue
+            case.banked.add(one.hypothesis.digest)
+            about = (one.hypothesis.digest, one.hypothesis.text, one.hypothesis.description)
+            for observation, mark in enumerate(one.shown.marks):
+                case.bank_clock += 1
+                events.append(BankEvent(*about, observation, mark, case.bank_clock))
+    for event in events:
+        case.bank.apply(event)
+    return tuple(events)
+
+
+def loop(
+    judge: Callable[..., Any],
+    decide: Callable[..., Any],
+    *,
+    ask: Callable[..., Any] = ask,
+    repair: Callable[..., Any] | None = None,
+) -> Any:
+    """The graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask …, compiled. It ends
+    where `decide` or the asking names a reason to stop. A model that refuses tools is asked again
+    without. repair: what comes between judge and record where the session's settings name who
+    repairs."""
+    graph = new_graph()
+    graph.add_node("ask", ask)
+    graph.add_node("judge", judge)
+    graph.add_node("decide", decide)
+    for node in (use_tools, record):
+        graph.add_node(node)
+    graph.add_edge(START, "ask")
+    graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
+    graph.add_edge("use_tools", "ask")
+    if repair is None:
+        graph.add_edge("judge", "record")
+    else:
+        graph.add_node("repair", repair)
+        graph.add_conditional_edges("judge", _after_judge, ["repair", "record"])
+        graph.add_edge("repair", "record")
+    graph.add_edge("record", "decide")
+    graph.add_conditional_edges("decide", _after_decide, ["ask", END])
+    return compiled(graph)
+
+
+async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "record"]:
+    return "repair" if runtime.context.mending.repair and not state["stop"] else "record"
+
+
+async def _after_decide(state: State, runtime: Runtime) -> str:
+    return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
+
+
+def in_line(*nodes: Callable[..., Any]) -> Any:
+    """The graph whose nodes follow each other once, compiled."""
+    graph = new_graph()
+    for node in nodes:
+        graph.add_node(node)
+    names = [START, *(node.__name__ for node in nodes), END]
+    for before, after in pairwise(names):
+        graph.add_edge(before, after)
+    return compiled(graph)
+
+
+def compiled(graph: Any) -> Any:
+    """The graph ready to run; LangGraph's own limit of steps must never be what ends a problem."""
+    return graph.compile().with_config(recursion_limit=1_000_000)
