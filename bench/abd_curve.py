@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from peirce.reports import plotting
+from peirce.reports.files import plotting
 
 
 class Published(NamedTuple):

@@ -27,8 +27,8 @@ from typing import Any
 import abd_instances
 from abd_instances import ALL, Row
 from peirce.records import Problem
-from peirce.reports import plotting
-from peirce.reports.tables import Cell, Table, as_csv, as_text
+from peirce.reports.files import plotting
+from peirce.reports.files.tables import Cell, Table, as_csv, as_text
 from peirce.search.logic import choice
 from peirce.search.logic.choice import TRADE_OFFS, Ranking
 from peirce.search.logic.rules import Evidence

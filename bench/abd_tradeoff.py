@@ -33,10 +33,11 @@ from abd_instances import Row
 from peirce.commands.opening import opened
 from peirce.commands.score.rule_records import Judging, Said
 from peirce.records import Problem
-from peirce.reports import abd, plotting
-from peirce.reports.abd_beside import ANTECEDENT, IN_SCOPE, PLANTED
-from peirce.reports.statistics import summary
-from peirce.reports.tables import Cell, Mean, Table, as_csv, as_markdown, as_text
+from peirce.reports.files import plotting
+from peirce.reports.files.tables import Cell, Mean, Table, as_csv, as_markdown, as_text
+from peirce.reports.metrics.statistics import summary
+from peirce.reports.papers.abd import metrics
+from peirce.reports.papers.abd.beside import ANTECEDENT, IN_SCOPE, PLANTED
 from peirce.search.budget import PRESETS
 from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking, TradeOff
 from peirce.tasks import family
@@ -94,7 +95,7 @@ async def _judged(problem: Problem, texts: Sequence[str]) -> tuple[dict[str, Any
 
 
 def _kept(record: Any) -> dict[str, float | None]:
-    values = abd.values(record)
+    values = metrics.values(record)
     return {name: values[name] for name in METRICS}
 
 
@@ -196,7 +197,9 @@ def _cell(
     if not interval:
         known = [one[metric] for one in some if one[metric] is not None]
         return fmean(known) if known else None
-    found = summary(some, [metric], strata=[row["regime"] for row in rows], seed=abd.SEED)[metric]
+    found = summary(some, [metric], strata=[row["regime"] for row in rows], seed=metrics.SEED)[
+        metric
+    ]
     none = found["mean"] is None
     return None if none else Mean(found["mean"], found["low"], found["high"])
 

@@ -7,7 +7,7 @@ DATA is a folder with the published layout of shoe, hotel_reviews, dreaddit and 
 `RUNS` is a session of its own: method hypogenic, model search, seed 0, presets as they are. DIR gets a
 line of JSON a session as soon as it is scored (hypobench-banks.jsonl); what it holds is not run again.
 Beside every accuracy stand the baselines, trained on the rows that the session was shown and tested on
-the same rows (reports/baselines.py), and p of an exact McNemar test against the best of them.
+the same rows (reports/papers/hypobench/baselines.py), and p of an exact McNemar test against the best of them.
 
 Test rows whose inputs are those of a training row, shown or not, are counted apart. Nothing here chooses
 a setting: no figure of a test row is read by a session.
@@ -28,10 +28,10 @@ from typing import Any
 
 import peirce
 from peirce.records import Observation, Problem, canonical_json
-from peirce.reports.baselines import compare, trained
-from peirce.reports.labels import inferred
-from peirce.reports.statistics import wilson
-from peirce.reports.tables import Cell, Table, as_markdown
+from peirce.reports.files.tables import Cell, Table, as_markdown
+from peirce.reports.metrics.statistics import wilson
+from peirce.reports.papers.hypobench.baselines import compare, trained
+from peirce.reports.papers.hypobench.metrics import inferred
 from peirce.store import Store
 from peirce.tasks import load_problems
 from peirce.tasks.io.files import write_whole

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from peirce.reports import plotting
+from peirce.reports.files import plotting
 
 Row = dict[str, Any]
 AIM = 0.9

@@ -9,7 +9,7 @@ from statistics import fmean
 
 import hypobench_curves
 from hypobench_curves import Row
-from peirce.reports.tables import Cell, Table, as_markdown
+from peirce.reports.files.tables import Cell, Table, as_markdown
 
 OWN = "## What falls short"
 GRID = "_controlled/"

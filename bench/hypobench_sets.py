@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 from peirce.records import Observation, Problem
-from peirce.reports.tables import Cell, Table, as_markdown, as_text
+from peirce.reports.files.tables import Cell, Table, as_markdown, as_text
 from peirce.tasks import load_problems
 from peirce.tasks.text.generation import GENERATORS
 from peirce.tools.discovery.scores import Exact, exact

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peirce.reports import plotting
-from peirce.reports.tables import Table, as_markdown, as_text
+from peirce.reports.files import plotting
+from peirce.reports.files.tables import Table, as_markdown, as_text
 from peirce.search.budget import PRESETS
 from peirce.search.text.engine import Problem
 from table import Row, add_json_option, write_rows

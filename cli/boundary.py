@@ -75,7 +75,7 @@ def _drop_stdout() -> None:
 
 def _say(error: Exception, code: int) -> int:
     """One sentence on stderr; what it quotes is shown, not obeyed."""
-    from ..reports.text import visible
+    from ..reports.screen.text import visible
 
     text = error.format_message() if isinstance(error, TyperException) else str(error)
     context = getattr(error, "ctx", None)
@@ -92,6 +92,6 @@ def _say(error: Exception, code: int) -> int:
 
 
 def _say_warning(message: Warning | str, *rest: Any, **more: Any) -> None:
-    from ..reports.text import visible
+    from ..reports.screen.text import visible
 
     print(f"peirce: {visible(scrubbed(str(message)))}", file=sys.stderr)

@@ -45,7 +45,7 @@ def check(
     from ..commands.problems import has_texts
     from ..commands.session.roles import role_settings
     from ..config import RolesConfig
-    from ..reports import readable, text
+    from ..reports.screen import reading, text
 
     of_text = {"label", "ood", "split", "tau", "judge", "judge_model", "repeats"}
     role = settings.pop("role", ())
@@ -63,5 +63,5 @@ def check(
         if as_json:
             emit([row])
         else:
-            readable.print_check(out, row)
+            reading.print_check(out, row)
     raise typer.Exit(1 if wrong else 0)

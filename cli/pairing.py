@@ -63,7 +63,7 @@ def pairs(
     """Preference pairs from sessions, of any models, into the store: what `peirce train` trains on."""
     from .. import pair_sets
     from .. import pairs as build_pairs
-    from ..reports import pairing, text
+    from ..reports.screen import pairing, text
 
     if listed:
         rows = pair_sets(store=store)
@@ -106,7 +106,7 @@ def _progress() -> Iterator[Callable[[int, int, int], None] | None]:
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from ..reports import text
+    from ..reports.screen import text
 
     columns = (TextColumn("problems"), BarColumn(), MofNCompleteColumn(),
                TextColumn("{task.fields[pairs]:,} pairs"))  # fmt: skip

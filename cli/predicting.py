@@ -59,7 +59,7 @@ def predict(
     from ..commands.session.roles import drop_unsupported, role_settings
     from ..commands.session.text_course import WITHOUT_JUDGE
     from ..config import RolesConfig
-    from ..reports import predicted, text
+    from ..reports.screen import predictions, text
 
     typed = source(context, "model") not in STANDING
     if model is not None and not typed and model.partition(":")[0] in WITHOUT_JUDGE:
@@ -83,4 +83,4 @@ def predict(
     if as_json:
         emit(rows)
     else:
-        predicted.print_rows(text.console(), rows)
+        predictions.print_rows(text.console(), rows)

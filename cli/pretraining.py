@@ -66,9 +66,9 @@ def pretrain(
     if as_json:
         emit([made])
         return
-    from ..reports import pretrained, text
+    from ..reports.screen import pretraining, text
 
-    pretrained.print_pretrained(text.console(), made)
+    pretraining.print_pretrained(text.console(), made)
 
 
 class _Told:

@@ -1,4 +1,4 @@
-"""What verbs print: data as JSON on stdout, or what reports/readable.py makes of it."""
+"""What verbs print: data as JSON on stdout, or what reports/screen/reading.py makes of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def emit(rows: Iterable[Any]) -> None:
 
 
 def end(session: Any, as_json: bool) -> None:
-    from ..reports import endings, text
+    from ..reports.screen import endings, text
 
     if as_json:
         emit([session])
@@ -46,7 +46,8 @@ def _beside(out: Any, session: Any) -> None:
     """Of labelled text: the baselines beside what was predicted. They are trained only here, where
     somebody reads them."""
     from .. import baselines
-    from ..reports import beside, text
+    from ..reports.screen import endings as beside
+    from ..reports.screen import text
 
     if session.evaluation == "hypobench" and session.status != "failed":
         out.print()
@@ -56,6 +57,6 @@ def _beside(out: Any, session: Any) -> None:
 
 
 def written(result: Mapping[str, Any], as_json: bool) -> None:
-    from ..reports import endings, text
+    from ..reports.screen import endings, text
 
     emit([result]) if as_json else endings.print_written(text.console(), result)

@@ -54,7 +54,7 @@ def rate(
     from .. import rate as rate_session
     from ..commands.session.roles import role_settings
     from ..config import RolesConfig
-    from ..reports import agreed, text
+    from ..reports.screen import rating, text
 
     roles = role_settings(
         RolesConfig(roles=context.obj.roles, scorer_model=scorer_model, role=role or ())
@@ -64,7 +64,7 @@ def rate(
         concurrency=concurrency, ratings=scores_file, store=store,
     )  # fmt: skip
     try:
-        emit(rows) if as_json else agreed.print_ratings(text.console(), rows)
+        emit(rows) if as_json else rating.print_ratings(text.console(), rows)
     except KeyboardInterrupt:
         typer.echo(
             "peirce: stopped; what was rated is kept, and the same command goes on from there",
@@ -97,10 +97,10 @@ def agree(
 ) -> None:  # fmt: skip
     """How far people and the model that rated a session agree; first a sheet for these people."""
     from .. import agree as measure_agreement
-    from ..reports import agreed, text
+    from ..reports.screen import rating, text
 
     rows = measure_agreement(
         session, ratings=ratings or (), sheet=sheet, items=items, seed=seed, scores=scores_file,
         store=store,
     )  # fmt: skip
-    emit([rows]) if as_json else agreed.print_agreement(text.console(), rows)
+    emit([rows]) if as_json else rating.print_agreement(text.console(), rows)

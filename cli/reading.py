@@ -59,7 +59,8 @@ def evaluate(
 ) -> None:  # fmt: skip
     """Metrics and tables from the store; never a model call."""
     from .. import evaluate as evaluate_sessions
-    from ..reports import endings, evaluations, text
+    from ..reports import evaluations
+    from ..reports.screen import endings, text
 
     words = list(what or [])
     if words[:1] == ["training"]:
@@ -87,10 +88,10 @@ def evaluate(
 
 def _curves(names: list[str], store: str | None, out: str | None, as_json: bool) -> None:
     from .. import training_curves
-    from ..reports import text, trained
+    from ..reports.screen import text, training
 
     result = training_curves(*names, store=store, out=out)
-    emit([result]) if as_json else trained.print_curves(text.console(), result)
+    emit([result]) if as_json else training.print_curves(text.console(), result)
 
 
 @app.command(
@@ -135,7 +136,7 @@ def study(
     How many consistent hypotheses hidden pairs refute (defeasible), and whether higher-scored ones
     pass more often (general)."""
     from .. import study as run_study
-    from ..reports import endings, text
+    from ..reports.screen import endings, text
 
     result = run_study(
         *what, seed=seed, draws=draws, all_pairs=all_pairs, distinct=distinct,
@@ -148,14 +149,14 @@ def study(
 def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     """The sessions of a store, also while a run owns it."""
     from .. import sessions as list_sessions
-    from ..reports import readable, text
+    from ..reports.screen import reading, text
 
     rows = list_sessions(store=store)
     if as_json:
         emit([rows])
         return
     told = [{key: value for key, value in row.items() if key != "settings"} for row in rows]
-    readable.print_sessions(text.console(), told)
+    reading.print_sessions(text.console(), told)
 
 
 @app.command(
@@ -172,11 +173,11 @@ def show(
 ) -> None:
     """The problems of a session, or every hypothesis of one of them."""
     from .. import show as show_session
-    from ..reports import readable, text
+    from ..reports.screen import reading, text
 
     rows = show_session(session, problem, calls=calls, store=store)
-    draw = readable.print_problems if problem is None else readable.print_hypotheses
-    draw = readable.print_calls if calls else draw
+    draw = reading.print_problems if problem is None else reading.print_hypotheses
+    draw = reading.print_calls if calls else draw
     emit([rows]) if as_json else draw(text.console(), rows)
 
 
@@ -205,15 +206,15 @@ def bank(
 ) -> None:
     """The hypotheses that a session keeps, best first."""
     from .. import bank as list_bank
-    from ..reports import banks, text
+    from ..reports.screen import reading, text
 
     rows = list_bank(session, problem, alpha=alpha, history=history, out=out, store=store)
     if as_json:
         emit([rows])
     elif out is not None:
-        banks.print_written(text.console(), rows, out, history)
+        reading.print_written(text.console(), rows, out, history)
     else:
-        (banks.print_growth if history else banks.print_bank)(text.console(), rows)
+        (reading.print_growth if history else reading.print_bank)(text.console(), rows)
 
 
 @app.command(epilog=o.examples("peirce export last --out export --format parquet"))
@@ -239,7 +240,7 @@ def doctor(
 ) -> None:
     """What is here: settings and where each comes from, sandbox layers, models, extras, store."""
     from .. import doctor as diagnose
-    from ..reports import readable, text
+    from ..reports.screen import reading, text
 
     found = diagnose(store=store, clean=clean, settings=context.obj.shown())
-    emit([found]) if as_json else readable.print_doctor(text.console(), found)
+    emit([found]) if as_json else reading.print_doctor(text.console(), found)

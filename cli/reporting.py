@@ -31,7 +31,7 @@ def report(
 
     It has metrics, figures, every problem drawn, every hypothesis, a comparison of two."""
     from .. import report as write_report
-    from ..reports import text
+    from ..reports.screen import text
 
     told = write_report(*(sessions or ()), out=out, name=evaluation, store=store)
     if as_json:
@@ -55,7 +55,7 @@ def view(
 ) -> None:
     """The same page, live, while a session runs: served on 127.0.0.1, behind a token."""
     from .. import view as open_viewer
-    from ..reports import text
+    from ..reports.screen import text
 
     viewer = open_viewer(*(sessions or ()), port=port, name=evaluation, store=store)
     try:

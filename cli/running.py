@@ -35,8 +35,8 @@ def run(
     """Run a session: hypotheses for the problems of a task."""
     from .. import plan
     from .. import run as run_session
-    from ..reports import endings, text
-    from ..reports.screen import Screen
+    from ..reports.screen import endings, text
+    from ..reports.screen.running import Screen
 
     options = with_standing(context, settings)
     if dry_run:
@@ -93,7 +93,7 @@ def resume(
 ) -> None:
     """Go on where a session stopped, with the settings that it recorded."""
     from .. import resume as resume_session
-    from ..reports.screen import Screen
+    from ..reports.screen.running import Screen
 
     with Screen(quiet=quiet) as screen:
         resumed = resume_session(session, retry_failed=retry_failed, on_event=screen, **settings)
@@ -126,7 +126,7 @@ def import_(
 ) -> None:
     """Judge recorded answers: a session without a model."""
     from .. import import_recorded
-    from ..reports.screen import Screen
+    from ..reports.screen.running import Screen
 
     with Screen(quiet=quiet) as screen:
         session = import_recorded(file, task=task, of_model=of_model, on_event=screen, **settings)
@@ -147,7 +147,7 @@ def replay(
 ) -> None:
     """Drive the same graph with the journal alone and compare; exit 1 where they differ."""
     from .. import replay as replay_session
-    from ..reports import readable, text
+    from ..reports.screen import reading, text
 
     results = []
     for session in sessions or ["last"]:
@@ -156,7 +156,7 @@ def replay(
         )
         results.append(result)
         if not as_json:
-            readable.print_differences(text.console(), result)
+            reading.print_differences(text.console(), result)
     if as_json:
         emit(results if len(results) == 1 else [{"sessions": results}])
     raise typer.Exit(1 if any(result.differences for result in results) else 0)

@@ -26,9 +26,9 @@ def told_of(name: str) -> TaskHelp | None:
 
 
 def print_of(told: TaskHelp) -> None:
-    from ..reports import readable, text
+    from ..reports.screen import reading, text
 
-    readable.print_task(text.console(), told)
+    reading.print_task(text.console(), told)
 
 
 class TaskHelpCommand(TyperCommand):

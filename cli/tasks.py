@@ -23,10 +23,10 @@ app = typer.Typer(
 def tasks_list(as_json: o.AsJson = False) -> None:
     """Every task with its family."""
     from .. import tasks_list as list_tasks
-    from ..reports import readable, text
+    from ..reports.screen import reading, text
 
     rows = list_tasks()
-    emit([rows]) if as_json else readable.print_tasks(text.console(), rows)
+    emit([rows]) if as_json else reading.print_tasks(text.console(), rows)
 
 
 @app.command(
@@ -50,7 +50,7 @@ def tasks_show(
 ) -> None:
     """Problems drawn readably; hidden parts too, but holdouts and references of abd with --json only."""
     from .. import tasks_show as show_problems
-    from ..reports import readable, text
+    from ..reports.screen import reading, text
 
     rows = show_problems(
         task, problem, data=data, problems=problems, sample=sample, observations=observations,
@@ -60,7 +60,7 @@ def tasks_show(
         emit([rows])
         return
     for row in rows:
-        readable.print_problem(text.console(), row)
+        reading.print_problem(text.console(), row)
 
 
 @app.command(
@@ -209,7 +209,7 @@ def tasks_audit(
 ) -> None:
     """Checks all that the ABD paper states about a set of instances; exit code 1 where it is not so."""
     from .. import tasks_audit as audit_instances
-    from ..reports import auditing, text
+    from ..reports.screen import auditing, text
 
     told = audit_instances(file)
     emit([told]) if as_json else auditing.print_audit(text.console(), told)

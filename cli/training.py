@@ -150,12 +150,12 @@ def _train(
     base: str | None, out: str, store: str | None, quiet: bool, as_json: bool, options: dict[str, Any]
 ) -> None:  # fmt: skip
     from .. import train as train_model
-    from ..reports import text, trained, training_screen
+    from ..reports.screen import text, training
 
-    with training_screen.TrainingScreen(out, quiet=quiet) as screen:
+    with training.TrainingScreen(out, quiet=quiet) as screen:
         record = train_model(base, out=out, store=store, on_progress=screen, **options)
         screen.done = record.status != "interrupted"
-    emit([record]) if as_json else trained.print_record(text.console(), record)
+    emit([record]) if as_json else training.print_record(text.console(), record)
     if record.status == "interrupted":
         raise typer.Exit(130)
 
@@ -165,17 +165,17 @@ def _classify(
     options: dict[str, Any],
 ) -> None:  # fmt: skip
     from .. import train_labels
-    from ..reports import text, trained, training_screen
+    from ..reports.screen import text, training
 
-    with training_screen.ClassifierScreen(out, quiet=quiet) as screen:
+    with training.ClassifierScreen(out, quiet=quiet) as screen:
         record = train_labels(data, base=base, out=out, store=store, on_progress=screen, **options)
         screen.done = True
-    emit([record]) if as_json else trained.print_classifiers(text.console(), record)
+    emit([record]) if as_json else training.print_classifiers(text.console(), record)
 
 
 def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
     from .. import merge
-    from ..reports import text
+    from ..reports.screen import text
 
     merged = merge(adapter, base=base, out=out)
     if as_json:
@@ -188,10 +188,10 @@ def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
 
 def _list(store: str | None, as_json: bool) -> None:
     from .. import trainings
-    from ..reports import text, trained
+    from ..reports.screen import text, training
 
     rows = trainings(store=store)
-    emit([rows]) if as_json else trained.print_trainings(text.console(), rows)
+    emit([rows]) if as_json else training.print_trainings(text.console(), rows)
 
 
 def _is_classifier(out: str) -> bool:

@@ -57,6 +57,12 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "union": "graphs.methods.union:METHOD",
         "zero-shot-gen": "graphs.methods.zero_shot_gen:METHOD",
     },
+    "metrics": {
+        "abd": "reports.papers.abd.metrics:EVALUATION",
+        "gear": "reports.papers.gear.metrics:EVALUATION",
+        "hypobench": "reports.papers.hypobench.metrics:EVALUATION",
+        "t3": "reports.papers.t3.metrics:EVALUATION",
+    },
     "models": {
         "hf": "agents.local:HF",
         "http": "agents.endpoint:HTTP",

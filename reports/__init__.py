@@ -1,6 +1,6 @@
 """Tables and figures from what a store holds; nothing here knows how a session was run."""
 
-from .evaluation import (
+from .metrics.evaluation import (
     Evaluation,
     Metric,
     Scores,
@@ -12,7 +12,7 @@ from .evaluation import (
     find_evaluation,
     tally,
 )
-from .statistics import bootstrap
+from .metrics.statistics import bootstrap
 
 __all__ = [
     "Evaluation",

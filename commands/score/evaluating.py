@@ -7,25 +7,19 @@ from pathlib import Path
 from typing import Literal
 
 from ...records import Json, StoreError, UsageError
-from ...reports import (
-    agreed,
-    cross_model,
-    default_evaluation,
-    evaluate_session,
-    evaluations,
-    find_evaluation,
-    gear_files,
-    gear_tables,
-    hypobench_files,
-    t3_files,
-    tables,
-    writing,
-)
-from ...reports.baselines import beside_session
-from ...reports.endings import SIDE_BY_SIDE
-from ...reports.grouping import Study, settings_of
-from ...reports.hypobench_tuned import tuned
-from ...reports.results import Options, Spaces
+from ...reports import default_evaluation, evaluate_session, evaluations, find_evaluation
+from ...reports.files import tables, writing
+from ...reports.metrics.grouping import Study, settings_of
+from ...reports.metrics.results import Options, Spaces
+from ...reports.papers.gear import files as gear_files
+from ...reports.papers.gear import tables as gear_tables
+from ...reports.papers.hypobench import cross_model
+from ...reports.papers.hypobench import files as hypobench_files
+from ...reports.papers.hypobench.baselines import beside_session
+from ...reports.papers.hypobench.entries import tuned
+from ...reports.papers.t3 import files as t3_files
+from ...reports.screen import rating
+from ...reports.screen.endings import SIDE_BY_SIDE
 from ...store import Store
 from ...tasks.io.files import expanded
 from ..arguments import checked
@@ -82,7 +76,7 @@ def evaluate(
 @checked
 def baselines(session: str = "last", *, store: str | Path | None = None) -> list[ProblemBaselines]:
     """What stands beside a session on labelled text: {problem, baselines, said} of each problem that is
-    done, trained here on the rows that were shown (reports/baselines.py)."""
+    done, trained here on the rows that were shown (reports/papers/hypobench/baselines.py)."""
     with reading(store) as opened:
         rows = beside_session(opened, opened.find(session))
     return [ProblemBaselines.from_dict(row) for row in rows]
@@ -202,8 +196,8 @@ def _tables(scored: Sequence[Mapping[str, Json]], target: Path) -> dict[Path, st
     long = tables.as_csv(tables.long_table(scored, metrics))
     rows: Literal["metrics", "sessions"] = "metrics" if len(scored) <= SIDE_BY_SIDE else "sessions"
     side_by_side = tables.as_markdown(tables.summary_table(scored, metrics, rows=rows))
-    if any(map(agreed.compared_by_rules, scored)):
-        side_by_side += f"\n\n{agreed.BY_RULES}\n"
+    if any(map(rating.compared_by_rules, scored)):
+        side_by_side += f"\n\n{rating.BY_RULES}\n"
     if _is_file(target):
         return {target: long if target.suffix == ".csv" else side_by_side}
     of_problems: dict[Path, str | bytes] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...records import UsageError
-from ...reports import writing
+from ...reports.files import writing
 from ...reports.page import Contents, document
 from ...tasks.io.files import expanded, write_whole
 from ..arguments import checked

@@ -182,7 +182,7 @@ class StudyRow(Result):
 
 
 class Study(Result):
-    """A simulation study over sessions (reports/studies.py). whole: of `defeasible`, its figures over
+    """A simulation study over sessions (reports/papers/gear/studies.py). whole: of `defeasible`, its figures over
     everything. contexts, pairs: of `general`, its limits."""
 
     study: str

@@ -19,9 +19,9 @@ from ...records import (
     Problem,
     View,
 )
-from ...reports.abd_beside import ANTECEDENT, PLANTED, Kind, Known
-from ...reports.abd_records import Attempt, Record, choose, facts_of, record
-from ...reports.abd_worlds import Described, described
+from ...reports.papers.abd.beside import ANTECEDENT, PLANTED, Kind, Known
+from ...reports.papers.abd.records import Attempt, Record, choose, facts_of, record
+from ...reports.papers.abd.worlds import Described, described
 from ...tasks.logic.family import hypothesis_of
 from ...tasks.logic.measures import measured
 from ...tools.logic.rules import NoRule, read_rule

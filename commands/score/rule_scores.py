@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...records import Json, Measuring, Problem, StepRecord
-from ...reports import abd, abd_beside, abd_files, abd_groups, tables, writing
-from ...reports.abd_beside import Known
-from ...reports.abd_groups import Run
-from ...reports.abd_records import MODES, Record, refined
-from ...reports.abd_worlds import Described
-from ...reports.evaluation import fitting
-from ...reports.feedback import feedback_of
+from ...reports.files import tables, writing
+from ...reports.metrics.evaluation import fitting
+from ...reports.papers.abd import beside as abd_beside
+from ...reports.papers.abd import files, metrics
+from ...reports.papers.abd import groups as abd_groups
+from ...reports.papers.abd.beside import Known
+from ...reports.papers.abd.groups import Run
+from ...reports.papers.abd.records import MODES, Record, feedback_of, refined
+from ...reports.papers.abd.worlds import Described
 from ...store import Store
 from ...tasks.logic.measures import EVALUATORS, check_evaluator
 from ...tools.solve import check_solver
@@ -24,7 +26,7 @@ from ..session.driving import complete
 from ..session.settings import shown_model
 from .rule_records import Judging, Said
 
-OF_RULES = abd.EVALUATION.name
+OF_RULES = metrics.EVALUATION.name
 EXACT = EVALUATORS[0]
 
 
@@ -60,18 +62,18 @@ def evaluate_rules(
         for session, name, some in zip(sessions, tables.headings(scored), records, strict=True)
     )
     beside = abd_beside.besides(known)
-    whole = abd_files.Scored(judged_by.evaluator, runs, problems, beside)
-    by_name = abd_files.tables_of(whole)
+    whole = files.Scored(judged_by.evaluator, runs, problems, beside)
+    by_name = files.tables_of(whole)
     result: dict[str, Json] = {
         "sessions": scored,
         "beside": abd_beside.told(beside),
         "evaluator": judged_by.evaluator,
-        "bootstrap": dict(abd_files.BOOTSTRAP),
-        "tables": {name: abd_files.as_json(table) for name, table in by_name.items()},
+        "bootstrap": dict(files.BOOTSTRAP),
+        "tables": {name: files.as_json(table) for name, table in by_name.items()},
     }
     if target is not None:
         rows = {one["session"]: one["by_problem"] for one in scored}
-        result["files"] = writing.write(abd_files.files(whole, by_name, rows, target))
+        result["files"] = writing.write(files.files(whole, by_name, rows, target))
     return result
 
 
@@ -142,13 +144,14 @@ def _told(evaluator: str, records: Sequence[Record], feedback: str) -> dict[str,
         "evaluator": evaluator,
         "breaches": dict(breaches.most_common()),
         "malformed": dict(malformed.most_common()),
-        "metrics": abd.intervals(records),
+        "metrics": metrics.intervals(records),
         **{
-            group: {name: abd.intervals(some) for name, some in named}
+            group: {name: metrics.intervals(some) for name, some in named}
             for group, named in groups.items()
         },
         "failures": {mode: modes[mode] for mode in MODES},
         "by_problem": [
-            {"problem": one.facts.problem, "feedback": feedback, **abd.told(one)} for one in records
+            {"problem": one.facts.problem, "feedback": feedback, **metrics.told(one)}
+            for one in records
         ],
     }

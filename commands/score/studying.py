@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from ...records import Json, UsageError
-from ...reports import plotting, studies, study_figures, study_tables, tables, writing
+from ...reports.files import plotting, tables, writing
+from ...reports.papers.gear import studies, study_tables
 from ...tasks.io.files import expanded
 from ...tasks.io.messages import warn
 from ..arguments import checked
@@ -34,7 +35,7 @@ def study(
     out: str | Path | None = None,
 ) -> Study:
     """A simulation study of GEAR over sessions joined by problem and shown pairs: {study, sessions,
-    problems, hypotheses, rows, …}, from the store alone (reports/studies.py).
+    problems, hypotheses, rows, …}, from the store alone (reports/papers/gear/studies.py).
 
     name: defeasible or general. draws: of hidden pairs, for each problem and number of them.
     all_pairs: hidden pairs by which nothing can be judged count too. distinct: hypotheses of one
@@ -85,7 +86,7 @@ def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
         found[".md"] = "\n\n".join([*said, tables.as_markdown(study_tables.whole_table(result))])
     drawn = [form for form in wanted if form in plotting.FORMS]
     if drawn and (single or plotting.available()):
-        found |= plotting.rendered(partial(study_figures.figure, result), drawn) or {}
+        found |= plotting.rendered(partial(study_tables.figure, result), drawn) or {}
     elif drawn:
         warn(plotting.ABSENT)
     return writing.write(

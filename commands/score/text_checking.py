@@ -26,7 +26,7 @@ from ...records import (
     Proposer,
     UsageError,
 )
-from ...reports.labels import scores
+from ...reports.papers.hypobench.metrics import scores
 from ...tasks.text.family import not_asked, of_split
 from ..session.planning import CONCURRENCY
 from ..session.roles import role_settings

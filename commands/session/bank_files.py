@@ -148,7 +148,7 @@ def save_bank(
 ) -> None:
     """Writes `written` of a session's bank, or of that of one problem. Raises UsageError for a path
     where no file can be written, and for an empty bank."""
-    from ...reports import writing
+    from ...reports.files import writing
 
     target = expanded(out)
     writing.check([target])

@@ -128,7 +128,7 @@ def show_session(store: Store, session: str) -> list[ProblemRow]:
     a problem that ended as exhausted what the model said of it, else "". inference: of labelled
     text, how the bank was read and how good that is (`labels.told`); None where it was not."""
     from ...reports import tally
-    from ...reports.labels import told
+    from ...reports.papers.hypobench.metrics import told
 
     listed = []
     last = store.last_responses(session, "model")

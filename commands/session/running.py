@@ -35,7 +35,7 @@ def run(
     Args:
         task: the name of a task, or the path of your own task file.
         config: its settings; None for the defaults.
-        on_event: is told what happens (reports/screen.py).
+        on_event: is told what happens (reports/screen/running.py).
         callbacks: LangChain's, for tracing.
         overrides: single settings by name, laid over `config`; None counts as not given. What each
             means stands in config.py, in `peirce run --help` and in docs/command-line.md.

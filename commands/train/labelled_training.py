@@ -1,5 +1,5 @@
 """`peirce train --labels`: a local model fine-tuned as a classifier of labelled text, one for each data
-set: the fine-tuned row of HypoBench's tables (reports/hypobench_tuned.py)."""
+set: the fine-tuned row of HypoBench's tables (reports/papers/hypobench/entries.py)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...records import DataError, Json, UsageError
-from ...reports import writing
-from ...reports.statistics import wilson
+from ...reports.files import writing
+from ...reports.metrics.statistics import wilson
 from ...store.sessions import new_id
 from ...tasks.io.files import expanded
 from ...tasks.io.messages import nearest

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...records import InputSet, Json, Problem, UsageError
-from ...reports import writing
+from ...reports.files import writing
 from ...tasks.io.files import expanded
 from ...tasks.io.messages import DataWarning
 from ...training.pretrain import making

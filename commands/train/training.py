@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json, UsageError
-from ...reports import training_tables, writing
-from ...reports.training_runs import STAGES, runs
+from ...reports.files import writing
+from ...reports.papers.gear import training_tables
+from ...reports.papers.gear.training_runs import STAGES, runs
 from ...store import Store
 from ...tasks.io.files import expanded
 from ...tasks.io.messages import warn

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...records import DataError, Json, UsageError
-from ...reports import writing
+from ...reports.files import writing
 from ...tasks.io.files import expanded
 from ...tasks.io.messages import warn
 

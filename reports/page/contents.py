@@ -13,9 +13,9 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json, StepRecord
-from ..evaluation import Evaluation, evaluate_session, find_evaluation, tally
-from ..results import Spaces, with_steps
-from ..statistics import bootstrap
+from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, tally
+from ..metrics.results import Spaces, with_steps
+from ..metrics.statistics import bootstrap
 from .curves import Course, regions
 from .opened import opened_problem
 from .session import facts

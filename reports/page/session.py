@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json
-from ..endings import TOLD
+from ..screen.endings import TOLD
 
 if TYPE_CHECKING:
     from ...store import ProblemRow, Store

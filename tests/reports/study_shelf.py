@@ -20,7 +20,7 @@ from peirce.records import (
     StepRecord,
     Verdict,
 )
-from peirce.reports.studies import Choices, study
+from peirce.reports.papers.gear.studies import Choices, study
 from peirce.store import Store
 
 SPACE = InputSet("six", tuple([i] for i in range(6)))

@@ -13,17 +13,21 @@ from dataclasses import replace
 import pytest
 from peirce.commands.score.rule_records import Judging, Said
 from peirce.records import Agreement, Hypothesis, Observation, Oracles, Problem
-from peirce.reports import (
-    abd,
-    abd_appendix,
-    abd_files,
-    abd_groups,
-    abd_tables,
-    abd_worlds,
-    tables,
+from peirce.reports.files import tables
+from peirce.reports.papers.abd import (
+    appendix,
+    files,
+    groups,
+    metrics,
 )
-from peirce.reports.abd_groups import Run
-from peirce.reports.abd_records import Attempt, Facts, Record, choose, pattern_of
+from peirce.reports.papers.abd import (
+    tables as abd_tables,
+)
+from peirce.reports.papers.abd import (
+    worlds as abd_worlds,
+)
+from peirce.reports.papers.abd.groups import Run
+from peirce.reports.papers.abd.records import Attempt, Facts, Record, choose, pattern_of
 from peirce.tasks import family
 from peirce.tasks.logic.measures import Measured, Part
 from peirce.tools.logic import PUBLISHED, read_formula
@@ -135,7 +139,7 @@ def test_missing_parentheses_are_valid_when_repaired_and_not_when_strict():
     assert (one.closed, one.valid, one.strictly_valid, one.mode) == (1, True, False, "brittle")
     outside = given("(and (P x) (R x x)")
     assert (outside.closed, outside.reason) == (1, "forbidden_predicate")
-    told = abd.values(one)
+    told = metrics.values(one)
     assert (told["prompt_validity"], told["prompt_validity_repaired"]) == (0.0, 1.0)
     assert told["auto_closed"] == 1.0
 
@@ -144,19 +148,19 @@ def test_missing_parentheses_are_valid_when_repaired_and_not_when_strict():
 
 
 def test_the_metrics_of_the_small_worlds_are_those_counted_by_hand():
-    planted, cheap = abd.values(given(PLANTED)), abd.values(given(CHEAP))
+    planted, cheap = metrics.values(given(PLANTED)), metrics.values(given(CHEAP))
     expected = {"gap": 0.5, "gref": 0.0, "beats_reference": 0.0, "ast_size": 2.0,
                 "holdout_validity": 1.0, "holdout_validity_given_prompt": 1.0,
                 "holdout_gap": 0.5, "delta_gap": 0.0, "invalid": 0.0, "parse_error": 0.0,
                 "missing": 0.0, "auto_closed": 0.0, "limited": 0.0, "ast_size_read": 2.0,
                 "prompt_validity": 1.0, "prompt_validity_repaired": 1.0}  # fmt: skip
-    assert planted == expected and set(expected) == set(abd.NAMES)
+    assert planted == expected and set(expected) == set(metrics.NAMES)
     assert (cheap["gap"], cheap["gref"], cheap["beats_reference"]) == (0.0, -0.5, 1.0)
     assert (cheap["holdout_validity"], cheap["holdout_gap"], cheap["delta_gap"]) == (0, None, None)
 
 
 def test_an_invalid_rule_has_neither_gap_nor_size_among_the_valid():
-    told = abd.values(given(WRONG))
+    told = metrics.values(given(WRONG))
     assert told["invalid"] == 1.0 and told["prompt_validity_repaired"] == 0.0
     assert all(told[name] is None for name in ("gap", "gref", "beats_reference", "ast_size"))
     assert told["ast_size_read"] == 3.0 and told["holdout_validity"] == 0.0
@@ -237,17 +241,17 @@ def test_a_limit_of_the_solver_is_a_count_of_its_own_and_never_invalid_or_zero()
     open_, held = record(prompt=part([True, None])), record(holdout=part([True, None]))
     assert open_.mode == held.mode == record(prompt=part([False, None])).mode == "limit"
     for one in (open_, held):
-        assert abd.values(one)["limited"] == 1.0 and one.limited
-    told = abd.values(open_)
+        assert metrics.values(one)["limited"] == 1.0 and one.limited
+    told = metrics.values(open_)
     for name in ("prompt_validity", "prompt_validity_repaired", "invalid", "gap", "ast_size"):
         assert told[name] is None
-    assert abd.values(held)["holdout_validity"] is None and held.valid
+    assert metrics.values(held)["holdout_validity"] is None and held.valid
     # A world that is certainly invalid settles it, whatever the limit leaves open elsewhere.
     assert record(prompt=part([True, False, None])).mode == "partial_invalid"
     runs = (Run("s", "s", (open_, record())),)
-    (row,) = abd_files.as_json(abd_appendix.table_h1(runs))
+    (row,) = files.as_json(appendix.table_h1(runs))
     assert (row["valid"], row["invalid"], row["limit of the solver"]) == (0.5, 0.0, 0.5)
-    found = abd.intervals([open_, record()])
+    found = metrics.intervals([open_, record()])
     assert found["prompt_validity"]["mean"] == 1.0 and found["prompt_validity"]["n"] == 1
 
 
@@ -268,10 +272,10 @@ def test_repaired_answers_are_counted_beside_the_mode_of_the_repaired_rule():
         record(holdout=part([False, False])),
         record(reason="missing"),
     )
-    (row,) = abd_files.as_json(abd_appendix.table_h2((Run("s", "s", some),)))
+    (row,) = files.as_json(appendix.table_h2((Run("s", "s", some),)))
     assert row["auto_repaired"] == 2 and row["success"] == 1 and row["parse_error"] == 1
     assert (row["brittle"], row["of which catastrophic"], row["missing"]) == (1, 1, 1)
-    (row,) = abd_files.as_json(abd_appendix.table_h1((Run("s", "s", some),)))
+    (row,) = files.as_json(appendix.table_h1((Run("s", "s", some),)))
     assert [row[name] for name in ("valid", "parse error", "repaired", "missing")] == [
         0.5, 0.25, 0.5, 0.25
     ]  # fmt: skip
@@ -291,17 +295,17 @@ def test_brittle_patterns_go_by_the_quantifiers_that_stand_in_a_rule():
 def test_the_spread_of_gaps_is_linear_between_ranks_and_its_shares_are_strict():
     gaps = [0, 1, 3, 5, 6]
     some = [record(prompt=part(YES, 2 * gap, 0)) for gap in gaps] + [record(prompt=part(NO))]
-    found = abd_groups.spread(some)
+    found = groups.spread(some)
     assert found == (5, 3.0, 3.0, pytest.approx(5 + 0.6), 6.0, 0.4, 0.2)  # 0.9 * 4 = 3.6
-    assert abd_groups.spread(some[-1:]) is None
+    assert groups.spread(some[-1:]) is None
 
 
 def test_bins_begin_where_they_say_and_hold_each_size_once():
     some = [record(size=size) for size in (0, 14, 15, 29, 30, 400)]
     names = [(name, len(inside)) for name, inside in
-             abd_groups.binned(some, lambda one: one.size, abd_groups.SIZES)]  # fmt: skip
+             groups.binned(some, lambda one: one.size, groups.SIZES)]  # fmt: skip
     assert names == [("[0, 15)", 2), ("[15, 30)", 2), ("[30, ∞)", 2)]
-    finer = abd_groups.binned(some, lambda one: one.size, abd_groups.FINER_SIZES)
+    finer = groups.binned(some, lambda one: one.size, groups.FINER_SIZES)
     assert [len(inside) for _, inside in finer] == [1, 0, 1, 1, 1, 1, 1]
 
 
@@ -312,7 +316,7 @@ def test_rules_that_beat_the_planted_one_are_counted_among_valid_ones_by_its_siz
         record(prompt=part(NO), planted=4, reference=10),
         record(prompt=part(YES, 0, 0), planted=4, reference=30),
     )
-    rows = abd_files.as_json(abd_appendix.table_g8((Run("s", "s", some),)))
+    rows = files.as_json(appendix.table_g8((Run("s", "s", some),)))
     of = {row["reference AST"]: row for row in rows}
     assert (of["[10, 15)"]["beat it"], of["[10, 15)"]["valid"]) == (1, 2)
     assert of["[10, 15)"]["mean improvement a world"] == 1.0
@@ -331,9 +335,9 @@ def test_shorter_and_longer_rules_are_compared_on_problems_that_have_both():
             record("three", **long)),
         run("c", record("one", **long, holdout=part(YES, 8, 2))),
     )  # fmt: skip
-    (pair,) = abd_groups.pairs(runs)  # three's shorter rule is the planted one itself
+    (pair,) = groups.pairs(runs)  # three's shorter rule is the planted one itself
     assert pair == ("full", 1.0, 0.5, 0.0, 1.0)
-    rows = abd_files.as_json(abd_tables.paired_table(runs))
+    rows = files.as_json(abd_tables.paired_table(runs))
     assert [(row["than the planted rule"], row["problems"]) for row in rows] == [
         ("shorter", 1), ("longer", 1)
     ]  # fmt: skip
@@ -347,7 +351,7 @@ def test_sessions_are_ordered_by_band_then_by_gap():
         return Run(name, name, (*some, *[record(prompt=part(NO))] * (10 - valid)))
 
     runs = [run("low", 4, 0), run("middle", 5, 1), run("wide", 10, 3), run("near", 10, 2)]
-    assert [one.name for one in abd_groups.ordered(runs)] == ["near", "wide", "middle", "low"]
+    assert [one.name for one in groups.ordered(runs)] == ["near", "wide", "middle", "low"]
     assert run("nine", 9, 0).band == "intermediate validity"  # above 90%, not from it on
 
 
@@ -359,14 +363,14 @@ def scored():
     some = (record("one"), brittle, record("three", reason="cut"))
     described = [replace(judged(problem(), answer(PLANTED))[1], facts=one.facts) for one in some]
     runs = (Run("s1", "first", some), Run("s2", "second", some[:2]))
-    return abd_files.Scored("released", abd_groups.ordered(runs), tuple(described))
+    return files.Scored("released", groups.ordered(runs), tuple(described))
 
 
 def test_every_table_is_written_with_its_evaluator_and_the_seed_of_its_intervals(tmp_path):
     whole = scored()
-    by_name = abd_files.tables_of(whole)
-    assert set(by_name) <= set(abd_files.ABOUT)
-    found = abd_files.files(whole, by_name, {"s1": [{"problem": "one", "gap": 1.0}]}, tmp_path)
+    by_name = files.tables_of(whole)
+    assert set(by_name) <= set(files.ABOUT)
+    found = files.files(whole, by_name, {"s1": [{"problem": "one", "gap": 1.0}]}, tmp_path)
     assert tmp_path / "abd-s1.csv" in found and tmp_path / "table6-finer.md" in found
     for path, text in found.items():
         if path.suffix == ".csv":
@@ -377,14 +381,14 @@ def test_every_table_is_written_with_its_evaluator_and_the_seed_of_its_intervals
         "2,000 resamples of problems within their regime, seed 0" in found[tmp_path / "table2.md"]
     )
     assert "Intervals" not in found[tmp_path / "tableH2.md"]
-    assert [*abd_files.files(whole, by_name, {}, tmp_path / "x.md")] == [tmp_path / "x.md"]
-    (long,) = abd_files.files(whole, by_name, {}, tmp_path / "x.csv").values()
+    assert [*files.files(whole, by_name, {}, tmp_path / "x.md")] == [tmp_path / "x.md"]
+    (long,) = files.files(whole, by_name, {}, tmp_path / "x.csv").values()
     assert long.startswith("evaluator,session,name,group,of,problems,metric,mean,low,high,n\n")
 
 
 def test_tables_as_json_hold_what_json_can():
-    for name, table in abd_files.tables_of(scored()).items():
-        rows = abd_files.as_json(table)
+    for name, table in files.tables_of(scored()).items():
+        rows = files.as_json(table)
         assert json.loads(json.dumps(rows, allow_nan=False)) == rows, name
         assert len(set(table.headings)) == len(table.headings), name
         tables.as_text(table)
@@ -396,10 +400,10 @@ def test_the_statistics_of_the_worlds_are_those_counted_by_hand():
     assert described.holdout.costs == (2, 1) and described.in_scope is True
     assert described.prompt.true["P"] == pytest.approx((2 / 3, 1 / 3))
     assert described.prompt.true["R"] == pytest.approx((1 / 9, 0))
-    (row, other) = abd_files.as_json(abd_worlds.table_f1([described]))
+    (row, other) = files.as_json(abd_worlds.table_f1([described]))
     assert (row["reference cost"], row["lower bound"], row["reference gap"]) == (1.5, 1.0, 0.5)
     assert other["worlds"] == "holdout" and other["problems where it is valid"] == 1
-    (row,) = abd_files.as_json(abd_worlds.table_1a([described]))
+    (row,) = files.as_json(abd_worlds.table_1a([described]))
     assert (row["problems"], row["prompt worlds"], row["theories"]) == (1, 2.0, "T6 / TH3")
 
 

@@ -19,7 +19,8 @@ import pytest
 from peirce.agents.recorded import SCHEMA, read_predictions
 from peirce.commands.score.rule_records import Judging, Said
 from peirce.records import Oracles
-from peirce.reports import abd, abd_beside
+from peirce.reports.papers.abd import beside as abd_beside
+from peirce.reports.papers.abd import metrics as abd
 from peirce.tasks import family, task
 from peirce.tools.logic import SIGNATURE, read_formula
 from peirce.tools.solve import Solver

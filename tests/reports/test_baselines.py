@@ -14,8 +14,15 @@ from dataclasses import replace
 import pytest
 from labelled import RAIN, SUN, problem, rows, step
 from peirce.records import InputSet, Observation
-from peirce.reports import baselines
-from peirce.reports.baselines import beside, beside_session, compare, mcnemar, told, trained
+from peirce.reports.papers.hypobench import baselines
+from peirce.reports.papers.hypobench.baselines import (
+    beside,
+    beside_session,
+    compare,
+    mcnemar,
+    told,
+    trained,
+)
 from peirce.store import Store
 from peirce.tasks import task
 

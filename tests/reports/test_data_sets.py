@@ -10,7 +10,7 @@ import asyncio
 import peirce
 import pytest
 from peirce.records import InputSet, Observation, Problem, Verdict
-from peirce.reports.data_sets import data_sets
+from peirce.reports.metrics.grouping import data_sets
 from peirce.store import Store
 
 

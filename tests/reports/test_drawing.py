@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import io
 
-from peirce.reports.drawing import pair_lines
-from peirce.reports.readable import print_problem
+from peirce.reports.screen.reading import pair_lines, print_problem
 from rich.console import Console
 
 PROBLEM = {

@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from peirce.reports import figures, study_figures
-from peirce.reports.grouping import Study
-from peirce.reports.plotting import SETTINGS
+from peirce.reports.files.plotting import SETTINGS
+from peirce.reports.metrics.grouping import Study
+from peirce.reports.papers.gear import figures, study_tables
 
 from .test_grouping import entry
 
@@ -59,8 +59,8 @@ DRAWN = {
     ),
     "scatter of one model": lambda: figures.scatter(study(["search"])),
     "scatter of four": lambda: figures.scatter(study(["search", LONG, "a", "b"])),
-    "defeasible": lambda: study_figures.figure(studied("defeasible")),
-    "general": lambda: study_figures.figure(studied("general")),
+    "defeasible": lambda: study_tables.figure(studied("defeasible")),
+    "general": lambda: study_tables.figure(studied("general")),
 }
 
 
@@ -120,12 +120,12 @@ def test_no_bar_of_a_ratio_is_cut_off_where_panels_share_an_axis():
     result = studied("general")
     for one in result["rows"]:
         one["odds_ratio"] = {"value": 0.4, "low": 0.2, "high": 4.0, "n": 3, "undefined": 0}
-    for panel in study_figures.figure(result).axes:
+    for panel in study_tables.figure(result).axes:
         low, high = panel.get_ylim()
         assert low < 0.2 and high > 4.0
 
 
 def test_a_legend_has_its_models_in_their_order():
-    drawn = study_figures.figure(studied("general"))
+    drawn = study_tables.figure(studied("general"))
     (legend,) = drawn.legends
     assert [text.get_text() for text in legend.get_texts()] == ["n = 2", "n = 3", "all n"]

@@ -12,7 +12,8 @@ import importlib.util
 import peirce
 import pytest
 from peirce.records import InputSet, Observation, Verdict
-from peirce.reports import gear_files, plotting
+from peirce.reports.files import plotting
+from peirce.reports.papers.gear import files
 from peirce.store import Store
 
 OK, WRONG = Verdict.ACCEPTED, Verdict.INCONSISTENT
@@ -122,7 +123,7 @@ def test_memorising_hypotheses_are_counted_and_can_be_left_out_of_every_table(
 
 
 def test_pairs_that_judge_nothing_are_left_out_and_counted_unless_asked_for(store, monkeypatch):
-    from peirce.reports import results
+    from peirce.reports.metrics import results
 
     def determined(problem):
         return tuple(pair.output != "undetermined" for pair in problem.hidden)
@@ -204,4 +205,4 @@ def test_an_out_that_cannot_be_is_refused_before_anything_is_scored(store, tmp_p
 
 
 def test_every_table_says_what_it_is():
-    assert {*FILES, "points"} == set(gear_files.ABOUT)
+    assert {*FILES, "points"} == set(files.ABOUT)

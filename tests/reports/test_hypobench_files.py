@@ -16,11 +16,18 @@ import peirce
 import pytest
 from peirce.agents.scripted import Answering
 from peirce.records import Message
-from peirce.reports import hypobench_published as published
-from peirce.reports import plotting
-from peirce.reports.hypobench_entries import Entry, average, difficulty, entries, metric, reader_of
-from peirce.reports.hypobench_layout import Grid
-from peirce.reports.hypobench_tables import grids
+from peirce.reports.files import plotting
+from peirce.reports.papers.hypobench import published
+from peirce.reports.papers.hypobench.entries import (
+    Entry,
+    average,
+    difficulty,
+    entries,
+    metric,
+    reader_of,
+)
+from peirce.reports.papers.hypobench.layout import Grid
+from peirce.reports.papers.hypobench.tables import grids
 from peirce.tasks import load_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -14,8 +14,14 @@ import pytest
 from labelled import problem, rows, step
 from peirce.records import InputSet, Verdict
 from peirce.reports import default_evaluation, evaluate, evaluate_session
-from peirce.reports.labels import EVALUATION, inferred, intervals, problem_metrics, scores
-from peirce.reports.statistics import over_rows, wilson
+from peirce.reports.metrics.statistics import over_rows, wilson
+from peirce.reports.papers.hypobench.metrics import (
+    EVALUATION,
+    inferred,
+    intervals,
+    problem_metrics,
+    scores,
+)
 from peirce.store import Store
 
 

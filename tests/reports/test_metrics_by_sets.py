@@ -30,7 +30,7 @@ from peirce.records import (
     StepRecord,
     Verdict,
 )
-from peirce.reports import gear
+from peirce.reports.papers.gear import metrics
 from peirce.sandbox import Unrepresentable, code_of, equal
 from peirce.tools import Coverage, beta_bounds, scatter_point
 
@@ -250,7 +250,7 @@ def session(shown, hidden, n, rows, expected):
 @settings(max_examples=400, deadline=None)
 @given(hypotheses())
 def test_every_metric_equals_the_definition_in_sets(case):
-    found = gear.problem_metrics(*session(*case))
+    found = metrics.problem_metrics(*session(*case))
     for name, expected in reference(*case).items():
         if expected is None:
             assert found[name] is None, name

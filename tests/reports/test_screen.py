@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from peirce.reports import banks, readable, text
-from peirce.reports.screen import CLOCK, Screen, banner
+from peirce.reports.screen import reading, text
+from peirce.reports.screen.running import CLOCK, Screen, banner
 from rich.console import Console
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]x[/] \u202egnp.exe\ud800 :smile:\r\n"
@@ -249,9 +249,9 @@ def test_why_problems_ended_is_said_once_with_how_many_they_are():
     }  # fmt: skip
     out = io.StringIO()
     console = Console(file=out, width=120, markup=False, emoji=False, highlight=False)
-    readable.print_problems(console, [row, row, row | {"cause": "cap", "reason": ""}])
+    reading.print_problems(console, [row, row, row | {"cause": "cap", "reason": ""}])
     assert out.getvalue().splitlines()[-1] == "exhausted, 2 x: none is left [b]"
-    readable.print_hypotheses(console, [])
+    reading.print_hypotheses(console, [])
     assert "peirce show SESSION" in out.getvalue()
 
 
@@ -279,14 +279,14 @@ def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
     replayed = {"session": "abcd", "steps": 1, "differences": [difference]}
     numbers = {**row, "hidden": 1, "breaches": {HOSTILE: 1}}
     for draw, value in (
-        (readable.print_hypotheses, [row]),
-        (readable.print_hypotheses, [row | {"hypothesis": None}]),
-        (banks.print_bank, [row]),
-        (readable.print_check, row),
-        (readable.print_problems, [numbers]),
-        (readable.print_sessions, [row]),
-        (readable.print_problem, drawn),
-        (readable.print_differences, replayed),
+        (reading.print_hypotheses, [row]),
+        (reading.print_hypotheses, [row | {"hypothesis": None}]),
+        (reading.print_bank, [row]),
+        (reading.print_check, row),
+        (reading.print_problems, [numbers]),
+        (reading.print_sessions, [row]),
+        (reading.print_problem, drawn),
+        (reading.print_differences, replayed),
     ):
         out = io.StringIO()
         draw(Console(file=out, width=120, markup=False, emoji=False, highlight=False), value)

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.reports import statistics
-from peirce.reports.statistics import (
+from peirce.reports.files.tables import Mean
+from peirce.reports.metrics import statistics
+from peirce.reports.metrics.statistics import (
     Stratum,
     bootstrap,
     mean_of_means,
@@ -23,7 +24,6 @@ from peirce.reports.statistics import (
     stratified_mean,
     summary,
 )
-from peirce.reports.tables import Mean
 
 
 def test_the_mean_counts_only_problems_with_a_value():

@@ -19,9 +19,10 @@ from peirce.records import (
     InputSet,
     Verdict,
 )
-from peirce.reports import study_tables, tables
-from peirce.reports.joining import Sources, joined
-from peirce.reports.studies import Choices
+from peirce.reports.files import tables
+from peirce.reports.metrics.joining import Sources, joined
+from peirce.reports.papers.gear import study_tables
+from peirce.reports.papers.gear.studies import Choices
 from peirce.tools import contexts_of, hidden_draws
 from study_shelf import SHOWN, Shelf, judged, problem, row_of
 

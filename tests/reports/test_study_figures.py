@@ -20,10 +20,11 @@ from peirce.records import (
     Verdict,
     canonical_json,
 )
-from peirce.reports import study_figures, study_tables, tables
-from peirce.reports.joining import Sources, joined
-from peirce.reports.plotting import rendered
-from peirce.reports.studies import CONTEXT_SIZES, HIDDEN
+from peirce.reports.files import tables
+from peirce.reports.files.plotting import rendered
+from peirce.reports.metrics.joining import Sources, joined
+from peirce.reports.papers.gear import study_tables
+from peirce.reports.papers.gear.studies import CONTEXT_SIZES, HIDDEN
 from peirce.tools import hidden_draws
 from study_shelf import MARKS, SHOWN, judged, problem, row_of
 
@@ -267,10 +268,10 @@ def test_text_is_no_wider_than_a_page_and_markdown_has_every_row(results):
 def test_a_plot_has_every_setting_and_is_the_same_twice(results):
     pytest.importorskip("matplotlib", reason="MATPLOTLIB ABSENT (extra `report`): no plot is drawn")
     for result in results:
-        drawn, again = (rendered(lambda r=result: study_figures.figure(r)) for _ in range(2))
+        drawn, again = (rendered(lambda r=result: study_tables.figure(r)) for _ in range(2))
         assert drawn == again and set(drawn) == {".png", ".svg"}
         words = re.findall(r"<!-- (.*?) -->", drawn[".svg"].decode())
-        plotted = study_figures.PLOTTED[result["study"]]
+        plotted = study_tables.PLOTTED[result["study"]]
         with_figures = {
             row["n"]
             for row in result["rows"]
@@ -287,4 +288,4 @@ def test_without_matplotlib_a_plot_is_refused_with_what_to_install(results, monk
     with pytest.raises(
         UsageError, match=r"a figure needs matplotlib: pip install 'peirce\[report\]'"
     ):
-        rendered(lambda: study_figures.figure(results[0]))
+        rendered(lambda: study_tables.figure(results[0]))

@@ -12,7 +12,8 @@ import peirce
 import pytest
 from peirce.agents.scripted import Answering
 from peirce.records import Verdict
-from peirce.reports import evaluate, t3
+from peirce.reports import evaluate
+from peirce.reports.papers.t3 import metrics as t3
 
 OK, WRONG, BROKEN = Verdict.ACCEPTED, Verdict.INCONSISTENT, Verdict.MALFORMED
 TOP = ("top1", "top2", "top3")

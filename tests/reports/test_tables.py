@@ -8,9 +8,7 @@ from __future__ import annotations
 import csv
 import io
 
-from peirce.reports import abd_files
-from peirce.reports.evaluation import Metric
-from peirce.reports.tables import (
+from peirce.reports.files.tables import (
     Mean,
     Table,
     as_csv,
@@ -22,6 +20,8 @@ from peirce.reports.tables import (
     summary_table,
     valued,
 )
+from peirce.reports.metrics.evaluation import Metric
+from peirce.reports.papers.abd import files
 
 METRICS = (Metric("consistency", "higher", ""), Metric("gap", "lower", ""), Metric("t", None, ""))
 
@@ -157,7 +157,7 @@ def test_problems_stand_in_rows_with_a_dash_where_a_value_is_missing():
 
 def test_a_table_speaks_of_intervals_where_a_cell_has_one():
     def told(*cells):
-        return abd_files.said("exact", "table2", Table(("a",), tuple((cell,) for cell in cells)))
+        return files.said("exact", "table2", Table(("a",), tuple((cell,) for cell in cells)))
 
     assert "Intervals" not in told(Mean(0.5, None, None), 3, "x")
     assert "Intervals: 95%" in told(Mean(0.5, None, None), Mean(0.5, 0.25, 0.75))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import io
 
 import pytest
-from peirce.reports import beside, cross_model, readable, text_banner
+from peirce.reports.papers.hypobench import cross_model
+from peirce.reports.screen import endings, reading, running
 from rich.console import Console
 
 TEXT = {
@@ -27,7 +28,7 @@ def event(method="hypogenic", operational=None, **text):
 
 
 def said(**changed):
-    return dict(text_banner.lines(event(**changed)))
+    return dict(running.lines(event(**changed)))
 
 
 def printed(draw, *args):
@@ -84,7 +85,7 @@ def test_baselines_stand_in_a_row_each_with_means_over_problems():
         {"problem": "a#1", "baselines": [row("majority", "ind", 0.7, 0.5)], "said": ["ind, 9 rows: yes"]},
     ]  # fmt: skip
     metrics = {"accuracy_ind": {"mean": 0.9}, "f1_ind": {"mean": 0.8}}
-    out = printed(beside.print_beside, metrics, found)
+    out = printed(endings.print_beside, metrics, found)
     lines = [line.split() for line in out.splitlines()]
     assert ["majority", "0.600", "0.400"] in lines and ["the", "session", "0.900", "0.800"] in lines
     assert "a#0: ind, 9 rows: no" in out and "a#1: ind, 9 rows: yes" in out
@@ -94,14 +95,14 @@ def test_baselines_stand_in_a_row_each_with_means_over_problems():
 def test_more_sentences_than_a_screen_takes_are_counted(lines, more):
     said = [f"ind: {number}" for number in range(lines)]
     rows = [row("majority", "ind", 0.5, 0.3)]
-    out = printed(beside.print_beside, {}, [{"problem": "a", "baselines": rows, "said": said}])
+    out = printed(endings.print_beside, {}, [{"problem": "a", "baselines": rows, "said": said}])
     assert "ind: 11" in out and "ind: 12" not in out
     assert more in out and (" more " in out) == bool(more)
 
 
 def test_nothing_is_said_where_nothing_was_predicted():
-    assert printed(beside.print_beside, {}, []) == ""
-    assert printed(beside.print_beside, {}, [{"problem": "a", "baselines": [], "said": []}]) == ""
+    assert printed(endings.print_beside, {}, []) == ""
+    assert printed(endings.print_beside, {}, [{"problem": "a", "baselines": [], "said": []}]) == ""
 
 
 def session(name, model, method="infer", bank=(), judge=None, **text):
@@ -142,6 +143,6 @@ def test_many_observations_are_counted_and_a_source_is_named():
         "coverage": None, "undefined": {"not_asked": 100}, "breaches": ["quote_not_in_source"],
         "meta": {"source": "one.pdf", "quote": "longer texts"}, "answer": "",
     }  # fmt: skip
-    out = printed(readable.print_hypotheses, [shown])
+    out = printed(reading.print_hypotheses, [shown])
     assert "shown 70 right, 5 wrong of 200" in out and "not_asked" not in out
     assert 'from one.pdf   "longer texts"' in out and "quote_not_in_source" in out

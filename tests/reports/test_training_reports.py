@@ -10,8 +10,9 @@ import math
 from pathlib import Path
 
 import pytest
-from peirce.reports import plotting, training_figures, training_tables, writing
-from peirce.reports.training_runs import BESIDE, Run, runs
+from peirce.reports.files import plotting, writing
+from peirce.reports.papers.gear import training_figures, training_tables
+from peirce.reports.papers.gear.training_runs import BESIDE, Run, runs
 from peirce.store import Point
 from peirce.training.dpo import TrainConfig
 
@@ -172,7 +173,8 @@ def test_the_summary_says_where_each_stage_began_and_ended(
 
 @pytest.mark.parametrize(("template", "more"), [("compact", " --template compact"), ("full", "")])
 def test_the_next_command_asks_as_the_pairs_did(template, more, capsys):
-    from peirce.reports import text, trained
+    from peirce.reports.screen import text
+    from peirce.reports.screen import training as trained
 
     record = {"training": "a", "status": "done", "examples": 8, "seconds": 1.0, "stages": {}, "said": [],
               "model": "out/model", "base": "b", "template": template}  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 
-from peirce.reports.training_screen import ClassifierScreen, TrainingScreen
+from peirce.reports.screen.training import ClassifierScreen, TrainingScreen
 from peirce.training.dpo.progress import Progress
 from rich.console import Console
 

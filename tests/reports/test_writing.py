@@ -9,7 +9,7 @@ import os
 
 import pytest
 from peirce.records import UsageError
-from peirce.reports import writing
+from peirce.reports.files import writing
 
 
 def test_nothing_is_written_where_one_path_is_refused(tmp_path):

@@ -1,0 +1,1 @@
+"""Evaluations: what each problem of a stored session came to, as numbers with intervals."""

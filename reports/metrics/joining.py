@@ -1,0 +1,253 @@
+"""Problems joined across sessions and models: all consistent hypotheses about one O_n together.
+
+Two sessions worked on one thing where the data set, the problem's id, the pairs shown (as a set,
+whatever their order), the other public parts, the hidden pairs and the sample space S are equal;
+predictions over different S cannot be compared, so these stay apart. A hypothesis counts as often
+as it was given. Hypotheses stand in the order of their digests, so that neither the order of the
+sessions nor that of the answers changes a result.
+
+Hidden pairs are a set: one that stands there twice counts once, one that is also shown is left out
+(as in the published code), and so is one by which no hypothesis can be judged
+(`tasks.judgeable`), unless all pairs are asked for. Hypotheses that memorise what they were shown
+are counted, and left out where that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ... import tasks
+from ...records import Json, Observation, Predictions, Problem, canonical_json, digest_of
+from ...tools.gear.memorising import is_memorising, is_unvaried
+from ...tools.gear.studies import Population, population
+from .grouping import data_sets
+from .results import DEFAULT, Options, Spaces
+
+if TYPE_CHECKING:
+    from ...store import Consistent, Store
+
+TOGETHER = 32  # problems whose rows are read by one query
+ORIGINAL = "original"
+
+Given = tuple["Consistent", list[int]]  # and where the hidden pairs that count stand in its marks
+Behaviour = tuple[str, str]  # digests of codes and reasons
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A problem under one O_n. n: how many pairs were drawn to be shown, or "original".
+
+    key: names it among all, a part of every seed. cluster: what is drawn as one in a bootstrap:
+    the problem, under whatever O_n. unjudged: hypotheses left out, without marks on the hidden
+    pairs or predictions over S. memorising: hypotheses that are (tools/gear/memorising.py).
+    """
+
+    data_set: str
+    n: int | str
+    problem: str
+    key: str
+    cluster: str
+    population: Population
+    unjudged: int
+    memorising: int
+
+
+@dataclass
+class Sources:
+    """What was read. sessions: {session, task, method, model, problems, left_out} each, left_out:
+    problems not done, by status. hidden: pairs left out of the joined problems, by why."""
+
+    sessions: list[dict[str, Json]] = field(default_factory=list)
+    hidden: dict[str, int] = field(default_factory=lambda: {"not_judgeable": 0, "repeated": 0})
+    problems: int = 0
+
+
+@dataclass
+class _Group:
+    data_set: str
+    n: int | str
+    key: str
+    problem: Problem
+    names: list[str]  # of the hidden pairs that count, in their order
+    space: str
+    places: dict[str, list[int]] = field(default_factory=dict)  # by session: where they stand
+
+
+def shown_setting(settings: Json, problem: Problem) -> int | str:
+    """n of GEAR's settings: the number of pairs shown, where they were drawn or a file named
+    them; else "original", the data's own split."""
+    drawn = settings.get("operational", {}).get("observations")
+    return ORIGINAL if drawn is None else len(problem.shown)
+
+
+def joined(
+    store: Store, sessions: Sequence[str], sources: Sources, options: Options = DEFAULT
+) -> Iterator[Joined]:
+    """Every problem of the sessions that is done in one of them at least, in the order of data set,
+    n and id; predictions of one problem at a time are in memory. `sources` is filled at once."""
+    groups = _groups(store, sessions, sources, options.all_pairs)
+    return _populated(store, groups, options.without_memorising)
+
+
+def _groups(
+    store: Store, sessions: Sequence[str], sources: Sources, all_pairs: bool
+) -> list[_Group]:
+    named = list(dict.fromkeys(sessions))
+    recorded = [store.settings(session) for session in named]
+    read = [store.problems(session) for session in named]
+    called = data_sets(recorded, [[row.problem for row in rows] for rows in read])
+    groups: dict[tuple[str, str], _Group] = {}
+    for session, settings, rows, data_set in zip(named, recorded, read, called, strict=True):
+        done = [row for row in rows if row.status == "done"]
+        sources.sessions.append(
+            {
+                "session": session,
+                **{name: settings.get(name) for name in ("task", "method", "model")},
+                "problems": len(done),
+                "left_out": dict(Counter(r.status for r in rows if r.status != "done")),
+            }
+        )
+        for row in done:
+            problem, names = row.problem, _hidden(row.problem, all_pairs)
+            n = shown_setting(settings, problem)
+            shown = sorted(map(_name, problem.shown))
+            public = dict(problem.public)
+            key = digest_of(
+                [_origin(settings), n, problem.id, shown, public, sorted(names), row.space,
+                 settings.get("equality")]
+            )  # fmt: skip
+            if (data_set, key) not in groups:
+                groups[data_set, key] = _Group(data_set, n, key, problem, sorted(names), row.space)
+                judged = len(_hidden(problem, True))
+                sources.hidden["not_judgeable"] += judged - len(names)
+                sources.hidden["repeated"] += len(problem.hidden) - judged
+            group = groups[data_set, key]
+            group.places[session] = [names[name] for name in group.names]
+    sources.problems = len(groups)
+    return sorted(groups.values(), key=_place)
+
+
+def _origin(settings: Json) -> str:
+    """A part of every seed, hence no name that depends on what else is in the study."""
+    made = settings.get("operational", {}).get("data") is None
+    return f"{settings['task']} (generated)" if made else str(settings["task"])
+
+
+def _place(group: _Group) -> tuple[str, bool, int, str, str]:
+    number = group.n if isinstance(group.n, int) else 0
+    return group.data_set, group.n == ORIGINAL, number, group.problem.id, group.key
+
+
+def _hidden(problem: Problem, all_pairs: bool) -> dict[str, int]:
+    """The hidden pairs that count: the name of each and where it first stands."""
+    shown = set(map(_name, problem.shown))
+    marks = [True] * len(problem.hidden) if all_pairs else tasks.judgeable(problem)
+    found: dict[str, int] = {}
+    for i, pair in enumerate(problem.hidden):
+        name = _name(pair)
+        if marks[i] and name not in shown:
+            found.setdefault(name, i)
+    return found
+
+
+def _name(pair: Observation) -> str:
+    return canonical_json([pair.input, pair.output])
+
+
+def _populated(
+    store: Store, groups: Sequence[_Group], without_memorising: bool
+) -> Iterator[Joined]:
+    spaces = Spaces(store)
+    for start in range(0, len(groups), TOGETHER):
+        part = groups[start : start + TOGETHER]
+        by_session: dict[str, list[str]] = {}
+        for group in part:
+            for session in group.places:
+                by_session.setdefault(session, []).append(group.problem.id)
+        found = {session: store.consistent(session, ids) for session, ids in by_session.items()}
+        for group in part:
+            given = [
+                (one, places)
+                for session, places in group.places.items()
+                for one in found[session][group.problem.id]
+            ]
+            pairs = len(group.problem.hidden)
+            usable = [
+                (one, places)
+                for one, places in given
+                if one.codes is not None and one.hidden is not None and len(one.hidden) == pairs
+            ]
+            usable.sort(key=lambda pair: pair[0].hypothesis)
+            unjudged = len(given) - len(usable)
+            predicted = _predicted(store, usable)
+            memorising = _memorising(group, usable, predicted, spaces)
+            if without_memorising:
+                usable = [pair for i, pair in enumerate(usable) if i not in memorising]
+            yield Joined(
+                group.data_set,
+                group.n,
+                group.problem.id,
+                group.key,
+                canonical_json([group.data_set, group.problem.group or group.problem.id]),
+                _population(group, usable, predicted, spaces),
+                unjudged,
+                len(memorising),
+            )
+
+
+def _predicted(store: Store, given: Sequence[Given]) -> dict[Behaviour, Predictions]:
+    """Over S; predictions that several hypotheses share are read once."""
+    vectors = store.vectors({name for one, _ in given for name in _behaviour(one)})
+    return {
+        (codes, reasons): Predictions(vectors[codes], vectors[reasons], ())
+        for codes, reasons in dict.fromkeys(_behaviour(one) for one, _ in given)
+    }
+
+
+def _behaviour(one: Consistent) -> Behaviour:
+    return str(one.codes), str(one.reasons)
+
+
+def _memorising(
+    group: _Group,
+    given: Sequence[Given],
+    predicted: Mapping[Behaviour, Predictions],
+    spaces: Spaces,
+) -> set[int]:
+    """Which of the hypotheses are."""
+    if group.problem.family != "programs" or not given:
+        return set()
+    shown = group.problem.shown
+    other = spaces.inputs(group.space).other_than(shown)
+    unvaried = {name for name, some in predicted.items() if is_unvaried(some, other)}
+    return {
+        i
+        for i, (one, _) in enumerate(given)
+        if _behaviour(one) in unvaried
+        and is_memorising(one.text, shown, predicted[_behaviour(one)], other)
+    }
+
+
+def _population(
+    group: _Group,
+    given: Sequence[Given],
+    predicted: Mapping[Behaviour, Predictions],
+    spaces: Spaces,
+) -> Population:
+    right = np.zeros((len(given), len(group.names)), np.bool_)
+    for i, (one, places) in enumerate(given):
+        marks = one.hidden or ()
+        right[i] = [marks[place] is True for place in places]
+    if not given:
+        return population(np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_), right)
+    rows: dict[Behaviour, int] = {}
+    behaviour = [rows.setdefault(_behaviour(one), len(rows)) for one, _ in given]
+    codes = np.stack([predicted[name].codes for name in rows])
+    defined = np.stack([predicted[name].defined for name in rows])
+    weights = spaces.space(group.space).weights
+    return population(codes, defined, right, behaviour, weights)

@@ -1,0 +1,1 @@
+"""Tables and figures as the three papers print them."""

@@ -1,0 +1,159 @@
+"""All tables of `peirce eval abd`, as JSON and as the files that `--out DIR|FILE` writes. Every
+table names its evaluator, and says how its intervals were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ....records import Json
+from ...files import tables
+from ...files.tables import Cell, Mean, Table
+from ...metrics.statistics import LEVEL, RESAMPLES
+from . import appendix, worlds
+from . import tables as abd_tables
+from .groups import FINER_SIZES, SIZES, Run
+from .metrics import SEED
+from .worlds import Described
+
+BOOTSTRAP: Mapping[str, Json] = {
+    "kind": "percentile", "level": LEVEL, "resamples": RESAMPLES, "seed": SEED, "strata": "regime",
+    "unit": "problem",
+}  # fmt: skip
+ABOUT = {
+    "table1a": "Table 1a: the problems.",
+    "table1b": "Table 1b: the theories; problems by regime.",
+    "table2": "Table 2: prompt worlds. prompt_validity_repaired is the paper's PV%,"
+    " prompt_validity its PSV%; sizes and gaps are of valid rules. Below the sessions the planted"
+    " rules and the antecedent of each theory, judged as theirs are.",
+    "table3": "Table 3: prompt worlds by theory, regimes together.",
+    "table4": "Table 4: holdouts, regimes together. ast_size_read is of all rules that were read."
+    " Below the sessions the planted rules and the antecedents.",
+    "table5": "Table 5: holdouts by regime. Below the sessions the planted rules and the antecedents.",
+    "table6": "Table 6: holdouts by the size of the rule, of rules valid on the prompt worlds.",
+    "table6-finer": "Table 6 in finer bins.",
+    "difficulty": "By regime and difficulty.",
+    "paired": "Section 6.5: rules no longer than the planted one (and not it) against longer ones,"
+    " on problems where valid rules of both kinds were given; means over problems.",
+    "tableF1": "Table F.1: prompt worlds beside holdouts. Means over problems of what there is a"
+    " world; the planted rule's cost is of problems where it is valid in all worlds.",
+    "worlds": "The worlds: densities, unknown atoms, lower bounds, costs of the planted rule where"
+    " it is valid.",
+    "tableG1-G3": "Tables G.1 to G.3: gaps by regime and theory. The gap on holdouts is of rules"
+    " valid there, whether or not on the prompt worlds.",
+    "tableG4": "Table G.4: the gaps of valid rules on the prompt worlds; the 90th percentile is"
+    " linear at 0.9 (n - 1).",
+    "tableG5": "Table G.5: growth of the gap by theory, of rules valid on both.",
+    "tableG6": "Table G.6: rules valid on the prompt worlds that are valid on the holdouts.",
+    "tableG7": "Table G.7: valid rules that cost less than the planted one, by theory.",
+    "tableG8": "Table G.8: the same by the size of the planted rule.",
+    "tableH1": "Table H.1: shares of all problems. Repaired answers stand in the other columns too.",
+    "reasons": "Why answers give no rule; syntax apart from scope.",
+    "tableH2": "Table H.2: the first mode that fits, in the order of the columns; repaired answers"
+    " are counted beside. A limit of the solver is a mode of its own, never an invalid rule.",
+    "tableH3": "Table H.3: brittle rules by the quantifiers that stand in them.",
+}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Sessions, in the order of the tables, and the problems that they have. beside: other rules
+    of these problems (abd/beside.py)."""
+
+    evaluator: str
+    runs: tuple[Run, ...]
+    problems: tuple[Described, ...]
+    beside: tuple[Run, ...] = ()
+
+
+def tables_of(scored: Scored) -> dict[str, Table]:
+    """By name; `ABOUT` says what each is. Without the study of pairs for a single session."""
+    runs, problems = scored.runs, scored.problems
+    all_rows = (*runs, *scored.beside)
+    found = {
+        "table1a": worlds.table_1a(problems),
+        "table1b": worlds.table_1b(problems),
+        "table2": abd_tables.table_2(all_rows),
+        "table3": abd_tables.table_3(runs),
+        "table4": abd_tables.table_4(all_rows),
+        "table5": abd_tables.table_5(all_rows),
+        "table6": abd_tables.table_6(runs, SIZES),
+        "table6-finer": abd_tables.table_6(runs, FINER_SIZES),
+        "difficulty": abd_tables.difficulty_table(runs),
+        "paired": abd_tables.paired_table(runs),
+        "tableF1": worlds.table_f1(problems),
+        "worlds": worlds.worlds_table(problems),
+        "tableG1-G3": appendix.table_g1(runs),
+        "tableG4": appendix.table_g4(runs),
+        "tableG5": appendix.table_g5(runs),
+        "tableG6": appendix.table_g6(runs),
+        "tableG7": appendix.table_g7(runs),
+        "tableG8": appendix.table_g8(runs),
+        "tableH1": appendix.table_h1(runs),
+        "reasons": appendix.reasons(runs),
+        "tableH2": appendix.table_h2(runs),
+        "tableH3": appendix.table_h3(runs),
+    }
+    return {name: table for name, table in found.items() if table is not None and table.rows}
+
+
+def as_json(table: Table) -> list[dict[str, Json]]:
+    """An object a row; a mean is {mean, low, high}, the bounds None where it has no interval."""
+    heads = [heading.rstrip(" ↑↓") for heading in table.headings]
+    return [dict(zip(heads, map(_json, row), strict=True)) for row in table.rows]
+
+
+def _json(cell: Cell) -> Json:
+    return (
+        {"mean": cell.mean, "low": cell.low, "high": cell.high} if isinstance(cell, Mean) else cell
+    )
+
+
+def said(evaluator: str, name: str, table: Table) -> str:
+    """The sentences above a table."""
+    named = f"{ABOUT[name]} Evaluator: {evaluator}."
+    cells = (cell for row in table.rows for cell in row)
+    if not any(isinstance(cell, Mean) and cell.low is not None for cell in cells):
+        return named
+    return (
+        f"{named} Intervals: {LEVEL:.0%}, percentiles of {RESAMPLES:,} resamples of problems within"
+        f" their regime, seed {SEED}."
+    )
+
+
+def files(
+    scored: Scored,
+    by_name: Mapping[str, Table],
+    by_problem: Mapping[str, Sequence[Mapping[str, Json]]],
+    target: Path,
+) -> dict[Path, str | bytes]:
+    """by_name: `tables_of`; by_problem: rows of each session. A .csv file gets every metric of every
+    group in long form, a .md file all tables; a folder both as abd.csv and abd.md, each table as
+    .csv and .md, and one CSV of problems for each session."""
+    long = with_evaluator(abd_tables.long_table(scored.runs), scored.evaluator)
+    if target.suffix == ".csv":
+        return {target: tables.as_csv(long)}
+    written = {name: _markdown(scored.evaluator, name, table) for name, table in by_name.items()}
+    if target.suffix == ".md":
+        return {target: "\n\n".join(written.values())}
+    found: dict[Path, str | bytes] = {
+        target / "abd.csv": tables.as_csv(long),
+        target / "abd.md": "\n\n".join(written.values()),
+    }
+    for name, table in by_name.items():
+        found[target / f"{name}.csv"] = tables.as_csv(with_evaluator(table, scored.evaluator))
+        found[target / f"{name}.md"] = written[name]
+    for session, rows in by_problem.items():
+        of_session = with_evaluator(tables.problem_table(rows), scored.evaluator)
+        found[target / f"abd-{session}.csv"] = tables.as_csv(of_session)
+    return found
+
+
+def _markdown(evaluator: str, name: str, table: Table) -> str:
+    return f"{said(evaluator, name, table)}\n\n{tables.as_markdown(table)}"
+
+
+def with_evaluator(table: Table, evaluator: str) -> Table:
+    """A first column that names it, for files without sentences."""
+    return Table(("evaluator", *table.headings), tuple((evaluator, *row) for row in table.rows))

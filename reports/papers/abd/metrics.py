@@ -1,0 +1,129 @@
+"""The evaluation of exception rules (ABD, section 6; definitions and denominators in docs/abd.md).
+
+One prediction a problem (`abd_records.py`). From the store alone, as at the end of a session, it
+scores on the prompt worlds by the exact evaluator; `peirce eval abd` judges the stored answers
+again, by either evaluator, and opens the holdouts (commands/score/rule_records.py).
+
+Validity divides by all problems, malformed answers too, as `holdout_validity` does; gaps and sizes
+are means over rules that are valid. What a limit of the solver leaves open has no value, and
+`limited` counts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ....records import InputSet, Problem, StepRecord, Verdict
+from ....tasks.logic.measures import measured
+from ...metrics.evaluation import Evaluation, Metric
+from ...metrics.statistics import Interval, summary
+from .records import Attempt, Record, choose, facts_of, record, refined
+
+SEED = 0  # of the intervals
+METRICS = (
+    Metric("prompt_validity", "higher", "share of rules valid on all prompt worlds as they came"),
+    Metric("prompt_validity_repaired", "higher", "the same, closing parentheses repaired"),
+    Metric("gap", "lower", "cost above the lower bound, a prompt world"),
+    Metric("gref", "lower", "cost above the planted rule's, a prompt world"),
+    Metric("beats_reference", "higher", "share of valid rules that cost less than the planted one"),
+    Metric("ast_size", "lower", "size of valid rules"),
+    Metric("holdout_validity", "higher", "share of rules valid on all holdouts"),
+    Metric("holdout_validity_given_prompt", "higher", "the same, of rules valid on the prompt"),
+    Metric("holdout_gap", "lower", "cost above the lower bound, a holdout"),
+    Metric("delta_gap", "lower", "how much the gap grows, of rules valid on both"),
+    Metric("invalid", "lower", "share of rules invalid on a prompt world"),
+    Metric("parse_error", "lower", "share of answers that give no rule"),
+    Metric("missing", "lower", "share of answers of ten characters or fewer, without a rule"),
+    Metric("auto_closed", "lower", "share of answers whose closing parentheses were missing"),
+    Metric("limited", "lower", "share of rules that a limit of the solver left open"),
+    Metric("ast_size_read", "lower", "size of all rules that were read"),
+)
+NAMES = tuple(metric.name for metric in METRICS)
+
+
+def values(one: Record) -> dict[str, float | None]:
+    """The metrics of a record; None where it is in no denominator."""
+    invalid = None if one.valid is None else one.read and not one.valid
+    found = {
+        "prompt_validity": one.strictly_valid,
+        "prompt_validity_repaired": one.valid,
+        "gap": one.gap,
+        "gref": one.gref,
+        "beats_reference": one.beats_reference,
+        "ast_size": one.size if one.valid else None,
+        "holdout_validity": one.holdout_valid,
+        "holdout_validity_given_prompt": one.holdout_given_prompt,
+        "holdout_gap": one.holdout_gap,
+        "delta_gap": one.delta_gap,
+        "invalid": invalid,
+        "parse_error": not one.read and not one.missing,
+        "missing": one.missing,
+        "auto_closed": one.closed > 0,
+        "limited": one.limited,
+        "ast_size_read": one.size if one.read else None,
+    }
+    return {name: None if value is None else float(value) for name, value in found.items()}
+
+
+def intervals(
+    records: Sequence[Record],
+    metrics: Sequence[str] = NAMES,
+    counted: Callable[[Record], bool] = lambda one: True,
+    *,
+    seed: int = SEED,
+) -> dict[str, Interval]:
+    """Means of metrics over records, with their intervals: instances drawn within their regime.
+    counted: those that have values, of what is drawn from all; what they are is an outcome too, as
+    the size of a rule."""
+    regimes = [one.facts.regime for one in records]
+    valued = [values(one) if counted(one) else {} for one in records]
+    return summary(valued, metrics, strata=regimes, seed=seed)
+
+
+def problem_metrics(
+    problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
+) -> dict[str, float | None]:
+    """On the prompt worlds alone, by the exact evaluator, from what the session judged."""
+    attempts: list[Attempt] = []
+    for answer in (one for step in steps for one in step.answers):
+        for judged in answer.judged:
+            place = len(attempts)
+            if judged.hypothesis is None or judged.verdict is Verdict.MALFORMED:
+                reason = judged.reason.partition(":")[0]
+                attempts.append(Attempt(place, answer.text, None, reason))
+            else:
+                rule = judged.hypothesis
+                closed = rule.meta.get("closed", 0)
+                attempts.append(Attempt(place, answer.text, rule, "", closed, judged.shown))
+    chosen = choose(attempts, refined(steps))
+    facts = facts_of(problem, opened=False)
+    of_rule = measured(problem, chosen.shown, None, "exact")
+    return values(record(problem, facts, attempts, chosen, of_rule))
+
+
+def told(one: Record) -> Mapping[str, float | str | None]:
+    """A record as a row of `--by-problem`."""
+    return {
+        "regime": one.facts.regime,
+        "theory": one.facts.theory,
+        "difficulty": one.facts.difficulty,
+        "answers": one.answers,
+        "formula": one.formula,
+        "reason": one.reason,
+        "failure": one.mode,
+        "prompt_cost": one.measured.prompt.cost,
+        "holdout_cost": one.measured.holdout.cost,
+        **values(one),
+    }
+
+
+EVALUATION = Evaluation(
+    name="abd",
+    about="validity, cost and size of exception rules, on prompt worlds and holdouts",
+    families=frozenset({"logic"}),
+    metrics=METRICS,
+    of_problem=problem_metrics,
+    default_for=frozenset({"logic"}),
+    stratum=lambda problem: str(problem.public["theory"]["regime"]),
+    note="evaluator exact, prompt worlds alone: `peirce eval abd` opens the holdouts",
+)

@@ -1,0 +1,1 @@
+"""GEAR's measures, tables, figures, simulation studies and curves of trainings."""

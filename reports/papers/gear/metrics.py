@@ -1,0 +1,103 @@
+"""The GEAR scores of a session, problem by problem (GEAR, sections 3 and 5.1, table 3).
+
+The consistent hypotheses of a problem are the accepted and the redundant ones. Consistency and
+instruction following divide by all answers, malformed ones too. A problem without a consistent
+answer counts 0 in consistency and in beta, and has no value in gamma and generalizability, so
+these two are means over fewer problems: n says how many. Beta is 0 below two consistent
+hypotheses. An answer that holds several hypotheses counts once for each. Pass rates and Top-k on
+the observations stand beside the scores (`passing.py`).
+
+Beside the metrics by definition stand the conventions of the published tables where they differ,
+under names of their own: `beta_of_two` and `gamma_of_two` are means over the problems with at
+least two consistent hypotheses alone, `consistency_of_parsed` leaves malformed answers out.
+docs/gear.md has the formulas, docs/deviations.md all departures.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ....records import UNASKED, InputSet, Problem, StepRecord, Verdict
+from ....tools.gear import scores
+from ...metrics import passing
+from ...metrics.evaluation import Evaluation, Metric
+from ...metrics.results import all_judged
+from ...metrics.statistics import Interval
+from ...metrics.statistics import summary as summarise
+
+METRICS = (
+    Metric("consistency", "higher", "share of answers that agree with all shown observations"),
+    Metric("generalizability", "higher", "share of S where a consistent hypothesis predicts"),
+    Metric("beta", "higher", "mean Jaccard distance between consistent hypotheses"),
+    Metric("gamma", "higher", "distinct predictions an input, consistent hypotheses together"),
+    Metric("hypotheses", "higher", "answers a problem, malformed ones too"),
+    Metric("instruction_following", "higher", "share of answers that are well formed"),
+    Metric("consistent_hypotheses", "higher", "consistent answers a problem"),
+    Metric("accepted", "higher", "answers a problem, consistent and novel"),
+    Metric("redundant", "lower", "answers a problem, consistent but not novel"),
+    Metric("inconsistent", "lower", "answers a problem that contradict an observation"),
+    Metric("malformed", "lower", "answers a problem that give no hypothesis"),
+    Metric("beta_of_two", "higher", "beta of problems with at least two consistent hypotheses"),
+    Metric("gamma_of_two", "higher", "gamma of problems with at least two consistent hypotheses"),
+    Metric("consistency_of_parsed", "higher", "consistent answers among the well-formed ones"),
+    *passing.METRICS,
+    passing.WITHOUT_HIDDEN,
+)
+
+
+def problem_metrics(
+    problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
+) -> dict[str, float | None]:
+    """The GEAR scores and pass rates of one problem from its steps.
+
+    gamma, generalizability and, from two consistent hypotheses on, beta are None where a
+    consistent hypothesis has no predictions over S. Raises ValueError where hypotheses of one
+    problem were scored over sample spaces of different sizes.
+    """
+    judged = all_judged(steps)
+    verdicts = [j.verdict for j in judged]
+    counts = Counter(verdicts)
+    consistent = [j for j in judged if j.verdict.consistent]
+    predictions = [j.space for j in consistent if j.space and j.space.verdict != UNASKED]
+    weights = None if space is None else space.weights
+    share = gamma = None
+    beta: float | None = 0.0
+    if len(predictions) < len(consistent):
+        beta = 0.0 if len(consistent) < 2 else None
+    elif consistent:
+        share, gamma, beta, _ = scores.set_scores(*scores.matrix(predictions), weights)
+    return {
+        "consistency": scores.consistency(verdicts),
+        "generalizability": share,
+        "beta": beta,
+        "gamma": gamma,
+        "hypotheses": len(judged),
+        "instruction_following": scores.instruction_following(verdicts),
+        "consistent_hypotheses": len(consistent),
+        "accepted": counts[Verdict.ACCEPTED],
+        "redundant": counts[Verdict.REDUNDANT],
+        "inconsistent": counts[Verdict.INCONSISTENT],
+        "malformed": counts[Verdict.MALFORMED],
+        "beta_of_two": beta if len(consistent) > 1 else None,
+        "gamma_of_two": gamma if len(consistent) > 1 else None,
+        "consistency_of_parsed": scores.consistency(
+            [verdict for verdict in verdicts if verdict is not Verdict.MALFORMED]
+        ),
+        **passing.pass_rates(problem, judged),
+    }
+
+
+def summary(results: Sequence[Mapping[str, float | None]], *, seed: int = 0) -> dict[str, Interval]:
+    """Means of `problem_metrics` over problems, with intervals."""
+    return summarise(results, EVALUATION.metric_names, seed=seed)
+
+
+EVALUATION = Evaluation(
+    name="gear",
+    about="consistency, generalizability, beta and gamma of what was proposed",
+    families=frozenset({"programs", "logic", "text"}),
+    metrics=METRICS,
+    of_problem=problem_metrics,
+    default_for=frozenset({"programs"}),
+)

@@ -1,0 +1,354 @@
+"""GEAR's two simulation studies on stored sessions (sections 5.2 and 5.3, figure 4).
+
+Rows by data set, n (how many pairs were shown), m (how many hidden ones were drawn) and, in the
+second study, k (the size of the context), from problems joined across sessions and models
+(`joining.py`). Where a data set has more than one n, rows with n "all" pool them; k "all" pools
+the sizes of context. What a row leaves out it counts. Figures stand as {value, low, high, n}:
+n problems, and a bootstrap interval over problems (`ratios.py`).
+
+Study `defeasible`: pass_rate, the share of consistent hypotheses that m hidden pairs do not
+refute, and gamma of those together, are means over problems of means over draws, as in the paper;
+`_micro` is the same over all hypotheses and draws alike. gamma is over draws with at least one
+survivor, gamma_two over those with two. m "all" is the whole hidden set, and `rejected` the share
+of consistent hypotheses that it refutes.
+
+Study `general`: ratio, Pr(pass | chosen) / Pr(pass | rejected), and odds_ratio, the true one, of
+the rates over all pairs of all problems, as in the paper; `_by_problem` is the same of the means
+over problems of these rates. A ratio without a passing rejected candidate is undefined.
+
+Departures from the paper: it calls the ratio of rates an odds ratio. From the published code: its
+population are the hypotheses that occur in its sample of preference pairs, here all consistent
+ones; it compares counts of failed pairs, which gives the ratio for m = 1 alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....records import Json, UsageError
+from ....tools.gear import studies
+from ...metrics.joining import Joined, Sources, joined
+from ...metrics.ratios import Clusters, Formula, odds_ratio, share
+from ...metrics.results import Options
+from ...metrics.statistics import RESAMPLES
+
+if TYPE_CHECKING:
+    from ....store import Store
+
+HIDDEN = (1, 2, 3, 4)  # m
+CONTEXT_SIZES = (0, 1, 2)  # k
+ALL = "all"
+COUNTED = ("hypotheses", "distinct", "not_judged", "memorising", "without_consistent")
+LEFT_OUT = ("all_pairs", "distinct", "without_memorising")
+
+Key = tuple[Json, ...]  # data set, n, m and perhaps k
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What shapes a study. draws: of hidden pairs, for each problem and m. all_pairs: hidden pairs
+    by which nothing can be judged count too (the original way). distinct: hypotheses of equal
+    predictions count once. contexts, pairs: the most of one size and problem, of one context.
+    without_memorising: as if hypotheses that memorise had not been proposed."""
+
+    seed: int = 0
+    draws: int = studies.DRAWS
+    all_pairs: bool = False
+    distinct: bool = False
+    contexts: int = studies.CONTEXTS
+    pairs: int = studies.PAIRS
+    resamples: int = RESAMPLES
+    without_memorising: bool = False
+
+
+@dataclass
+class _Cell:
+    """What problems add to one row: sums for its figures, and plain counts."""
+
+    clusters: list[str] = field(default_factory=list)
+    sums: list[Mapping[str, float]] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def leave_out(self, why: str) -> None:
+        self.left_out[why] = self.left_out.get(why, 0) + 1
+
+    def add(self, cluster: str, sums: Mapping[str, float]) -> None:
+        self.clusters.append(cluster)
+        self.sums.append(sums)
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        for name, count in counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
+
+
+class _Cells:
+    """Cells by (data set, n, m, k), and those over all n of a data set."""
+
+    def __init__(self) -> None:
+        self._cells: dict[Key, _Cell] = {}
+
+    def of(self, one: Joined, *rest: Json) -> list[_Cell]:
+        keys = ((one.data_set, n, *rest) for n in (one.n, ALL))
+        return [self._cells.setdefault(key, _Cell()) for key in keys]
+
+    def items(self) -> list[tuple[Key, _Cell]]:
+        """In order; without those over all n of a data set that has one n alone."""
+        several = {
+            data_set
+            for data_set in {key[0] for key in self._cells}
+            if len({key[1] for key in self._cells if key[0] == data_set}) > 2
+        }
+        kept = [key for key in self._cells if key[1] != ALL or key[0] in several]
+        return [(key, self._cells[key]) for key in sorted(kept, key=_order)]
+
+
+def _order(key: Key) -> tuple[tuple[str, int], ...]:
+    """Numbers in order, then words."""
+    return tuple(("", part) if isinstance(part, int) else (str(part), 0) for part in key)
+
+
+def study(
+    name: str, store: Store, sessions: Sequence[str], choices: Choices | None = None
+) -> dict[str, Json]:
+    """{study, seed, draws, …, sessions, problems, hypotheses, left_out, hidden_left_out, rows},
+    and of `defeasible` also {whole}: its figures over everything, data sets named.
+
+    Raises UsageError for a name that is no study, and choices below 1.
+    """
+    if name not in STUDIES:
+        raise UsageError(f"no study {name!r}: there are {' and '.join(STUDIES)}")
+    chosen = choices or Choices()
+    for what in ("draws", "contexts", "pairs"):
+        if getattr(chosen, what) < 1:
+            raise UsageError(f"{what} is {getattr(chosen, what)}: it must be at least 1")
+    sources = Sources()
+    counted = dict.fromkeys(COUNTED, 0)
+    options = Options(chosen.all_pairs, chosen.without_memorising)
+    problems = _counted(joined(store, sessions, sources, options), counted)
+    found = STUDIES[name](problems, chosen)
+    return {
+        "study": name,
+        **{key: getattr(chosen, key) for key in ("seed", "draws", *LEFT_OUT)},
+        **({"contexts": chosen.contexts, "pairs": chosen.pairs} if name == "general" else {}),
+        "sessions": sources.sessions,
+        "problems": sources.problems,
+        **counted,
+        "hidden_left_out": sources.hidden,
+        **found,
+    }
+
+
+def _counted(problems: Iterable[Joined], counted: dict[str, int]) -> Iterator[Joined]:
+    for one in problems:
+        counted["hypotheses"] += len(one.population)
+        counted["distinct"] += len(studies.distinct(one.population))
+        counted["not_judged"] += one.unjudged
+        counted["memorising"] += one.memorising
+        counted["without_consistent"] += not len(one.population)
+        yield one
+
+
+# --- study 1 -----------------------------------------------------------------
+
+
+def defeasible(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
+    """{rows, whole} of study 1."""
+    cells, whole = _Cells(), _Cell()
+    data_sets: dict[str, None] = {}
+    for one in problems:
+        data_sets.setdefault(one.data_set)
+        some = studies.distinct(one.population) if choices.distinct else one.population
+        for m in (*HIDDEN, ALL):
+            into = cells.of(one, m) + ([whole] if m == ALL else [])
+            if why := _unfit(some, m if isinstance(m, int) else 1, 1):
+                for cell in into:
+                    cell.leave_out(why)
+                continue
+            draws = np.arange(some.pairs)[None]
+            if isinstance(m, int):
+                draws = studies.hidden_draws(some.pairs, m, choices.draws, _seed(one, choices))
+            sums, counts = _survived(some, draws)
+            for cell in into:
+                cell.add(one.cluster, sums)
+                cell.count(counts)
+    rows = [
+        {"data_set": key[0], "n": key[1], "m": key[2], **_defeasible_row(cell, choices)}
+        for key, cell in cells.items()
+    ]
+    return {
+        "rows": rows,
+        "whole": {"data_sets": list(data_sets), "m": ALL, **_defeasible_row(whole, choices)},
+    }
+
+
+def _survived(
+    some: studies.Population, draws: studies.Places
+) -> tuple[dict[str, float], dict[str, int]]:
+    found = studies.survival(some, draws)
+    trials = len(some) * len(draws)
+    passed = int(found.survivors.sum())
+    sums: dict[str, float] = {
+        "problems": 1,
+        "rate": passed / trials,
+        "passed": passed,
+        "refuted": trials - passed,
+        "trials": trials,
+    }
+    for name, least in (("gamma", 1), ("gamma_two", 2)):
+        kept = found.gamma[(found.survivors >= least) & ~np.isnan(found.gamma)]
+        sums[f"{name}_draws"] = len(kept)
+        sums[f"{name}_sum"] = math.fsum(kept.tolist())
+        sums[f"{name}_problems"] = bool(len(kept))
+        sums[f"{name}_mean"] = sums[f"{name}_sum"] / len(kept) if len(kept) else 0.0
+    counts = {
+        "hypotheses": len(some),
+        "draws": len(draws),
+        "trials": trials,
+        "passed": passed,
+        "draws_without_survivors": int(np.count_nonzero(found.survivors == 0)),
+        "problems_without_survivors": int(not passed),
+    }
+    return sums, counts
+
+
+def _defeasible_row(cell: _Cell, choices: Choices) -> dict[str, Json]:
+    figures: dict[str, tuple[Formula, str]] = {
+        "pass_rate": (share("rate", "problems"), "problems"),
+        "pass_rate_micro": (share("passed", "trials"), "problems"),
+        "rejected": (lambda s: 1 - s["rate"] / s["problems"], "problems"),
+        "rejected_micro": (share("refuted", "trials"), "problems"),
+        "gamma": (share("gamma_mean", "gamma_problems"), "gamma_problems"),
+        "gamma_micro": (share("gamma_sum", "gamma_draws"), "gamma_problems"),
+        "gamma_two": (share("gamma_two_mean", "gamma_two_problems"), "gamma_two_problems"),
+    }
+    names = (
+        *("hypotheses", "draws", "trials", "passed"),
+        *("draws_without_survivors", "problems_without_survivors"),
+    )
+    return _row(cell, names, figures, choices)
+
+
+# --- study 2 -----------------------------------------------------------------
+
+
+def general(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
+    """{rows} of study 2."""
+    cells = _Cells()
+    for one in problems:
+        some = studies.distinct(one.population) if choices.distinct else one.population
+        for m, found in _comparisons(some, choices, _seed(one, choices)).items():
+            for k in (*CONTEXT_SIZES, ALL):
+                parts = [part for size, part in found.items() if k in (size, ALL)]
+                sums, counts = _compared(parts)
+                why = _unfit(some, m, 2 + (k if isinstance(k, int) else 0))
+                for cell in cells.of(one, m, k):
+                    cell.count(counts)
+                    if why or not sums["weight"]:
+                        cell.leave_out(why or "nothing_to_compare")
+                    else:
+                        cell.add(one.cluster, sums)
+    rows = [
+        {
+            **dict(zip(("data_set", "n", "m", "k"), key, strict=True)),
+            **_general_row(cell, choices),
+        }
+        for key, cell in cells.items()
+    ]
+    return {"rows": rows}
+
+
+def _comparisons(
+    some: studies.Population, choices: Choices, seed: str
+) -> dict[int, dict[int, studies.Comparison]]:
+    """By m and k, where the problem has as many hidden pairs and two candidates."""
+    sizes = [k for k in CONTEXT_SIZES if len(some) >= k + 2]
+    contexts = [studies.contexts_of(len(some), k, choices.contexts, seed) for k in sizes]
+    scores = studies.context_scores(some, contexts)
+    found: dict[int, dict[int, studies.Comparison]] = {m: {} for m in HIDDEN}
+    for m in HIDDEN:
+        if some.pairs >= m:
+            draws = studies.hidden_draws(some.pairs, m, choices.draws, seed)
+            passed = studies.passes(some, draws)
+            for k, places, scored in zip(sizes, contexts, scores, strict=True):
+                found[m][k] = studies.comparison(places, scored, passed, choices.pairs)
+    return found
+
+
+def _compared(parts: Sequence[studies.Comparison]) -> tuple[dict[str, float], dict[str, int]]:
+    def total(name: str) -> float:
+        return math.fsum(float(getattr(part, name).sum()) for part in parts)
+
+    weight, chosen, rejected = (total(name) for name in ("weight", "chosen", "rejected"))
+    sums = {
+        "weight": weight,
+        "chosen": chosen,
+        "rejected": rejected,
+        "chosen_rate": chosen / weight if weight else 0.0,
+        "rejected_rate": rejected / weight if weight else 0.0,
+        "problems": float(bool(weight)),
+    }
+    counts = {name: int(total(name)) for name in ("contexts", "passing", "pairs", "ties")}
+    counts["problems_none_pass"] = int(bool(weight) and not chosen and not rejected)
+    return sums, counts
+
+
+def _general_row(cell: _Cell, choices: Choices) -> dict[str, Json]:
+    figures: dict[str, tuple[Formula, str]] = {
+        "ratio": (share("chosen", "rejected"), "problems"),
+        "odds_ratio": (odds_ratio("chosen", "rejected", "weight"), "problems"),
+        "chosen_rate": (share("chosen", "weight"), "problems"),
+        "rejected_rate": (share("rejected", "weight"), "problems"),
+        "ratio_by_problem": (share("chosen_rate", "rejected_rate"), "problems"),
+        "odds_ratio_by_problem": (
+            odds_ratio("chosen_rate", "rejected_rate", "problems"),
+            "problems",
+        ),
+    }
+    names = ("contexts", "passing", "pairs", "ties", "problems_none_pass")
+    return _row(cell, names, figures, choices, ("weight", "chosen", "rejected"))
+
+
+# --- both --------------------------------------------------------------------
+
+
+def _seed(one: Joined, choices: Choices) -> str:
+    """Draws differ from problem to problem, and do not depend on what else is in the study."""
+    return f"{choices.seed} {one.key}"
+
+
+def _unfit(some: studies.Population, pairs: int, hypotheses: int) -> str:
+    """Why a problem has no place in a cell, or ""."""
+    if not len(some):
+        return "no_consistent"
+    if some.pairs < pairs:
+        return "too_few_hidden"
+    return "" if len(some) >= hypotheses else "too_few_hypotheses"
+
+
+def _row(
+    cell: _Cell,
+    counts: Sequence[str],
+    figures: Mapping[str, tuple[Formula, str]],
+    choices: Choices,
+    totals: Sequence[str] = (),
+) -> dict[str, Json]:
+    clusters = Clusters(cell.clusters, cell.sums, seed=choices.seed, resamples=choices.resamples)
+    return {
+        "problems": round(clusters.total("problems")),
+        "left_out": dict(sorted(cell.left_out.items())),
+        **{name: cell.counts.get(name, 0) for name in counts},
+        **{name: clusters.total(name) for name in totals},
+        **{name: clusters.estimate(formula, n) for name, (formula, n) in figures.items()},
+    }
+
+
+STUDIES: Mapping[str, Callable[[Iterable[Joined], Choices], dict[str, Json]]] = {
+    "defeasible": defeasible,
+    "general": general,
+}

@@ -1,0 +1,251 @@
+"""The tables of a GEAR study: table 3, every setting, volumes, stops, undefined predictions, rank
+correlations, the points of the scatter. Pure functions of `grouping.Study`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ....records import Json
+from ....tools.gear.scores import beta_bounds
+from ...files.tables import Cell, Mean, Table
+from ...metrics.grouping import Entry, Setting, Study
+from ...metrics.statistics import Interval
+from . import metrics as gear
+
+TABLE_3 = ("instruction_following", "consistency", "gamma", "beta", "generalizability")
+PUBLISHED = ("consistency_of_parsed", "gamma_of_two", "beta_of_two")
+CORRELATED = (*TABLE_3, "hypotheses", "consistent_hypotheses", "gamma_of_two", "beta_of_two")
+VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
+_ARROWS = {metric.name: metric.arrow for metric in gear.METRICS}
+
+
+def headed(metric: str) -> str:
+    return f"{metric} {_ARROWS.get(metric, '')}".rstrip()
+
+
+def table_3(study: Study) -> list[dict[str, Json]]:
+    """For each model the average over its data sets, then each data set, all n together: {model,
+    data_sets, problems, metrics}; a metric is {mean, low, high, n, data_sets}, the last those that
+    have a value. problems: values of (problem, n, session)."""
+    rows: list[dict[str, Json]] = []
+    for model in study.models:
+        sets = study.sets_of(model)
+        for named in ([sets] if len(sets) > 1 else []) + [[name] for name in sets]:
+            averages = {m: study.average(m, model, named) for m in (*TABLE_3, *PUBLISHED)}
+            rows.append(
+                {
+                    "model": model,
+                    "data_sets": named,
+                    "problems": sum(len(study.chosen(model, name)) for name in named),
+                    "metrics": {
+                        name: {**one.interval, "data_sets": list(one.data_sets)}
+                        for name, one in averages.items()
+                    },
+                }
+            )
+    return rows
+
+
+def shown_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True) -> Table:
+    """`table_3` as a table: by definition, then by the published conventions. An average names its
+    data sets, and a cell of fewer says of which."""
+    metrics = (*TABLE_3, *PUBLISHED)
+    body: list[tuple[Cell, ...]] = []
+    for row in rows:
+        cells = [_cell(row["metrics"][name], row["data_sets"], intervals) for name in metrics]
+        body.append((row["model"], _named(row["data_sets"]), row["problems"], *cells))
+    return Table(("model", "data set", "problems", *map(headed, metrics)), tuple(body))
+
+
+def settings_table(study: Study) -> Table:
+    """A row for each setting, and for each model and n the average over its data sets, named."""
+    metrics = (*TABLE_3, *PUBLISHED, "hypotheses", "consistent_hypotheses")
+    rows: list[tuple[Cell, ...]] = []
+    for model in study.models:
+        for n in study.ns:
+            sets = study.sets_of(model, n)
+            for named in [[name] for name in sets] + ([sets] if len(sets) > 1 else []):
+                problems = sum(len(study.chosen(model, name, n)) for name in named)
+                averages = [study.average(metric, model, named, n) for metric in metrics]
+                cells = [
+                    _cell({**one.interval, "data_sets": one.data_sets}, named, True)
+                    for one in averages
+                ]
+                rows.append((model, str(n), _named(named), problems, *cells))
+    return Table(("model", "n", "data set", "problems", *map(headed, metrics)), tuple(rows))
+
+
+def long_table(study: Study) -> Table:
+    """One row for each average and metric, numbers whole: what CSV is best read from. n is empty
+    where all are together."""
+    rows: list[tuple[Cell, ...]] = []
+    for model in study.models:
+        for n in (None, *study.ns):
+            sets = study.sets_of(model, n)
+            for named in [[name] for name in sets] + ([sets] if len(sets) > 1 else []):
+                for metric in gear.METRICS:
+                    one = study.average(metric.name, model, named, n)
+                    whose = named[0] if len(named) == 1 else "Avg"
+                    values = (one.interval[key] for key in ("mean", "low", "high", "n"))
+                    shown = None if n is None else str(n)
+                    rows.append(
+                        (model, whose, shown, ", ".join(one.data_sets), metric.name, *values)
+                    )
+    heads = ("model", "data_set", "shown", "data_sets", "metric", "mean", "low", "high", "n")
+    return Table(heads, tuple(rows))
+
+
+def volumes(study: Study) -> Table:
+    """Hypotheses by verdict in each setting; memorising ones stand among the consistent."""
+    rows: list[tuple[Cell, ...]] = []
+    for setting, some in by_setting(study):
+        counts = study.count(lambda detail: detail.verdicts, some)
+        memorising = sum(entry.detail.memorising for entry in some)
+        numbers = (sum(counts.values()), *(counts[name] for name in VERDICTS), memorising)
+        rows.append((setting.data_set, str(setting.n), setting.model, len(some), *numbers))
+    heads = ("data set", "n", "model", "problems", "hypotheses", *VERDICTS, "memorising")
+    return Table(heads, tuple(rows))
+
+
+def stops(study: Study) -> Table:
+    """Why problems ended, by n: problems by cause, the bad answers of these problems by verdict,
+    and the verdict of the last bad answer where bad answers ended the problem."""
+    causes = sorted({entry.detail.stop for entry in study.entries})
+    bad = VERDICTS[1:]
+    rows: list[tuple[Cell, ...]] = []
+    for setting, some in by_setting(study):
+        stopped = Counter(entry.detail.stop for entry in some)
+        all_bad = Counter(verdict for entry in some for verdict in entry.detail.bad)
+        ended = [e for e in some if e.detail.stop in ("three_bad", "bad") and e.detail.bad]
+        last = Counter(entry.detail.bad[-1] for entry in ended)
+        rows.append(
+            (
+                *(setting.data_set, str(setting.n), setting.model, len(some)),
+                *(stopped[cause] for cause in causes),
+                *(all_bad[name] for name in bad),
+                *(last[name] for name in bad),
+            )
+        )
+    heads = (
+        *("data set", "n", "model", "problems"),
+        *(cause or "unknown" for cause in causes),
+        *(f"bad: {name}" for name in bad),
+        *(f"last: {name}" for name in bad),
+    )
+    return Table(heads, tuple(rows))
+
+
+def undefined(study: Study) -> Table:
+    """Undefined predictions over S by reason, of all hypotheses that have predictions and of the
+    consistent ones: counts and shares of their predictions."""
+    rows: list[tuple[Cell, ...]] = []
+    for setting, some in by_setting(study):
+        every = study.count(lambda detail: detail.undefined, some)
+        consistent = study.count(lambda detail: detail.undefined_consistent, some)
+        total = sum(entry.detail.predictions for entry in some)
+        of_consistent = sum(entry.detail.predictions_consistent for entry in some)
+        for reason, count in sorted(every.items(), key=lambda pair: (-pair[1], pair[0])):
+            own = consistent[reason]
+            rows.append(
+                (
+                    *(setting.data_set, str(setting.n), setting.model, reason),
+                    *(count, count / total, own, own / of_consistent if of_consistent else None),
+                )
+            )
+    heads = (
+        *("data set", "n", "model", "reason", "predictions", "share"),
+        *("of consistent", "share of consistent"),
+    )
+    return Table(heads, tuple(rows))
+
+
+def correlations(study: Study) -> Table:
+    """Spearman's rank correlation of each metric with n, problem by problem, for each model and
+    data set that stands under two n or more; n counts the values behind it."""
+    rows: list[tuple[Cell, ...]] = []
+    for model in study.models:
+        for name in study.sets_of(model):
+            numbers = {e.setting.n for e in study.chosen(model, name)}
+            if sum(isinstance(n, int) for n in numbers) < 2:
+                continue
+            cells: list[Cell] = []
+            for metric in CORRELATED:
+                found = study.correlation(metric, model, name)
+                cells += [_mean(found), found["n"]]
+            rows.append((model, name, *cells))
+    heads = [head for metric in CORRELATED for head in (metric, "n")]
+    return Table(("model", "data set", *heads), tuple(rows))
+
+
+def points(study: Study) -> Table:
+    """Each problem with two consistent hypotheses or more as a point (gamma, beta), undefined as
+    one extra output, with the bounds that appendix D puts on beta there."""
+    rows = []
+    for entry in study.entries:
+        if entry.detail.point is None:
+            continue
+        gamma, beta, k = entry.detail.point
+        low, high = beta_bounds(min(max(gamma, 1.0), float(k)), k)
+        setting = entry.setting
+        whose = (setting.data_set, str(setting.n), setting.model, entry.problem)
+        rows.append((*whose, k, gamma, beta, low, high))
+    heads = ("data set", "n", "model", "problem", "k", "gamma", "beta", "least beta", "most beta")
+    return Table(heads, tuple(rows))
+
+
+def as_json(study: Study) -> list[dict[str, Json]]:
+    """Each setting with its metrics: {data_set, n, model, problems, metrics, verdicts, stops,
+    undefined, memorising}."""
+    found: list[dict[str, Json]] = []
+    for setting, some in by_setting(study):
+        found.append(
+            {
+                "data_set": setting.data_set,
+                "n": setting.n,
+                "model": setting.model,
+                "problems": len(some),
+                "metrics": {
+                    metric.name: study.average(
+                        metric.name, setting.model, [setting.data_set], setting.n
+                    ).interval
+                    for metric in gear.METRICS
+                },
+                "verdicts": dict(study.count(lambda detail: detail.verdicts, some)),
+                "stops": dict(Counter(entry.detail.stop for entry in some)),
+                "undefined": dict(study.count(lambda detail: detail.undefined, some)),
+                "memorising": sum(entry.detail.memorising for entry in some),
+            }
+        )
+    return found
+
+
+def by_setting(study: Study) -> list[tuple[Setting, list[Entry]]]:
+    found: dict[Setting, list[Entry]] = {setting: [] for setting in study.settings}
+    for entry in study.entries:
+        found[entry.setting].append(entry)
+    return list(found.items())
+
+
+# --- inside ------------------------------------------------------------------
+
+
+def _named(data_sets: Sequence[str]) -> str:
+    return data_sets[0] if len(data_sets) == 1 else f"Avg of {', '.join(data_sets)}"
+
+
+def _cell(value: Mapping[str, Json], named: Sequence[str], intervals: bool) -> Cell:
+    if value["mean"] is None:
+        return None
+    own = value["data_sets"]
+    note = "" if len(own) == len(named) else f"{', '.join(own)} alone"
+    if intervals:
+        return Mean(value["mean"], value["low"], value["high"], note)
+    return f"{value['mean']:.3f} ({note})" if note else float(value["mean"])
+
+
+def _mean(value: Interval) -> Cell:
+    if value["mean"] is None:
+        return None
+    return Mean(value["mean"], value["low"], value["high"])

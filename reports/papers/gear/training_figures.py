@@ -1,0 +1,219 @@
+"""Figures of trainings (GEAR, appendix B): what a schedule does to each preference.
+
+ - figure6: probe accuracy of each stage under training on one stage alone;
+ - figure7: the same under schedules that mix them;
+ - figures 8 to 10, one a momentum training, `curriculum-TRAINING`: probe losses, their averages,
+   improvements, weights;
+ - watch: what shows a collapse that probe accuracy hides: chosen log-ratios, dotted where one of a
+   stage is warned of, and sampled answers.
+
+A row of panels is a base model. Several seeds of one schedule: each thin, their mean bold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ....records import Json
+from ...files.plotting import blank, legend_below, rendered, wrapped
+from .training_runs import STAGES, Curve, Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 3.9, 2.7  # of a panel, in inches
+COLOURS = {"fixed": "C0", "momentum": "C3", "single:parsing": "C1", "single:consistency": "C2",
+           "single:gear": "C4"}  # fmt: skip
+OF_STAGE = {"parsing": "C1", "consistency": "C2", "gear": "C4"}
+OTHERS = ("C5", "C6", "C8", "C9", "C0")  # of further labels of one schedule, dashed
+SINGLE = "single:"
+BOLD, THIN, WIDER = 1.5, 0.6, 0.7
+
+
+def draw(runs: Sequence[Run]) -> dict[str, bytes]:
+    """All figures that the trainings have data for, as .png and .svg: by the names of the files."""
+    single = [one for one in runs if one.schedule.startswith(SINGLE)]
+    mixed = [one for one in runs if not one.schedule.startswith(SINGLE)]
+    wanted: dict[str, Callable[[], Figure | None]] = {
+        "figure6": partial(accuracies, single, "Training on one preference alone"),
+        "figure7": partial(accuracies, mixed, "Training on all three preferences"),
+        "watch": partial(watch, runs),
+    }
+    for one in runs:
+        if one.schedule == "momentum":
+            wanted[f"curriculum-{one.training}"] = partial(curriculum, one)
+    made = {name: rendered(one) for name, one in wanted.items()}
+    return {name + form: data for name, of in made.items() for form, data in (of or {}).items()}
+
+
+def accuracies(runs: Sequence[Run], title: str) -> Figure | None:
+    """Probe accuracy by examples: a column a stage, a row a base; None without a probe."""
+    stages = _stages(runs, "probe_accuracy")
+    if not stages:
+        return None
+    bases = list(dict.fromkeys(one.base for one in runs))
+    values = [v for one in runs for s in stages for _, v in one.curve(s, "probe_accuracy")]
+    lowest = min(0.45, *values)  # one axis for all panels
+    figure, panels = _grid(len(bases), len(stages), title)
+    looks = _looks(runs)
+    for row, base in zip(panels, bases, strict=True):
+        for panel, stage in zip(row, stages, strict=True):
+            own = [one for one in runs if one.base == base]
+            _compared(panel, own, [one.curve(stage, "probe_accuracy") for one in own], looks)
+            panel.axhline(0.5, color="grey", lw=0.7, ls=":")
+            panel.set_ylim(max(-0.03, lowest - 0.05), 1.03)
+            panel.set_title(wrapped(f"{stage} · {base}", WIDTH - 0.4), fontsize=9)
+        row[0].set_ylabel("probe accuracy")
+    _finish(figure, panels, runs)
+    return figure
+
+
+def curriculum(run: Run) -> Figure | None:
+    """Of one momentum training: losses, averages, improvements, weights, by stage."""
+    named = {
+        "probe_loss": "probe loss", "ewma": "average of the loss (E)",
+        "improvement": "improvement (m)", "weight": "weight (w)",
+    }  # fmt: skip
+    there = [name for name in named if any(run.curve(stage, name) for stage in run.stages)]
+    if not there:
+        return None
+    title = f"{run.label}, seed {run.seed} · {run.base} · training {run.training}"
+    figure, ((*panels,),) = _grid(1, len(there), title)
+    for panel, name in zip(panels, there, strict=True):
+        for stage in run.stages:
+            if curve := run.curve(stage, name):
+                steps = {"drawstyle": "steps-post", "marker": ""}
+                look = steps if name == "weight" else {"marker": _mark(curve), "ms": 3}
+                panel.plot(
+                    *zip(*curve, strict=True), color=_of_stage(stage), lw=BOLD, label=stage, **look
+                )
+        panel.set_title(named[name], fontsize=9)
+        _bounds(panel, run.settings, name)
+    for panel in panels:
+        panel.set_xlabel("examples")
+        panel.grid(alpha=0.25)
+    legend_below(figure, panels, run.stages)
+    return figure
+
+
+def watch(runs: Sequence[Run]) -> Figure | None:
+    """Mean chosen log-ratio over the stages, sampled instruction following and consistency; columns
+    that no training has are left out."""
+    columns: dict[str, Callable[[Run], Curve]] = {
+        "chosen log-ratio, mean of the stages": lambda one: _mean_of(
+            [one.curve(stage, "chosen_logratio") for stage in one.stages]
+        ),
+        "rejected log-ratio, mean of the stages": lambda one: _mean_of(
+            [one.curve(stage, "rejected_logratio") for stage in one.stages]
+        ),
+        "sampled instruction following": lambda one: one.curve("", "instruction_following"),
+        "sampled consistency": lambda one: one.curve("", "consistent"),
+    }
+    there = {name: of for name, of in columns.items() if any(of(one) for one in runs)}
+    if not there:
+        return None
+    bases = list(dict.fromkeys(one.base for one in runs))
+    figure, panels = _grid(len(bases), len(there), "What probe accuracy does not show")
+    looks = _looks(runs)
+    for row, base in zip(panels, bases, strict=True):
+        own = [one for one in runs if one.base == base]
+        for panel, (name, of) in zip(row, there.items(), strict=True):
+            _compared(panel, own, [of(one) for one in own], looks)
+            panel.set_title(wrapped(f"{name} · {base}", WIDTH - 0.4), fontsize=9)
+            if name.startswith("chosen"):
+                _edges(panel, [one.settings.get("log_ratio_warning") for one in own])
+    _finish(figure, panels, runs)
+    return figure
+
+
+# --- inside ------------------------------------------------------------------------------
+
+
+def _grid(rows: int, columns: int, title: str) -> tuple[Figure, Any]:
+    width = WIDTH * columns
+    figure = blank(width, 1.1 + HEIGHT * rows)
+    figure.suptitle(wrapped(title, width - 0.5), fontsize=10)
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def _finish(figure: Figure, panels: Any, runs: Sequence[Run]) -> None:
+    for panel in panels.ravel():
+        panel.grid(alpha=0.25)
+        if not panel.get_legend_handles_labels()[0]:  # lines of reference have no name
+            panel.text(0.5, 0.5, "no data", ha="center", va="center", transform=panel.transAxes)
+    for panel in panels[-1]:
+        panel.set_xlabel("examples")
+    legend_below(figure, list(panels.ravel()), list(dict.fromkeys(one.label for one in runs)))
+
+
+def _compared(
+    panel: Any,
+    runs: Sequence[Run],
+    curves: Sequence[Curve],
+    looks: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """A line a label; of several seeds also each, thin."""
+    for place, (label, look) in enumerate(looks.items()):
+        own = [c for one, c in zip(runs, curves, strict=True) if one.label == label and c]
+        if not own:
+            continue
+        for curve in own if len(own) > 1 else ():
+            panel.plot(*zip(*curve, strict=True), lw=THIN, alpha=0.5, **look)
+        mean = _mean_of(own)
+        width = BOLD + WIDER * (len(looks) - 1 - place)  # equal curves do not hide each other
+        panel.plot(
+            *zip(*mean, strict=True), lw=width, label=label, marker=_mark(mean), ms=3, **look
+        )
+
+
+def _looks(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+    """A colour a schedule; its second label and further ones have another, and dashes."""
+    labels: dict[str, list[str]] = {}
+    for one in runs:
+        own = labels.setdefault(one.schedule, [])
+        if one.label not in own:
+            own.append(one.label)
+    return {
+        label: {"color": OTHERS[(place - 1) % len(OTHERS)], "ls": "--"}
+        if place
+        else {"color": COLOURS.get(schedule, "C7")}
+        for schedule, own in labels.items()
+        for place, label in enumerate(own)
+    }
+
+
+def _mean_of(curves: Sequence[Curve]) -> Curve:
+    """By examples, over the curves that have a value there; where all have one, else nothing."""
+    at: dict[int, list[float]] = {}
+    known = [curve for curve in curves if curve]
+    for curve in known:
+        for examples, value in curve:
+            at.setdefault(examples, []).append(value)
+    return [(x, sum(some) / len(some)) for x, some in sorted(at.items()) if len(some) == len(known)]
+
+
+def _mark(curve: Curve) -> str:
+    return "o" if len(curve) <= 25 else ""
+
+
+def _stages(runs: Sequence[Run], name: str) -> list[str]:
+    there = {stage for one in runs for stage in one.stages if one.curve(stage, name)}
+    return [*(s for s in STAGES if s in there), *sorted(there - set(STAGES))]
+
+
+def _of_stage(stage: str) -> str:
+    return OF_STAGE.get(stage, "C7")
+
+
+def _bounds(panel: Any, settings: Mapping[str, Any], name: str) -> None:
+    """Where the settings cut: the most improvement that counts, the bounds of the weights."""
+    named = {"improvement": ("m_max",), "weight": ("w_min", "w_max")}.get(name, ())
+    _edges(panel, [settings.get(one) for one in named])
+
+
+def _edges(panel: Any, values: Sequence[Json]) -> None:
+    """A dotted line at each; a setting that is not there has none."""
+    for value in sorted({one for one in values if isinstance(one, int | float)}):
+        panel.axhline(value, color="grey", lw=0.7, ls=":")

@@ -1,0 +1,292 @@
+"""What stands beside every result on labelled text: baselines that know nothing of hypotheses, trained
+on exactly the rows that the session was shown and tested on those that it was tested on.
+
+| name | learns from | how |
+|---|---|---|
+| majority | the labels | the most frequent one; of equals the first in the problem's list |
+| tfidf | the columns of text | TF-IDF of words and pairs of words, logistic regression |
+| tree | the other columns, choices one-hot | a decision tree of depth at most 5 |
+
+Of several columns of text each has words of its own. Of two texts to choose from, the second's
+weights are subtracted from the first's and the regression has no intercept: with the texts swapped
+it says the other label; columns of text beside the two are not read. Nothing is tuned, and no row
+but the shown ones is read for training. The last two need scikit-learn (extra `text`) and are left
+out, which `ABSENT` says, where it is absent.
+
+A result beats a baseline where its accuracy is higher and an exact McNemar test over the rows says
+that this is no chance (p < 0.05, two-sided); one that does not beat all of them has found nothing beyond
+them, or too few rows to say so.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ....records import Json, Problem, StepRecord
+from ...metrics.results import DEFAULT, read
+from ...metrics.statistics import LEVEL, wilson
+from .metrics import SPLITS, Labelled, gold, inferred, scores
+
+if TYPE_CHECKING:
+    from ....store import Store
+
+INSTALL = "pip install 'peirce[text]'"
+ABSENT = f"the baselines tfidf and tree are left out: they need scikit-learn, {INSTALL}"
+MAJORITY, TFIDF, TREE = "majority", "tfidf", "tree"
+TREE_DEPTH = 5
+NOTHING = "it has found nothing beyond it"
+CHANCE = "the difference may be chance"
+
+Row = Mapping[str, Json]
+Predict = Callable[[Sequence[Row]], list[str]]
+
+
+class Beside(TypedDict):
+    """accuracy (with its interval over rows, from low to high) and macro F1 of one baseline on the n
+    rows of one split."""
+
+    name: str
+    split: str
+    accuracy: float
+    low: float
+    high: float
+    f1: float
+    n: int
+
+
+def available() -> bool:
+    return importlib.util.find_spec("sklearn") is not None
+
+
+def trained(problem: Problem) -> dict[str, Predict]:
+    """The baselines that there are for a problem, by name, fitted to its shown rows: without a
+    column of text no tfidf, without another no tree. Raises ValueError where no row is shown."""
+    rows = [_row(one.input) for one in problem.shown]
+    labels = [str(one.output) for one in problem.shown]
+    if not rows:
+        raise ValueError(f"{problem.id}: no row is shown")
+    found = {MAJORITY: _constant(_majority(labels, problem.public["labels"]))}
+    if available():
+        columns = _columns(problem)
+        texts = [name for name, kind in columns.items() if kind == "text"]
+        fields = {name: kind for name, kind in columns.items() if kind != "text"}
+        if texts:
+            pair = problem.public.get("shape") == "pair"
+            names = texts[:2] if pair else texts
+            found[TFIDF] = _fitted(labels, lambda: _words(rows, labels, names, pair))
+        if fields:
+            found[TREE] = _fitted(labels, lambda: _tree(rows, labels, fields))
+    return found
+
+
+def beside(problem: Problem) -> list[Beside]:
+    """Every baseline on every split that the problem has, in the order of `SPLITS`."""
+    found: list[Beside] = []
+    models = trained(problem)
+    for split in SPLITS:
+        true = gold(problem, split)
+        rows = _rows_of(problem, split)
+        for name, predict in models.items() if true else ():
+            labels = predict(rows)
+            accuracy, f1 = scores(true, labels)
+            share = wilson(sum(map(str.__eq__, true, labels)), len(true))
+            low, high = share["low"] or 0.0, share["high"] or 0.0
+            found.append(
+                {"name": name, "split": split, "accuracy": accuracy, "low": low, "high": high,
+                 "f1": f1, "n": len(true)}
+            )  # fmt: skip
+    return found
+
+
+# --- against them --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A result beside one baseline on the rows of a split that were asked. p: of the exact McNemar
+    test, two-sided."""
+
+    split: str
+    baseline: str
+    n: int
+    accuracy: float
+    of_baseline: float
+    p: float
+
+    @property
+    def beats(self) -> bool:
+        return self.accuracy > self.of_baseline and self.p < 1 - LEVEL
+
+
+def compare(problem: Problem, steps: Sequence[StepRecord]) -> list[Compared]:
+    """What a session predicted of a problem beside every baseline, by split; [] where it predicted
+    nothing. Raises ValueError as `labels.inferred` does."""
+    inference = inferred(problem, steps)
+    if inference is None or not inference.splits:
+        return []
+    models = trained(problem)
+    found = []
+    for one in inference.splits:
+        rows = _rows_of(problem, one.split)
+        asked = [rows[row] for row in one.rows]
+        found += [_compared(one, name, predict(asked)) for name, predict in models.items()]
+    return found
+
+
+def told(compared: Sequence[Compared]) -> list[str]:
+    """A sentence for each split, that of validation left out where there is another, and one where
+    baselines are absent. [] of nothing."""
+    splits = list(dict.fromkeys(one.split for one in compared))
+    shown = [split for split in splits if split != "val"] or splits
+    said = [_told([one for one in compared if one.split == split]) for split in shown]
+    return [*said, ABSENT] if said and not available() else said
+
+
+def beside_session(store: Store, session: str) -> list[dict[str, Json]]:
+    """Of each problem of a session that is done: {"problem", "baselines": `beside`, "said": `told`},
+    from the store alone."""
+    done = [row for row in store.problems(session) if row.status == "done"]
+    return [
+        {
+            "problem": one.problem.id,
+            "baselines": beside(one.problem),
+            "said": told(compare(one.problem, one.steps)),
+        }
+        for one in read(store, session, done, DEFAULT)
+    ]
+
+
+def _told(some: Sequence[Compared]) -> str:
+    one = some[0]
+    others = ", ".join(f"{other.baseline} {other.of_baseline:.3f}" for other in some)
+    unbeaten = max(
+        (o for o in some if not o.beats), key=lambda other: other.of_baseline, default=None
+    )
+    if unbeaten is None:
+        worst = max(other.p for other in some)
+        verdict = f"it beats {'all' if len(some) > 1 else 'it'} (p at most {worst:.3g}, McNemar)"
+    else:
+        why = CHANCE if unbeaten.accuracy > unbeaten.of_baseline else NOTHING
+        verdict = f"it does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {why}"
+    return f"{one.split}, {one.n} rows: accuracy {one.accuracy:.3f} beside {others}; {verdict}"
+
+
+def _compared(one: Labelled, baseline: str, labels: Sequence[str]) -> Compared:
+    mine = [label == true for label, true in zip(one.labels, one.gold, strict=True)]
+    other = [label == true for label, true in zip(labels, one.gold, strict=True)]
+    only_mine = sum(m and not o for m, o in zip(mine, other, strict=True))
+    only_other = sum(o and not m for m, o in zip(mine, other, strict=True))
+    n = len(mine)
+    p = mcnemar(only_mine, only_other)
+    return Compared(one.split, baseline, n, sum(mine) / n, sum(other) / n, p)
+
+
+def mcnemar(first: int, second: int) -> float:
+    """Two-sided p of an exact McNemar test: `first` rows only the one has right, `second` rows only
+    the other; 1 where there is no such row."""
+    n = first + second
+    term, total = 1, 0
+    for k in range(min(first, second) + 1):
+        total += term
+        term = term * (n - k) // (k + 1)
+    return min(1.0, float(2 * total / 2**n))
+
+
+# --- what they learn ------------------------------------------------------------
+
+
+def _row(given: Json) -> Row:
+    return given if isinstance(given, Mapping) else {"text": given}
+
+
+def _rows_of(problem: Problem, split: str) -> list[Row]:
+    start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
+    return [_row(one.input) for one in problem.hidden[start:stop]]
+
+
+def _columns(problem: Problem) -> dict[str, str]:
+    return {name: str(about["kind"]) for name, about in problem.public["columns"].items()}
+
+
+def _majority(labels: Sequence[str], order: Sequence[str]) -> str:
+    counts = Counter(labels)
+    return max(order, key=lambda label: counts[label])
+
+
+def _constant(label: str) -> Predict:
+    return lambda rows: [label] * len(rows)
+
+
+def _fitted(labels: Sequence[str], fit: Callable[[], Predict]) -> Predict:
+    """Of rows with one label alone there is nothing to learn but that."""
+    return fit() if len(set(labels)) > 1 else _constant(labels[0])
+
+
+def _words(rows: Sequence[Row], labels: Sequence[str], texts: list[str], pair: bool) -> Predict:
+    """Of texts without a word the regression has its intercept alone."""
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    def said(some: Sequence[Row], name: str) -> list[str]:
+        return ["" if row.get(name) is None else str(row[name]) for row in some]
+
+    together = [texts] if pair else [[name] for name in texts]
+    vectorisers = []
+    for names in together:
+        one = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+        if any(one.build_analyzer()(t) for name in names for t in said(rows, name)):
+            one.fit([text for name in names for text in said(rows, name)])
+            vectorisers.append((one, names))
+
+    def features(some: Sequence[Row]) -> Any:
+        found = [csr_matrix((len(some), 1))]  # a column of zeros: there is always one
+        for one, names in vectorisers:
+            parts = [one.transform(said(some, name)) for name in names]
+            found.append(parts[0] - parts[1] if pair else parts[0])
+        return hstack(found).tocsr()
+
+    model = LogisticRegression(C=10, max_iter=2_000, fit_intercept=not pair)
+    model.fit(features(rows), labels)
+    return lambda some: [str(label) for label in model.predict(features(some))] if some else []
+
+
+def _tree(rows: Sequence[Row], labels: Sequence[str], fields: Mapping[str, str]) -> Predict:
+    """Numbers as they are, missing where there is none; of a choice one column for each value that
+    is shown."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    values = {
+        name: sorted({str(row[name]) for row in rows if row.get(name) is not None})
+        for name, kind in fields.items() if kind == "choice"
+    }  # fmt: skip
+
+    def features(some: Sequence[Row]) -> list[list[float]]:
+        return [
+            [
+                number
+                for name in fields
+                for number in (
+                    [float(str(row.get(name)) == value) for value in values[name]]
+                    if name in values
+                    else [_number(row.get(name))]
+                )
+            ]
+            or [0.0]
+            for row in some
+        ]
+
+    model = DecisionTreeClassifier(max_depth=TREE_DEPTH, random_state=0)
+    model.fit(features(rows), labels)
+    return lambda some: [str(label) for label in model.predict(features(some))] if some else []
+
+
+def _number(value: Json) -> float:
+    if not isinstance(value, (bool, int, float)) or abs(value) > 1e30:  # beyond a tree's 32 bits
+        return math.nan
+    return float(value)

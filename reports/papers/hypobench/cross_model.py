@@ -1,0 +1,75 @@
+"""The cross-model table: one bank read by several models (HypoBench, section 5: hypotheses of one model,
+inference by another)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from ....records import Json
+from ...screen.text import one_line, table
+
+EXACT = "exact rules"
+SCORES = ("accuracy_ind", "f1_ind", "accuracy_ood", "f1_ood", "accuracy_val", "f1_val")
+
+
+def cells(
+    recorded: Sequence[Mapping[str, Json]],
+    scored: Sequence[Mapping[str, Json]],
+    proposers: Mapping[str, str],
+) -> list[dict[str, Json]]:
+    """{bank, proposer, judge, inference, session, …scores} of each session that reads a bank which
+    another one here reads too, or that made it; in their order.
+
+    recorded: sessions as the store has them; scored: the same as `evaluate` has them; proposers: the
+    model of every session of the store. bank: a session's id, or the name of a file.
+    """
+    found = [_cell(one, score, proposers) for one, score in zip(recorded, scored, strict=True)]
+    banks = [cell["bank"] for cell in found]
+    return [cell for cell in found if banks.count(cell["bank"]) > 1]
+
+
+def _cell(
+    record: Mapping[str, Json], score: Mapping[str, Json], proposers: Mapping[str, str]
+) -> dict[str, Json]:
+    settings = record["settings"]
+    stored = settings.get("operational", {}).get("bank") or []
+    names = [str(one.get("session") or one["file"]["name"]) for one in stored]
+    sources = names or [str(record["session"])]
+    told = {
+        "bank": " + ".join(sources),
+        "proposer": " + ".join(dict.fromkeys(proposers.get(name, name) for name in sources)),
+        "judge": judge_of(settings, str(score["model"])),
+        "inference": (settings.get("text") or {}).get("inference"),
+        "session": record["session"],
+    }
+    metrics = score["metrics"]
+    return told | {name: metrics.get(name, {}).get("mean") for name in SCORES}
+
+
+def judge_of(settings: Mapping[str, Json], model: str) -> str:
+    """Who labelled texts in a session. model: what its proposer is called."""
+    if (settings.get("text") or {}).get("judge") == "exact":
+        return EXACT
+    players = settings.get("operational", {}).get("players") or {}
+    return str(players["judge"][0]) if "judge" in players else model
+
+
+def print_table(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
+    """A row a bank, a column a judge: accuracy and macro F1 of the test rows, of the other source
+    where there are none of these."""
+    split = "ind" if any(one["accuracy_ind"] is not None for one in found) else "ood"
+    judges = list(dict.fromkeys(one["judge"] for one in found))
+    shown = table(f"{split}: accuracy / F1", "bank", *(one_line(judge, 40) for judge in judges))
+    for bank in dict.fromkeys(one["bank"] for one in found):
+        of_bank = [one for one in found if one["bank"] == bank]
+        said = {one["judge"]: _said(one, split) for one in of_bank}
+        cells = (said.get(judge, "") for judge in judges)
+        shown.add_row(one_line(of_bank[0]["proposer"], 40), one_line(bank, 24), *cells)
+    out.print(shown)
+
+
+def _said(cell: Mapping[str, Json], split: str) -> str:
+    accuracy, f1 = cell[f"accuracy_{split}"], cell[f"f1_{split}"]
+    return "–" if accuracy is None or f1 is None else f"{accuracy:.3f} / {f1:.3f}"

@@ -1,0 +1,359 @@
+"""What the tables and figures of HypoBench are made of: one problem of one session, placed.
+
+A data set is synthetic where its true sentences are known (`secret["truths"]`) or its name is one of
+the published synthetic folders, real elsewhere. A synthetic set's difficulty is read from its name, as the published folders have it and `peirce tasks
+generate` writes it (`admission/level_2/depth_2`, `election/level5_nosubtlety`, `shoe_two_level/hard`).
+
+A data set of which sessions were shown different numbers of rows stands as several.
+
+One rule for every average: of a data set the mean over its problems, in whichever sessions; over data
+sets the mean of their means, those without a value left out. An average knows its sets.
+
+Classifiers of `peirce train --labels` beside sessions: the fine-tuned row of HypoBench's tables.
+
+One stands beside a problem where it was tested on the same rows, by digest, whatever rows the session
+was shown. Of several that one base was trained to (seeds) the tables have the mean, as of problems.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from pathlib import PurePath
+
+from ....records import Digest, Json, Problem
+from ....tasks.text.problems import rows_digest
+from ...metrics.evaluation import WITHOUT_BANK
+from .cross_model import EXACT, judge_of
+
+PAPER_METHODS = (
+    "zero-shot inference", "few-shot inference", "zero-shot generation", "literature only",
+    "IO prompting", "iterative refinement", "HypoGeniC", "literature + data",
+)  # fmt: skip
+BASELINE = "baseline: "
+MARK = "†"  # a score that no model made
+BY_RULES = f"{EXACT} {MARK}"
+BY_A_MODEL = frozenset({"judge", "label", "infer"})  # calls in which a model labels texts
+RULE = "rule"  # and those in which a rule does
+_METHODS = {
+    "zero-shot-gen": "zero-shot generation",
+    "literature": "literature only",
+    "io": "IO prompting",
+    "refine": "iterative refinement",
+    "hypogenic": "HypoGeniC",
+    "hyporefine": "literature + data (hyporefine)",
+    "union": "literature + data (union)",
+}
+READERS = ("infer",)  # methods that read what others found: in cross-model tables alone
+_ROOTS = {
+    "admission": "admission", "admission_adv": "admission", "shoe": "shoe", "shoe_two_level": "shoe",
+    "election": "election", "election_controlled": "election", "preference": "personality",
+    "personality": "personality", "preference_controlled": "personality",
+    "personality_controlled": "personality",
+}  # fmt: skip
+_GRID = re.compile(r"(base|depth_(?P<depth>\d+)|size_(?P<size>\d+)|noise_(?P<noise>\d+)"
+                   r"|distractor_(?P<distractor>\d+))$")  # fmt: skip
+_LEVEL = re.compile(r"level(?P<level>\d)(?P<plain>_nosubtlety)?$")
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """task: admission, shoe, election, personality or "". control: size, depth, noise or distractor,
+    "base" where none is raised, "" where the set is no part of that grid; value: how far. level: of
+    the logistic sets."""
+
+    task: str = ""
+    control: str = ""
+    value: int = 0
+    turned: bool = False  # a counterintuitive twin
+    level: int | None = None
+    subtle: bool | None = None
+    base: bool = False  # the easiest set of its task
+    hardest: bool = False
+
+
+def difficulty(name: str) -> Difficulty:
+    """Of a data set, from its path, in which the folder of its task has to stand (`admission_adv`: a twin):
+    what is called `level_2/depth_2` alone may be either."""
+    parts = name.split("/")
+    task = next((_ROOTS[part] for part in parts if part in _ROOTS), "")
+    turned = "admission_adv" in parts
+    own = parts[-1]
+    if (found := _GRID.match(own)) and task == "admission":
+        for control, value in found.groupdict().items():
+            if value is not None:
+                return Difficulty(task, control, int(value), turned, hardest="level_4" in parts)
+        return Difficulty(task, "base", 0, turned, base=True)
+    if task == "shoe":
+        return Difficulty(task, base=own == "shoe", hardest=own == "hard")
+    if (told := _LEVEL.match(own)) and task:
+        level, subtle = int(told["level"]), told["plain"] is None
+        return Difficulty(
+            task, "", 0, turned, level, subtle, level == 0 and not subtle, level == 5 and subtle
+        )
+    return Difficulty(task, turned=turned)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One problem of one session. method: as the paper calls it, else our own name. reader: who labelled
+    the rows, `BY_RULES` where no model did. numeric: its labels are numbers. rated: by rater, {name:
+    scores} as `rated.summed` gives them."""
+
+    session: str
+    data_set: str
+    method: str
+    model: str
+    reader: str
+    real: bool
+    metrics: Mapping[str, float | None]
+    difficulty: Difficulty
+    has_bank: bool = True
+    numeric: bool = False
+    rated: tuple[tuple[str, Mapping[str, Json]], ...] = ()
+
+    @property
+    def read_by(self) -> str:
+        """The model, and who labelled where that was somebody else."""
+        alone = self.reader in (self.model, _some_by_rules(self.model))
+        return self.reader if alone else f"{self.model} · {self.reader}"
+
+    @property
+    def compared(self) -> str:
+        """The model, and that exact rules compared its sentences with the true ones."""
+        return f"{self.model} · {BY_RULES}"
+
+
+@dataclass(frozen=True)
+class Average:
+    """sets: those in the mean; values: how many problems of sessions are behind it."""
+
+    mean: float
+    sets: tuple[str, ...]
+    values: int
+
+
+def average(some: Iterable[Entry], of: Callable[[Entry], float | None]) -> Average | None:
+    """None where no entry has a value."""
+    by_set: dict[str, list[float]] = {}
+    for one in some:
+        value = of(one)
+        if value is not None:
+            by_set.setdefault(one.data_set, []).append(value)
+    if not by_set:
+        return None
+    means = [fsum(values) / len(values) for values in by_set.values()]
+    count = sum(map(len, by_set.values()))
+    return Average(fsum(means) / len(means), tuple(sorted(by_set)), count)
+
+
+def metric(name: str) -> Callable[[Entry], float | None]:
+    return lambda one: one.metrics.get(name)
+
+
+def entries(
+    recorded: Sequence[Mapping[str, Json]],
+    scored: Sequence[Mapping[str, Json]],
+    problems: Sequence[Sequence[Problem]],
+    roles: Sequence[Collection[str]],
+    trainings: Sequence[Mapping[str, Json]] = (),
+) -> list[Entry]:
+    """recorded: sessions as the store has them; scored: the same as `eval hypobench` has them, with
+    "baselines" and "rated"; problems: of each session, those that are scored among them; roles: of its
+    calls (`Store.usage`). A baseline stands as a method of the session's model. trainings: rows of
+    `store.trainings`, of which classifiers that were tested on the same rows stand as methods of their
+    own (hypobench/entries.py)."""
+    generated = [_generated(one["settings"]) for one in recorded]
+    names = _Names(generated, problems)
+    found: list[Entry] = []
+    placed: dict[str, Entry] = {}  # of each problem with other rows
+    tested: dict[str, Problem] = {}
+    for record, score, some, made, played in zip(
+        recorded, scored, problems, generated, roles, strict=True
+    ):
+        by_id = {problem.id: problem for problem in some}
+        settings, model = record["settings"], str(score["model"])
+        reader = reader_of(settings, model, played)
+        rated = _by_problem(score.get("rated", ()))
+        folder = str(((settings.get("operational") or {}).get("data") or {}).get("name", ""))
+        for row in score["by_problem"]:
+            problem = by_id[str(row["problem"])]
+            shown = names.of(problem, made)
+            level = difficulty(f"{folder}/{set_name(problem.id)}")
+            real = not problem.secret.get("truths") and not level.task
+            numeric = bool(problem.secret.get("made", {}).get("numeric"))
+            has_bank = settings.get("method") not in WITHOUT_BANK
+            own = {key: value for key, value in row.items() if key != "problem"}
+            found.append(
+                Entry(str(record["session"]), shown, method_of(settings), model, reader, real, own,
+                      level, has_bank, numeric, tuple(rated.get(problem.id, ())))
+            )  # fmt: skip
+            tested.setdefault(problem.digest, problem)
+            placed.setdefault(problem.digest, found[-1])
+            for baseline, values in _baselines(score.get("baselines", ()), problem.id).items():
+                found.append(
+                    Entry(str(record["session"]), shown, f"{BASELINE}{baseline} {MARK}", model, reader,
+                          real, values, level, False, numeric)
+                )  # fmt: skip
+    for one in tuned(trainings, tested.values()):
+        like = placed[one.problem.digest]
+        name = set_name(one.problem.id)
+        found.append(
+            Entry(one.training, name if like.data_set.startswith(f"{name} (") else like.data_set,
+                  f"{TUNED}{one.base}", one.base, one.base, like.real, one.metrics, like.difficulty,
+                  False, like.numeric)
+        )  # fmt: skip
+    return found
+
+
+class _Names:
+    """What data sets are called: by what tells those of one name apart."""
+
+    def __init__(self, generated: Sequence[bool], problems: Sequence[Sequence[Problem]]) -> None:
+        self._origins: dict[str, set[bool]] = {}
+        self._rows: dict[str, set[int]] = {}
+        for made, some in zip(generated, problems, strict=True):
+            for problem in some:
+                name = set_name(problem.id)
+                self._origins.setdefault(name, set()).add(made)
+                self._rows.setdefault(name, set()).add(len(problem.shown))
+
+    def of(self, problem: Problem, made: bool) -> str:
+        name = set_name(problem.id)
+        told = []
+        if made and len(self._origins[name]) > 1:
+            told.append("generated")
+        if len(self._rows[name]) > 1:
+            told.append(f"{len(problem.shown)} rows")
+        return f"{name} ({', '.join(told)})" if told else name
+
+
+def reader_of(settings: Mapping[str, Json], model: str, roles: Collection[str]) -> str:
+    """Who labelled texts in a session whose proposer is called `model`; roles: of its calls."""
+    if BY_A_MODEL.isdisjoint(roles):
+        return BY_RULES
+    judge = judge_of(settings, model)
+    return _some_by_rules(judge) if RULE in roles else judge
+
+
+def _some_by_rules(judge: str) -> str:
+    return f"{judge}, some by {BY_RULES}"
+
+
+def method_of(settings: Mapping[str, Json]) -> str:
+    method = str(settings.get("method"))
+    if method == "direct":
+        shots = (settings.get("text") or {}).get("shots")
+        return "few-shot inference" if shots else "zero-shot inference"
+    return _METHODS.get(method, method)
+
+
+def set_name(problem: str) -> str:
+    """A problem's data set: its id without the number of the sample."""
+    return re.sub(r"#\d+$", "", problem)
+
+
+def methods(some: Iterable[Entry]) -> list[str]:
+    """Those of the paper, each with what stands for it, then others, then baselines."""
+    there = Counter(one.method for one in some if one.method not in READERS)
+    own = [name for paper in PAPER_METHODS for name in _standing(paper, there)]
+    others = sorted(name for name in there if name not in own)
+    return [*own, *sorted(others, key=lambda name: name.startswith(BASELINE))]
+
+
+def _standing(paper: str, there: Iterable[str]) -> list[str]:
+    return [paper, *sorted(name for name in there if name.startswith(f"{paper} ("))]
+
+
+def _generated(settings: Mapping[str, Json]) -> bool:
+    operational = settings.get("operational") or {}
+    return (operational.get("data") or operational.get("task_file")) is None
+
+
+def _by_problem(rated: Iterable[Mapping[str, Json]]) -> dict[str, list[tuple[str, Json]]]:
+    found: dict[str, list[tuple[str, Json]]] = {}
+    for one in rated:
+        found.setdefault(str(one["problem"]), []).append((str(one["by"]), one["scores"]))
+    return found
+
+
+def _baselines(found: Iterable[Mapping[str, Json]], problem: str) -> dict[str, dict[str, float]]:
+    """By name {"accuracy", "f1", "accuracy_ind", …}; the test rows come first."""
+    told: dict[str, dict[str, float]] = {}
+    for one in found:
+        for row in one["baselines"] if one["problem"] == problem else ():
+            of_name = told.setdefault(str(row["name"]), {})
+            for key in ("accuracy", "f1"):
+                of_name.setdefault(key, row[key])
+                of_name[f"{key}_{row['split']}"] = row[key]
+    return told
+
+
+TUNED = "fine-tuned "
+TESTED = ("ind", "ood", "val")  # the first that there is stands for the set, as in labels.py
+SCORES = ("accuracy", "f1")
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A classifier on one data set, and a problem of that set."""
+
+    training: str
+    base: str
+    problem: Problem
+    metrics: Mapping[str, float]
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "training": self.training, "base": self.base, "problem": self.problem.id,
+            "metrics": dict(self.metrics),
+        }  # fmt: skip
+
+
+def tuned(trainings: Iterable[Mapping[str, Json]], problems: Iterable[Problem]) -> list[Tuned]:
+    """Of trainings of classifiers that are done: each with a set and the first of the problems that it
+    was tested on as well. trainings: rows of `store.trainings`."""
+    done = [
+        row for row in trainings
+        if row["settings"].get("kind") == "labels" and row["status"] == "done"
+    ]  # fmt: skip
+    if not done:
+        return []
+    there = [(problem, _tested(problem)) for problem in {p.digest: p for p in problems}.values()]
+    found = []
+    for row in done:
+        base = PurePath(str((row["settings"].get("base") or {}).get("name", "?"))).name
+        for one in row["fields"].get("sets") or ():
+            like = _like(one, there)
+            if like is not None:
+                found.append(Tuned(str(row["training"]), base, like, _metrics(one["scores"])))
+    return found
+
+
+def _tested(problem: Problem) -> dict[str, Digest]:
+    """Of the rows of each split."""
+    spans = problem.secret.get("splits", {})
+    return {split: rows_digest(problem.hidden[a:b]) for split, (a, b) in spans.items() if b > a}
+
+
+def _like(
+    one: Mapping[str, Json], there: Sequence[tuple[Problem, Mapping[str, Digest]]]
+) -> Problem | None:
+    """The problem with the same test rows, and rows of another source where either has them."""
+    for problem, digests in there:
+        wanted = [split for split in TESTED[:2] if split in digests or split in one["scores"]]
+        if wanted and all(one["digests"].get(s) == digests.get(s) for s in wanted):
+            return problem
+    return None
+
+
+def _metrics(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for split in TESTED:
+        for name in SCORES if split in scores else ():
+            found.setdefault(name, scores[split][name])
+            found[f"{name}_{split}"] = scores[split][name]
+    return found

@@ -1,0 +1,73 @@
+"""The files that `peirce eval hypobench SESSION… --out DIR` writes beside its list of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from ....records import Json, Problem
+from ...files import plotting, tables
+from ...files.tables import Table
+from . import figures
+from . import tables as hypobench_tables
+from .entries import Average, entries
+from .layout import LONG, Grid, Key
+
+MEASURES = {
+    "feature": {"FDR: Cohen's kappa": "kappa", "FDR: agreement": "agreement"},
+    "relationship": {"RC: weighted kappa": "weighted_kappa", "RC: within one point": "within_one"},
+}
+
+
+def proposers_in(cells: Iterable[Mapping[str, Json]]) -> dict[str, str]:
+    """Session -> who proposed, from `cross_model.cells`."""
+    return {str(one["session"]): str(one["proposer"]) for one in cells}
+
+
+def agreements(compared: Sequence[Mapping[str, Json]]) -> dict[Key, Average]:
+    """Table 8, from rows as `peirce agree` prints them, each with "data_sets"."""
+    found: dict[Key, Average] = {}
+    for row in compared:
+        for name, key in MEASURES[str(row["question"])].items():
+            if row[key] is not None:
+                column = f"{row['one']} and {row['other']}"
+                found[name, column, ""] = Average(row[key], tuple(row["data_sets"]), row["n"])
+    return found
+
+
+def files(
+    folder: Path,
+    recorded: Sequence[Mapping[str, Json]],
+    scored: Sequence[Mapping[str, Json]],
+    problems: Sequence[Sequence[Problem]],
+    roles: Sequence[Collection[str]],
+    cross_model: Sequence[Mapping[str, Json]],
+    compared: Sequence[Mapping[str, Json]] = (),
+    trainings: Sequence[Mapping[str, Json]] = (),
+) -> tuple[dict[Path, str | bytes], str]:
+    """Each table as .txt, .md and .csv (a line a value), hypobench-tables.md with all of them,
+    the points of the figures as points.csv, the figures. Returns them, and the sentence that says
+    why there are no figures or "". recorded, scored, problems, roles, trainings: as of `entries`; compared: as of
+    `agreements`."""
+    some = entries(recorded, scored, problems, roles, trainings)
+    found: dict[Path, str | bytes] = {}
+    together = []
+    for grid in hypobench_tables.grids(some, proposers_in(cross_model), agreements(compared)):
+        found[folder / f"{grid.name}.csv"] = tables.as_csv(Table(LONG, tuple(grid.long())))
+        found[folder / f"{grid.name}.txt"] = _said(grid, tables.as_text(grid.table(), None))
+        marked = _said(grid, tables.as_markdown(grid.table()))
+        found[folder / f"{grid.name}.md"] = marked
+        together.append(marked)
+    found[folder / "hypobench-tables.md"] = "\n\n".join(together)
+    points = figures.points(some)
+    found[folder / "points.csv"] = tables.as_csv(figures.points_table(points))
+    if not points:
+        return found, "figures 2 to 6 are left out: no session is on a synthetic data set of theirs"
+    if not plotting.available():
+        return found, plotting.ABSENT
+    drawn = figures.draw(points)
+    return found | {folder / name: data for name, data in drawn.items()}, ""
+
+
+def _said(grid: Grid, table: str) -> str:
+    return "\n\n".join([grid.about, table, *grid.below])

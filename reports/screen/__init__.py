@@ -1,0 +1,1 @@
+"""What commands print where a person reads: live pictures, lists, endings."""

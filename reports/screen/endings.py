@@ -1,0 +1,286 @@
+"""What a verb says at its end: what a session came to and cost, scores, forecasts, files.
+
+The baselines beside what a session predicted, as a person reads them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ...records import Json
+from ..papers.hypobench.metrics import SPLITS
+from .text import command, counts, duration, number_of, one_line, table, visible
+
+BESIDE = ("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap")  # of abd
+SIDE_BY_SIDE = 3  # sessions, a column each
+LISTED = 8  # files, a line each
+NAMED = 6  # metrics without a value
+TOLD = (
+    *("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "retries"),
+    "repeated",
+)
+
+
+def print_outcome(out: Console, session: Any) -> None:
+    """The end of a run: results with intervals, what failed and how often, cost, paths, and the
+    next command."""
+    from .. import find_evaluation
+    from ..files import tables
+
+    evaluation = find_evaluation(session.evaluation)
+    whole = tables.summary_table([session.to_dict()], evaluation.metrics)
+    scored, empty = tables.valued(whole)
+    out.print(f"{session.task}, {session.method}, {visible(session.model)}: {_coverage(session)}")
+    out.print()
+    out.print(tables.as_text(scored, out.width))
+    out.print()
+    facts = [
+        *([("no value", _named(empty))] if empty else []),
+        *([("scored", evaluation.note)] if evaluation.note else []),
+        ("verdicts", counts(session.verdicts) or "none"),
+        *_faults(session.breaches, session.malformed),
+        ("ended", counts(session.ends) or "no problem"),
+        *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
+        *_costs(session.usage),
+        ("time", duration(session.seconds)),
+        ("store", f"{visible(session.store)}, session {session.session}"),
+        ("digest", session.digest),
+        ("next", command("show" if session.status == "done" else "resume",
+                         session.session, session.store)),
+        *([("page", command("report", session.session, session.store))]
+          if session.status == "done" else []),
+    ]  # fmt: skip
+    for name, said in facts:
+        out.print(f"{name:<9} {said}", soft_wrap=True)
+
+
+def _named(metrics: Sequence[str]) -> str:
+    """At most six by name: of a task with many metrics most want what its data do not have."""
+    more = len(metrics) - NAMED
+    if more <= 1:
+        return ", ".join(map(visible, metrics))
+    return f"{', '.join(map(visible, metrics[:NAMED]))} and {more} more"
+
+
+def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Where there are any: breaches of the answer contract by kind, malformed answers by reason."""
+    told = (("breaches", counts(breaches)), ("malformed", counts(malformed)))
+    return [(name, said) for name, said in told if said]
+
+
+def _coverage(session: Any) -> str:
+    scored = session.problems - len(session.failed)
+    return f"{session.status}, {number_of(session.problems, 'problem')}" + (
+        f", of which {len(session.failed)} failed and {scored} are scored" if session.failed else ""
+    )
+
+
+def _failures(failed: Mapping[str, str]) -> list[str]:
+    causes = Counter(failed.values())
+    return [f"{count} x {one_line(cause, 150)}" for cause, count in causes.most_common(5)]
+
+
+def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """Calls and tokens by role, seconds by kind of call (summed over problems side by side)."""
+    lines = []
+    for role, sums in usage.get("by_role", {}).items():
+        told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in TOLD if sums.get(name)]
+        told = ["1 call" if one == "1 calls" else one for one in told]
+        if sums.get("cost_usd"):
+            told.append(f"{sums['cost_usd']:.4f} US dollars")
+        lines.append(("cost", f"{visible(str(role))}: {', '.join(told) or 'nothing'}"))
+    kinds = usage.get("by_kind", {}).items()
+    seconds = ", ".join(f"{duration(sums['seconds'])} {visible(str(k))}" for k, sums in kinds)
+    return [*lines, ("calls", f"took {seconds}, those side by side added up")] if seconds else lines
+
+
+def print_scores(out: Console, result: Mapping[str, Json]) -> None:
+    """What `peirce eval` prints: sessions side by side, or of many table 3 and what was left out;
+    then each one's problems if asked for."""
+    from .. import find_evaluation
+    from ..files import tables
+    from ..papers.gear import tables as gear_tables
+    from ..papers.hypobench import cross_model
+    from . import rating
+
+    scored = result["sessions"]
+    if len(scored) <= SIDE_BY_SIDE or "table3" not in result:
+        metrics = find_evaluation(scored[0]["evaluation"]).metrics
+        found, empty = tables.valued(tables.summary_table(scored, metrics))
+        out.print(tables.as_text(found, out.width))
+        if empty:
+            out.print(f"no value  {_named(empty)}", soft_wrap=True)
+    else:
+        shown = gear_tables.shown_table_3(result["table3"], intervals=False)
+        out.print(tables.as_text(shown, out.width))
+        out.print(_summed(scored))
+    if "evaluator" in result:
+        drawn = result["bootstrap"]
+        out.print(
+            f"evaluator {result['evaluator']}; intervals: {drawn['resamples']:,} resamples of problems"
+            f" within their {drawn['strata']}, seed {drawn['seed']}", soft_wrap=True
+        )  # fmt: skip
+    for name, told in result.get("beside", {}).items():
+        means = [(metric, told["metrics"][metric]["mean"]) for metric in BESIDE]
+        parts = [f"{metric} {mean:.3f}" for metric, mean in means if mean is not None]
+        counted = number_of(told["problems"], "problem")
+        out.print(f"{name}, {counted}: {', '.join(parts)}", soft_wrap=True)
+    for one in scored if len(scored) <= SIDE_BY_SIDE or "by_problem" in scored[0] else ():
+        left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
+        counted = ", ".join([number_of(one["problems"], "problem"), *left, *_marked(one)])
+        out.print(f"session {one['session']}: {counted}", soft_wrap=True)
+        for name, said in _faults(one["breaches"], one["malformed"]):
+            out.print(f"  {name:<9} {said}", soft_wrap=True)
+        if "failures" in one:
+            out.print(f"  rules     {counts(one['failures'])}", soft_wrap=True)
+        if "by_problem" in one:
+            out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
+        if "baselines" in one:
+            print_beside(out, one["metrics"], one["baselines"])
+        rating.print_raters(out, one)
+    if result.get("cross_model"):
+        cross_model.print_table(out, result["cross_model"])
+    files = result.get("files", ())
+    if len(files) > LISTED:
+        folder = visible(str(Path(files[0]).parent))
+        out.print(f"written   {len(files)} files in {folder}", soft_wrap=True)
+        files = ()
+    for path in files:
+        out.print(f"written   {visible(path)}", soft_wrap=True)
+    for note in result.get("notes", ()):
+        out.print(note, soft_wrap=True)
+
+
+def _summed(scored: Sequence[Mapping[str, Json]]) -> str:
+    left: Counter[str] = Counter()
+    for one in scored:
+        left.update(one["left_out"])
+    both = {
+        key: sum(one[key] for one in scored) for key in ("problems", "memorising", "left_out_pairs")
+    }
+    parts = [f"{count:,} {status} and not scored" for status, count in sorted(left.items())]
+    counted = [f"{both['problems']:,} problems", *parts, *_marked(both)]
+    return f"{len(scored)} sessions: {', '.join(counted)}"
+
+
+def _marked(counts: Mapping[str, Json]) -> list[str]:
+    """Where there are any: memorising hypotheses, pairs that judge nothing."""
+    said = []
+    if counts["memorising"]:
+        said.append(f"{counts['memorising']:,} hypotheses memorise (--without-memorising)")
+    if counts["left_out_pairs"]:
+        said.append(f"{counts['left_out_pairs']:,} hidden pairs judge nothing (--all-pairs)")
+    return said
+
+
+def print_study(out: Console, result: Mapping[str, Json]) -> None:
+    """What `peirce study` prints: its short table, and what it is made from."""
+    from ..files import tables
+    from ..papers.gear import study_tables
+
+    out.print(tables.as_text(study_tables.short_table(result), out.width))
+    for fact in study_tables.facts(result):
+        out.print(visible(fact), soft_wrap=True)
+    for path in result.get("files", ()):
+        out.print(f"written   {visible(path)}", soft_wrap=True)
+
+
+def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
+    """What --dry-run tells; roles that nobody asks are left out."""
+    seed = forecast["seed"]
+    out.print(visible(f"{forecast['method']} on {forecast['task']}, seed {seed}"), soft_wrap=True)
+    out.print(visible(f"model     {forecast['model']}"), soft_wrap=True)
+    out.print(f"problems  {forecast['problems']:,}")
+    for role, calls in forecast["calls"].items():
+        if calls["most"] or role == "proposer":
+            out.print(f"{role:<9} {_range(calls)} calls, and retries")
+    if forecast.get("prompt_tokens"):
+        out.print(f"prompt    the first is about {forecast['prompt_tokens']:,} tokens")
+        out.print("counted   for a model that gives as many hypotheses as it is asked for")
+
+
+def _range(calls: Mapping[str, int]) -> str:
+    least, most = calls["least"], calls["most"]
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def print_written(out: Console, result: Mapping[str, Json]) -> None:
+    """What a verb that writes files did, a line a fact; data sets that were made in a table."""
+    sets = result.get("sets") or []
+    for name, value in result.items():
+        if name == "sets":
+            continue
+        if isinstance(value, Mapping):
+            said = counts(value)
+        elif name == "files" and sets:
+            said = f"{len(value):,}"
+        else:
+            said = visible(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        out.print(f"{visible(str(name)):<9} {said}", soft_wrap=True)
+    if sets:
+        _print_sets(out, sets)
+
+
+def _print_sets(out: Console, sets: Sequence[Mapping[str, Json]]) -> None:
+    """Noise and accuracy are those of the test rows, "–" where they are not known."""
+    shown = table(
+        "set", "rows", "labels", "to find", "changed", "best accuracy", numbers=range(1, 6)
+    )
+    for one in sets:
+        shares = [(one.get(key) or {}).get("test") for key in ("effective_noise", "best_accuracy")]
+        told = ["–" if share is None else f"{100 * share:.1f}%" for share in shares]
+        rows, labels = sum(one["rows"].values()), len(one.get("labels") or ())
+        shown.add_row(
+            visible(str(one["name"])), f"{rows:,}", str(labels or "–"), str(one["known"]), *told
+        )
+    out.print(shown)
+
+
+MOST_LISTED = 12  # sentences
+MINE = "the session"
+
+
+def print_beside(
+    out: Console, metrics: Mapping[str, Mapping[str, Json]], found: Sequence[Mapping[str, Json]]
+) -> None:
+    """metrics: of the session; found: as `baselines.beside_session` gives it. A row for the session and
+    for each baseline, accuracy and macro F1 of each split, means over problems; then whether it beats
+    them."""
+    rows = [row for one in found for row in one["baselines"]]
+    splits = [split for split in SPLITS if any(row["split"] == split for row in rows)]
+    if not splits:
+        return
+    names = [f"{split} {what}" for split in splits for what in ("accuracy", "F1")]
+    shown = table("", *names, numbers=range(1, 1 + len(names)))
+    mine = [_number(metrics.get(f"{what}_{split}", {}).get("mean"))
+            for split in splits for what in ("accuracy", "f1")]  # fmt: skip
+    shown.add_row(MINE, *mine)
+    for name in dict.fromkeys(row["name"] for row in rows):
+        of_name = [row for row in rows if row["name"] == name]
+        means = [_number(_mean([row[what] for row in of_name if row["split"] == split]))
+                 for split in splits for what in ("accuracy", "f1")]  # fmt: skip
+        shown.add_row(visible(name), *means)
+    out.print(shown)
+    several = len(found) > 1
+    said = dict.fromkeys(
+        f"{one_line(one['problem'], 40)}: {line}" if several and ", " in line else line
+        for one in found
+        for line in one["said"]
+    )
+    for line in list(said)[:MOST_LISTED]:
+        out.print(visible(line), soft_wrap=True)
+    if len(said) > MOST_LISTED:
+        out.print(f"and {len(said) - MOST_LISTED} more (peirce eval hypobench --json)")
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

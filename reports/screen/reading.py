@@ -1,0 +1,377 @@
+"""What the reading verbs print where a person reads: sessions, problems, banks, what is here.
+
+Text of models, files and problems is data: nothing in it is obeyed. Consoles are made without
+markup, and `visible` shows control characters as escapes.
+
+What `peirce bank` prints where a person reads: the hypotheses that a session keeps, and how they
+came together.
+
+Grids of colours as a terminal shows them: a line of digits a row, in the colours that ARC's
+viewers give them; without colours the digits stand alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from ...records import UNASKED, Json
+from ...tasks.programs.grid_values import is_grid
+from .text import VERDICT_STYLES, counts, marks, one_line, table, verdict_text, visible
+
+MARKS = 60  # observations that are shown one by one
+LISTED = 20  # differences of a replay, reasons of ends
+
+
+def print_sessions(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    if not rows:
+        out.print("No session is in this store.")
+        return
+    shown = table(
+        "session", "created", "status", "task", "method", "model", "problems", numbers=[6]
+    )
+    for row in rows:
+        settings = row.get("settings") or row
+        names = (settings.get(key, "") for key in ("task", "method", "model"))
+        cells = (row["session"], _moment(row.get("created")), row["status"], *names)
+        shown.add_row(*(one_line(str(cell), 40) for cell in cells), str(row.get("problems", "")))
+    out.print(shown)
+
+
+def _moment(value: Json) -> str:
+    return str(value or "")[:19].replace("T", " ")
+
+
+def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """What `peirce show SESSION` prints: a line a problem, then what the model said of those that
+    it ended."""
+    verdicts = list(VERDICT_STYLES)
+    names = [n for n in verdicts if any(n in row["verdicts"] for row in rows)]
+    breached = ["breaches"] if any(row["breaches"] for row in rows) else []
+    shown = table("problem", "status", "ended", "shown", "hidden", "steps", *names, *breached,
+                  numbers=range(3, 6 + len(names)))  # fmt: skip
+    for row in rows:
+        numbers = (row["shown"], row["hidden"], row["steps"], *(row["verdicts"][n] for n in names))
+        shown.add_row(
+            one_line(row["problem"], 24), row["status"], one_line(row["cause"] or "", 40),
+            *map(str, numbers), *[counts(row["breaches"]) for _ in breached],
+        )  # fmt: skip
+    out.print(shown)
+    for row in rows:
+        if row.get("inference"):
+            out.print(_read(row["problem"], row["inference"]), soft_wrap=True)
+    reasons = Counter((row["cause"], row["reason"]) for row in rows if row["reason"])
+    for (cause, reason), count in reasons.most_common(LISTED):
+        out.print(f"{one_line(cause, 40)}, {count} x: {one_line(reason, 300)}", soft_wrap=True)
+
+
+def _read(problem: str, told: Mapping[str, Json]) -> str:
+    """How a bank was read, and what came of it on each split."""
+    entries = told["entries"]
+    of = "" if entries is None else f"a bank of {entries} read by "
+    parts = []
+    for split, one in told["splits"].items():
+        missing = f", {one['unlabelled']:,} without a label" if one["unlabelled"] else ""
+        parts.append(
+            f"{split} {one['rows']:,} rows, accuracy {one['accuracy']:.3f}, F1 {one['f1']:.3f}{missing}"
+        )
+    return f"{one_line(problem, 24)}: {of}{told['strategy']}: {'; '.join(parts) or 'no rows'}"
+
+
+def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """What `peirce show SESSION PROBLEM` prints: each hypothesis with all that became of it."""
+    if not rows:
+        out.print("No answer stands here; `peirce show SESSION` says how the problem ended.")
+    for row in rows:
+        head = Text.assemble(f"step {row['step']}  ", verdict_text(row["verdict"]))
+        if "/repair/" in row.get("path", ""):
+            head.append("  of who repairs", style="dim")
+        if row["reason"]:
+            head.append(f"  {one_line(row['reason'], 90)}", style="dim")
+        out.print(head)
+        if row["hypothesis"] is None:
+            out.print(_indented(row["answer"] or "(an empty answer)"))
+            continue
+        if row["description"]:
+            out.print(_indented(row["description"]))
+        out.print(_indented(row["hypothesis"]), style="bold")
+        facts = [f"shown {_marks(row['observations'])}"]
+        facts += [f"hidden {_marks(row['hidden'])}"] if row["hidden"] else []
+        facts += [f"coverage {row['coverage']:.3f}"] if row["coverage"] is not None else []
+        undefined = {why: n for why, n in row["undefined"].items() if why != UNASKED}
+        facts += [f"undefined {counts(undefined)}"] if undefined else []
+        facts += _sources(row.get("meta") or {})
+        facts += [f"breaches {', '.join(map(visible, row['breaches']))}"] if row["breaches"] else []
+        out.print(f"    {'   '.join(facts)}", style="dim")
+        out.print()
+
+
+def _marks(found: Sequence[bool | None]) -> str:
+    """Of many observations how many are right and wrong."""
+    if len(found) <= MARKS:
+        return marks(found)
+    right, wrong = (sum(mark is one for mark in found) for one in (True, False))
+    return f"{right} right, {wrong} wrong of {len(found)}"
+
+
+def _sources(meta: Mapping[str, Json]) -> list[str]:
+    """The paper that a hypothesis rests on, and what it quotes."""
+    said = [f"from {one_line(str(meta['source']), 60)}"] if meta.get("source") else []
+    return said + ([f'"{one_line(str(meta["quote"]), 120)}"'] if meta.get("quote") else [])
+
+
+def print_calls(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """What `peirce show --calls` prints: a line a call."""
+    shown = table("problem", "call", "seconds", "tokens and the rest", numbers=[2])
+    for row in rows:
+        told = {name: row[f"tokens_{name}"] for name in ("in", "out", "cached", "reasoning")}
+        facts = [counts(told | {"retries": row["retries"]})]
+        facts += [f"{row['cost_usd']:.6f} dollars"] if row.get("cost_usd") else []
+        facts += [f"repeats session {row['repeats']}"] if row["repeats"] else []
+        cells = (one_line(row["problem"], 20), one_line(row["path"], 48), f"{row['seconds']:.3f}")
+        shown.add_row(*cells, ", ".join(fact for fact in facts if fact))
+    out.print(shown)
+
+
+def _indented(text: str, by: str = "    ") -> str:
+    return "\n".join(by + line for line in visible(text, lines=True).strip("\n").split("\n"))
+
+
+def print_tasks(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    shown = table("task", "family", "about")
+    for row in rows:
+        shown.add_row(row["task"], row["family"], row["about"])
+    out.print(shown)
+
+
+def print_task(out: Console, told: Mapping[str, Json]) -> None:
+    """A task with lines to copy, which keep their blanks and stand alone."""
+    out.print(f"{visible(told['task'])}: {visible(told['about'])}", soft_wrap=True)
+    if told["takes"]:
+        out.print(f"--data: {visible(told['takes'])}", soft_wrap=True)
+    out.print("\nTo copy:")
+    for line in told["commands"]:
+        out.print(f"    {visible(line)}", soft_wrap=True)
+    names = ", ".join(told["methods"])
+    out.print(f"\nMethods (--method): {names}", soft_wrap=True)
+    out.print("All options: peirce run --help")
+
+
+def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
+    """A problem drawn whole, or as its task draws it; what no agent sees is said to be hidden."""
+    out.print(
+        f"{problem['task']}, problem {visible(problem['id'])}: {len(problem['shown'])} shown,"
+        f" {len(problem['hidden'])} hidden, a sample space of {problem['space']:,} inputs"
+    )
+    if "drawn" in problem:
+        for line in problem["drawn"].split("\n"):
+            out.print(Text(visible(f"  {line}" if line else "")), no_wrap=True, crop=False)
+        return
+    for title in ("shown", "hidden"):
+        for given, wanted in problem[title]:
+            if is_grid(given) and is_grid(wanted):
+                out.print(f"  {title}, {_size(given)} -> {_size(wanted)}")
+                for line in pair_lines(given, wanted):
+                    out.print(Text("    ").append_text(line), no_wrap=True, crop=False)
+            else:
+                out.print(f"  {title:<7} {one_line(given, 90)} -> {one_line(wanted, 90)}")
+    for name, value in problem["public"].items():
+        out.print(f"  {visible(str(name))}: {one_line(value, 200)}")
+    for name, value in problem["secret"].items():
+        out.print(f"  hidden {visible(str(name))}: {_told(value)}", style="dim")
+
+
+def _size(grid: list[list[int]]) -> str:
+    return f"{len(grid)} by {len(grid[0])}"
+
+
+def _told(value: Json) -> str:
+    """The source of a rule in its lines, all else in one."""
+    if isinstance(value, str) and "\n" in value.strip():
+        return "\n" + _indented(value)
+    return one_line(value, 200)
+
+
+def print_check(out: Console, row: Mapping[str, Json]) -> None:
+    line = Text.assemble(
+        f"line {row['line']:>4}  problem {one_line(str(row['problem']), 24):<10}  ",
+        verdict_text(f"{row['verdict']:<12}"),
+    )
+    if row["observations"]:
+        line.append(f"  shown {_marks(row['observations'])}")
+    if row["hidden"]:
+        line.append(f"  hidden {_marks(row['hidden'])}")
+    if row.get("split") and row["accuracy"] is not None:
+        line.append(f"  {row['split']}: accuracy {row['accuracy']:.3f}, F1 {row['f1']:.3f}")
+    if row["undefined"]:
+        line.append(f"  undefined {counts(row['undefined'])}", style="dim")
+    if row["breaches"]:
+        line.append(f"  breaches {', '.join(map(visible, row['breaches']))}", style="dim")
+    if row["reason"]:
+        line.append(f"  {one_line(row['reason'], 90)}", style="dim")
+    out.print(line, soft_wrap=True)
+
+
+def print_differences(out: Console, result: Mapping[str, Json]) -> None:
+    """The first differences by name; `--json` has all of them."""
+    found = result["differences"]
+    said = f"{len(found)} differences" if found else "no difference"
+    out.print(f"session {result['session']}: {result['steps']} steps replayed, {said}")
+    for one in found[:LISTED]:
+        out.print(
+            f"  problem {one_line(str(one['problem']), 24)} step {one['step']}"
+            f" {visible(one['field'])}: recorded {one_line(one['recorded'], 40)},"
+            f" replayed {one_line(one['replayed'], 40)}",
+            soft_wrap=True,
+        )
+    if len(found) > LISTED:
+        out.print(f"  and {len(found) - LISTED} more; --json has them all")
+
+
+def print_doctor(out: Console, found: Mapping[str, Json]) -> None:
+    platform, store, gpu, models = (found[k] for k in ("platform", "store", "gpu", "models"))
+    for line in _cleaned(found.get("cleaned")):
+        out.print(f"cleaned   {line}")
+    versions = ", ".join(
+        f"{name} {version or 'missing'}" for name, version in found["versions"].items()
+    )
+    out.print(f"versions  {versions}")
+    out.print(
+        f"platform  Python {platform['python']}, {platform['system']}, {platform['cores']} cores"
+    )
+    for name, backend in found["sandbox"].items():
+        out.print(f"sandbox   {name}: {_backend(backend)}")
+    keys = ", ".join(
+        f"{name} {'set' if there else 'not set'}" for name, there in models["keys"].items()
+    )
+    endpoint = visible(models["endpoint"] or "none named in the environment")
+    out.print(f"models    {', '.join(models['schemes'])}; endpoint: {endpoint}; {keys}")
+    for one in found["settings"] or [{"key": "none in the environment or a file"}]:
+        told = f" = {one['value']} ({one['source']})" if "value" in one else ""
+        out.print(f"setting   {visible(one['key'] + told)}", soft_wrap=True)
+    for name, extra in found["extras"].items():
+        said = (
+            "here"
+            if extra["here"]
+            else f"without {', '.join(extra.get('missing', []))}: {extra['install']}"
+        )
+        out.print(f"extra     {name}: {said}")
+    out.print(f"gpu       {', '.join(gpu['devices']) or 'none seen'}")
+    out.print(f"store     {visible(store['path'])}: {_store(store)}")
+
+
+def _cleaned(cleaned: Mapping[str, Json] | None) -> Iterator[str]:
+    if cleaned is None:
+        return
+    kinds = ("containers", "images", "control_groups")
+    removed = [visible(name) for kind in kinds for name in cleaned[kind]]
+    yield f"removed {', '.join(removed) or 'nothing'}"
+    for text in (*cleaned["kept"], *([cleaned["docker"]] if "docker" in cleaned else [])):
+        yield f"kept {visible(text)}" if text in cleaned["kept"] else visible(text)
+
+
+def _backend(backend: Mapping[str, Json]) -> str:
+    if not backend["here"]:
+        return f"not here ({visible(backend['reason'])})"
+    active = [visible(name) for name, on in backend["layers"].items() if on]
+    missing = [visible(name) for name, on in backend["layers"].items() if not on]
+    return ", ".join(active) + (f"; not active: {', '.join(missing)}" if missing else "")
+
+
+def _store(store: Mapping[str, Json]) -> str:
+    if not store["here"]:
+        return "not there yet"
+    if not store["readable"]:
+        return f"cannot be read ({visible(store['reason'])})"
+    return f"{store['sessions']} sessions, {store['bytes'] / 1e6:.1f} MB"
+
+
+# --- what a session came to ------------------------------------------------------
+
+
+EMPTY = "The bank of this session is empty: no hypothesis was accepted."
+
+
+def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """The hypotheses of each problem, best first. applies: the share of its visits on which a
+    hypothesis applied."""
+    if not rows:
+        out.print(EMPTY)
+        return
+    shown = table("problem", "rank", "reward", "accuracy", "visits", "applies", "hypothesis",
+                  numbers=[1, 2, 3, 4, 5])  # fmt: skip
+    for row in rows:
+        what = row.get("description") or row.get("text", "")
+        visits = row.get("visits")
+        told = {**row, "applies": row.get("covered", 0) / visits if visits else None}
+        names = ("rank", "reward", "accuracy", "visits", "applies")
+        cells = (_number(told.get(name)) for name in names)
+        shown.add_row(one_line(str(row.get("problem", "")), 24), *cells, one_line(what, 400))
+    out.print(shown)
+
+
+def print_growth(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """A line a step: how many hypotheses there were after it, how many of them were new and how many
+    had left, and the best reward and accuracy."""
+    if not rows:
+        out.print(EMPTY)
+        return
+    shown = table("problem", "step", "t", "size", "entered", "left", "best reward", "best accuracy",
+                  numbers=range(1, 8))  # fmt: skip
+    for row in rows:
+        told = (
+            row["step"], row["t"], row["size"], len(row["entered"]), len(row["left"]),
+            row["reward"], row["accuracy"],
+        )  # fmt: skip
+        shown.add_row(one_line(str(row["problem"]), 24), *map(_number, told))
+    out.print(shown)
+
+
+def print_written(
+    out: Console, rows: Sequence[Mapping[str, Json]], path: str, history: bool
+) -> None:
+    (print_growth if history else print_bank)(out, rows)
+    out.print(f"written   {visible(path)}", soft_wrap=True)
+
+
+def _number(value: Json) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str("" if value is None else value)
+
+
+BACKGROUNDS = ("#000000", "#0074d9", "#ff4136", "#2ecc40", "#ffdc00", "#aaaaaa", "#f012be",
+               "#ff851b", "#7fdbff", "#870c25")  # fmt: skip
+DARK = (0, 1, 9)
+STYLES = tuple(
+    Style(color="#ffffff" if colour in DARK else "#000000", bgcolor=back)
+    for colour, back in enumerate(BACKGROUNDS)
+)
+ROOM = 100  # columns of the terminal
+ARROW = "  ->  "
+
+
+def pair_lines(given: list[list[int]], wanted: list[list[int]]) -> list[Text]:
+    """Two grids side by side; digits stand apart where there is room."""
+    columns = len(given[0]) + len(wanted[0])
+    cell = 2 if 2 * columns + len(ARROW) <= ROOM else 1
+    height = max(len(given), len(wanted))
+    lines = []
+    for k in range(height):
+        line = Text()
+        _row(line, given, k, cell)
+        line.append(ARROW if k == (min(len(given), len(wanted)) - 1) // 2 else " " * len(ARROW))
+        _row(line, wanted, k, cell)
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def _row(line: Text, grid: list[list[int]], k: int, cell: int) -> None:
+    if k >= len(grid):
+        line.append(" " * (cell * len(grid[0])))
+        return
+    for colour in grid[k]:
+        line.append(f"{colour:>{cell}}", STYLES[colour])

@@ -1,0 +1,322 @@
+"""What `peirce train` and `peirce eval training` print: what trainings came to.
+
+What `peirce train` shows while it trains: one live picture or plain lines (`trained`: what it came to).
+
+Talk goes to stderr; where it is no terminal each probe and each pass is a line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from ...records import Json
+from .text import console, duration, one_line, table, visible
+
+
+def print_record(out: Console, record: Mapping[str, Json]) -> None:
+    """Where each stage began and ended, warnings, where the weights are, what to do next."""
+    head = (
+        f"Training {record['training']}: {record['status']} after {record['examples']:,} examples"
+    )
+    seconds = record.get("seconds")
+    out.print(f"{head} in {duration(seconds)}" if seconds is not None else head)
+    if stages := record["stages"]:
+        shown = table("stage", "loss ↓", "accuracy ↑", "chosen log-ratio")
+        for stage, one in stages.items():
+            shown.add_row(
+                stage, *(_course(one.get(n)) for n in ("loss", "accuracy", "chosen_logratio"))
+            )
+        out.print(shown)
+    for sentence in record["said"]:
+        out.print(f"Warning: {visible(str(sentence))}", soft_wrap=True)
+    if record["model"] is not None:
+        weights = str(record["model"])
+        out.print(f"Weights: {weights}", soft_wrap=True)
+        whole = weights if weights.endswith("model") else f"{record['base']}+{weights}"
+        words = ["peirce", "run", "TASK", "--model", f"hf:{whole}"]
+        if record.get("template", "full") != "full":
+            words += ["--template", record["template"]]
+        out.print(f"Next: {shlex.join(words)}", soft_wrap=True)
+
+
+def _course(values: Sequence[float] | None) -> str:
+    return f"{values[0]:.3f} → {values[-1]:.3f}" if values else "–"
+
+
+def print_classifiers(out: Console, record: Mapping[str, Json]) -> None:
+    """A row a data set: accuracy with its interval and macro F1, by split."""
+    splits = [s for s in ("ind", "ood", "val") if any(s in one["scores"] for one in record["sets"])]
+    names = {"ind": "test", "ood": "other source", "val": "validation"}
+    heads = [h for s in splits for h in (f"accuracy, {names[s]} ↑", "F1 ↑")]
+    shown = table("data set", "rows", *heads, "pass", numbers=(1,))
+    for one in record["sets"]:
+        cells = []
+        for split in splits:
+            of = one["scores"].get(split)
+            cells += ["–", "–"] if of is None else [_share(of), f"{of['f1']:.3f}"]
+        shown.add_row(
+            visible(one["set"]),
+            f"{one['rows']['train']:,}",
+            *cells,
+            f"{one['best']} of {one['epochs']}",
+        )
+    out.print(shown)
+    for one in record["sets"]:
+        if one["cut"]:
+            out.print(
+                f"{visible(one['set'])}: {one['cut']:,} rows are longer than what the model is shown"
+            )
+    out.print(
+        "Next: peirce eval hypobench SESSION… --out DIR has them as a row of tables 5, 12 and 15"
+    )
+
+
+def _share(of: Mapping[str, Json]) -> str:
+    return f"{of['accuracy']:.3f} [{of['low']:.3f}, {of['high']:.3f}]"
+
+
+def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    if not rows:
+        out.print("no training yet")
+        return
+    shown = table(
+        "training",
+        "kind",
+        "base",
+        "schedule",
+        "seed",
+        "status",
+        "examples",
+        "folder",
+        numbers=(4, 6),
+    )
+    for row in rows:
+        total = row["total"]
+        seen = f"{row['examples']:,}" + (f" of {total:,}" if total else "")
+        cells = (
+            row["training"],
+            row["kind"],
+            row["base"],
+            row["schedule"],
+            row["seed"],
+            row["status"],
+            seen,
+            row["out"],
+        )
+        shown.add_row(*("–" if cell is None else one_line(str(cell), 60) for cell in cells))
+    out.print(shown)
+
+
+def print_curves(out: Console, result: Mapping[str, Json]) -> None:
+    """A row a training and stage; what was written."""
+    if not result["trainings"]:
+        out.print("no training on pairs yet")
+        return
+    shown = table("training", "base", "schedule", "seed", "status", "stage", "accuracy ↑", "loss ↓",
+                  "chosen log-ratio", numbers=(3,))  # fmt: skip
+    for one in result["trainings"]:
+        for stage, curves in one["curves"].items():
+            if not stage:
+                continue
+            ends = [
+                _course([value for _, value in curves.get(name, ())])
+                for name in ("probe_accuracy", "probe_loss", "chosen_logratio")
+            ]
+            shown.add_row(
+                one["training"], one_line(one["base"], 30), one["label"], str(one["seed"]), one["status"],
+                stage, *ends,
+            )  # fmt: skip
+    out.print(shown)
+    for path in result.get("files", ()):
+        out.print(visible(str(path)), soft_wrap=True)
+    for note in result.get("notes", ()):
+        out.print(visible(str(note)), soft_wrap=True)
+
+
+DOING = {
+    "tokens": "reads the pairs", "reference": "asks the base (the reference)", "probe": "probes",
+    "sample": "samples answers", "save": "saves",
+}  # fmt: skip
+
+
+class _Screen:
+    """A context manager around a training; called with what it tells."""
+
+    def __init__(
+        self,
+        folder: str,
+        *,
+        quiet: bool = False,
+        out: Console | None = None,
+        live: bool | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folder = folder
+        self._quiet = quiet
+        self._clock = clock
+        self._began = clock()
+        self._out = out or console(talk=True)
+        shown = self._out.is_terminal and sys.stderr.isatty() if live is None else live
+        self._picture = (
+            Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
+            if shown and not quiet
+            else None
+        )
+        self.done = False  # whoever trains says so; else the way to go on is shown
+
+    def __enter__(self) -> Any:
+        if self._picture is not None:
+            self._picture.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(OSError):
+            if self._picture is not None:
+                self._picture.stop()
+            begun = self._before() > 0
+            if begun and not self.done and (kind is None or issubclass(kind, KeyboardInterrupt)):
+                again = shlex.join(["peirce", "train", "--resume", "--out", self._folder])
+                self._out.print(f"Go on with: {again}", soft_wrap=True)
+
+    def _draw(self) -> RenderableType:
+        raise NotImplementedError
+
+    def _before(self) -> float:
+        raise NotImplementedError
+
+    def _say(self, line: str) -> None:
+        if not self._quiet:
+            with contextlib.suppress(OSError):
+                self._out.print(visible(line), soft_wrap=True)
+
+    def _rest(self, done: float, total: float, since: float, began: float) -> str:
+        """Time passed, and about how much is left by the pace since `began`."""
+        passed = self._clock() - began
+        if done <= since or total <= 0:
+            return duration(passed)
+        return (
+            f"{duration(passed)}, about {duration(passed * (total - done) / (done - since))} left"
+        )
+
+
+class TrainingScreen(_Screen):
+    """Told `training.dpo.progress.Progress`."""
+
+    _last: Any = None
+    _probes: tuple[int, Mapping[str, Mapping[str, float]]] = (-1, {})
+    _first: float | None = None
+    _said = 0
+
+    def __call__(self, told: Any) -> None:
+        self._last = told
+        if told.doing == "train" and self._first is None:
+            self._first, self._began = told.examples, self._clock()
+        for sentence in told.said[self._said :]:
+            self._say(f"Warning: {sentence}")
+        self._said = max(self._said, len(told.said))
+        if told.probes and dict(told.probes) != self._probes[1]:
+            self._probes = (told.examples, dict(told.probes))
+            if self._picture is None:
+                self._say(self._line())
+
+    def _line(self) -> str:
+        told = self._last
+        parts = [
+            f"{stage} {one.get('probe_accuracy', float('nan')):.3f}"
+            for stage, one in told.probes.items()
+        ]
+        sampled = [f"{name.replace('_', ' ')} {value:.3f}" for name, value in told.sampled.items()]
+        loss = "" if told.train_loss is None else f", loss {told.train_loss:.3f}"
+        return (
+            f"{told.examples:,} of {told.total:,} examples{loss}; accuracy {', '.join(parts)}"
+            + (f"; {', '.join(sampled)}" if sampled else "")
+            + f"; {duration(self._clock() - self._began)}"
+        )
+
+    def _before(self) -> float:
+        return 0.0 if self._last is None else float(self._last.examples)
+
+    def _draw(self) -> RenderableType:
+        told = self._last
+        if told is None:
+            return Text("loads the model")
+        head = Text()
+        head.append(f"{told.examples:,} of {told.total:,} examples")
+        if told.train_loss is not None:
+            head.append(f"   loss {told.train_loss:.3f}")
+        head.append(f"   {self._rest(told.examples, told.total, self._first or 0, self._began)}")
+        if told.doing in DOING:
+            head.append(f"   {DOING[told.doing]}", style="dim")
+        parts: list[RenderableType] = [_bar(told.examples, told.total), head]
+        if told.probes:
+            shown = table(
+                "stage", "loss", "accuracy", "chosen log-ratio", "weight", numbers=(1, 2, 3, 4)
+            )
+            for stage, one in told.probes.items():
+                shown.add_row(
+                    stage, *(_number(one.get(name)) for name in
+                             ("probe_loss", "probe_accuracy", "chosen_logratio")),
+                    _number(told.weights.get(stage)),
+                )  # fmt: skip
+            parts.append(shown)
+        if told.sampled:
+            sampled = (f"{name.replace('_', ' ')} {v:.3f}" for name, v in told.sampled.items())
+            parts.append(Text(f"sampled: {', '.join(sampled)}"))
+        parts += [Text(one_line(sentence, 110), style="yellow") for sentence in told.said[-3:]]
+        return Group(*parts)
+
+
+class ClassifierScreen(_Screen):
+    """Told {"set", "epoch", "update", "updates"}."""
+
+    _told: Mapping[str, Any] | None = None
+    _set = ""
+
+    def __call__(self, told: Mapping[str, Any]) -> None:
+        if told["set"] != self._set:
+            self._set, self._began = told["set"], self._clock()
+        self._told = told
+        epoch = told["epoch"]
+        if epoch is not None:
+            self._say(
+                f"{told['set']}, pass {epoch.number}: loss {epoch.train_loss:.3f}, on validation rows"
+                f" {epoch.loss:.3f}, accuracy {epoch.accuracy:.3f}, macro F1 {epoch.f1:.3f}"
+            )
+
+    def _before(self) -> float:
+        return 0.0 if self._told is None else float(self._told["update"])
+
+    def _draw(self) -> RenderableType:
+        told = self._told
+        if told is None:
+            return Text("loads the model")
+        done, total = told["update"], max(1, told["updates"])
+        line = f"{visible(told['set'])}: update {done} of at most {total}   "
+        line += self._rest(done, total, 0, self._began)
+        return Group(_bar(done, total), Text(line))
+
+
+def _bar(done: float, total: float) -> RenderableType:
+    """On a line of its own: a bar does not end its line."""
+    return Padding(ProgressBar(total=max(1, total), completed=done, width=60), 0)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
