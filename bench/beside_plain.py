@@ -27,9 +27,9 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
-from peirce.search import lists
 from peirce.search.budget import Budget
 from peirce.search.lists import elements
+from peirce.search.lists import engine as lists
 from peirce.search.lists.bank import Bank
 from peirce.search.lists.bundles import Bundle
 from peirce.tasks import judgeable

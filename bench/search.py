@@ -36,7 +36,7 @@ import numpy as np
 from peirce.records import Json, Problem
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.search.budget import PRESETS
-from peirce.search.engines import Engine
+from peirce.search.engines import Searching
 from peirce.tasks import judgeable, load_problems
 from peirce.tools.gear.memorising import Inputs, holds_pairs
 from peirce.tools.gear.scores import beta, gamma
@@ -66,7 +66,7 @@ class Written:
         return [self.code(p.input) == code_of(p.output) for p in pairs]
 
 
-def answers(engine: Engine, problem: Problem, space, few: list[Json], budget: float, most: int):
+def answers(engine: Searching, problem: Problem, space, few: list[Json], budget: float, most: int):
     """The answers, the seconds of the first and of all."""
     shown = [[o.input, o.output] for o in problem.shown]
     texts: list[str] = []
@@ -98,7 +98,7 @@ def measure(
 ) -> list[Row]:
     rows = []
     following: list[tuple[str, float | None, str]] = []
-    engine = Engine()
+    engine = Searching()
     for problem, space in problems:
         few = list(space.inputs[:: max(1, len(space.inputs) // size)])
         judges = [p for p, can in zip(problem.hidden, judgeable(problem), strict=True) if can]

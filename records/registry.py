@@ -72,6 +72,13 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "scripted": "agents.scripted:SCRIPTED",
         "search": "agents.search_model:SEARCH",
     },
+    "search_engines": {  # in the order in which they are asked whether they serve a problem
+        "lists": "search.lists.engine:ENGINE",
+        "acre": "search.acre.engine:ENGINE",
+        "grids": "search.grids.engine:ENGINE",
+        "logic": "search.logic.engine:ENGINE",
+        "text": "search.text.engine:ENGINE",
+    },
     "sandboxes": {
         "docker": "sandbox.backends.docker:open_backend",
         "process": "sandbox.backends.process:open_backend",

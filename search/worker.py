@@ -4,7 +4,7 @@ in and out (tools/line_process.py)."""
 from __future__ import annotations
 
 from ..tools.line_process import serve
-from .engines import Engine
+from .engines import Searching
 
 if __name__ == "__main__":
-    serve(Engine().propose)
+    serve(Searching().propose)

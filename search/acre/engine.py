@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from ..engines import SearchEngine
 from ..following import Answer
 from .grammar import Mask, Rule, Scene, Table
 from .search import NEW, Earlier, Evidence, Scenes, Search
@@ -104,3 +105,6 @@ class Problem:
 
     def _on(self, rule: Rule) -> Mask:
         return self.scenes.table.on(rule)
+
+
+ENGINE = SearchEngine("acre", serves, prepared, Problem)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engines import SearchEngine
 from ..following import Answer, Codes, Defined, Following, Predictions
 from ..patches import patched
 from .backgrounds import swapped, wrapped
@@ -167,3 +168,6 @@ class Problem:
             _, defined = self.following.of(candidate, whole=False)
             candidate.cost += PARTIAL * (1.0 - float(defined.mean()))
         return candidate
+
+
+ENGINE = SearchEngine("grids", serves, prepared, Problem)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engines import SearchEngine
 from ..following import Answer, Codes, Defined, Predictions
 from ..patches import patched
 from .bank import Lists
@@ -192,3 +193,6 @@ def serves(shown: list[list[Any]]) -> bool:
 
 def _integers(value: Any) -> bool:
     return type(value) is list and all(type(v) is int and abs(v) <= LARGEST_INTEGER for v in value)
+
+
+ENGINE = SearchEngine("lists", serves, prepared, Problem)

@@ -19,6 +19,7 @@ from ...tools.logic.rules import NoRule, read_rule
 from ...tools.logic.theories import Theory, theory_from
 from ...tools.logic.worlds import World, world_of
 from ...tools.logic.writing import usual, written
+from ..engines import SearchEngine
 from ..following import Answer, Following, NotSearched, Predictions
 from .choice import DEFAULT, TRADE_OFFS, Found, Ranking, Scored
 from .mending import mended
@@ -166,3 +167,6 @@ class Problem:
 
 def sentence(formula: Formula) -> str:
     return f"x is abnormal where {usual(formula)}."
+
+
+ENGINE = SearchEngine("logic", serves, prepared, Problem)

@@ -13,6 +13,7 @@ from ...records import Json
 from ...tools.sentence_rules.prepared import Prepared
 from ...tools.sentence_rules.rules import NotExact, Rule
 from ...tools.sentence_rules.sentences import compile_sentence
+from ..engines import SearchEngine
 from ..following import Answer
 from .fields import rules_over_fields
 from .texts import rules_over_texts
@@ -79,3 +80,6 @@ def _said(rule: Rule, rows: Prepared, public: Mapping[str, Json]) -> str:
     if isinstance(again, NotExact) or (again.codes(rows) != rule.codes(rows)).any():
         return ""
     return sentence
+
+
+ENGINE = SearchEngine("text", serves, prepared, Problem)

@@ -32,7 +32,7 @@ from peirce.records import (
     Verdict,
     View,
 )
-from peirce.search.engines import Engine
+from peirce.search.engines import Searching
 
 BUDGET = 30_000
 EXECUTE = ToolSpec("execute", "Runs code on the shown pairs.", {"type": "object"})
@@ -67,7 +67,7 @@ def engine_answer(view: View, budget: int = BUDGET, skip: tuple[str, ...] = ()) 
         "skip": list(skip),
         "expansions": budget,
     }
-    return Engine().propose(request)
+    return Searching().propose(request)
 
 
 def read(text: str) -> tuple[str, str]:
@@ -131,7 +131,7 @@ def test_description_with_quotes_still_reads_back() -> None:
 
 def following(view: View, count: int) -> list[str]:
     """The engine's answers one after the other, as the protocol would take them."""
-    engine, sources = Engine(), []
+    engine, sources = Searching(), []
     request = {
         "shown": [[o.input, o.output] for o in view.shown],
         "space": view.space.digest,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from peirce.records import Problem
-from peirce.search.engines import Engine
+from peirce.search.engines import Searching
 from peirce.search.logic.choice import Found
 from peirce.search.logic.features import Features
 from peirce.search.logic.writing import Writer
@@ -104,7 +104,7 @@ def request(
 
 def answered(*args: Any, **more: Any) -> dict[str, Any]:
     """The reply of a fresh worker."""
-    return Engine().propose(request(*args, **more))
+    return Searching().propose(request(*args, **more))
 
 
 def formula_of(features: Features, place: int) -> Formula:

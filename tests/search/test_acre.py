@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import peirce
 import pytest
-from peirce.search.acre import serves
+from peirce.search.acre.engine import serves
 from peirce.search.acre.grammar import Kind, Rule, Table, attribute_literals, literals
 from peirce.search.acre.search import DEARER, NEW, ROOMY, Earlier, Evidence, Scenes, Search
 from peirce.search.acre.source import sentence, source
-from peirce.search.engines import Engine
+from peirce.search.engines import Searching
 from peirce.tasks import judgeable, task
 
 TASK = task("acre")
@@ -54,7 +54,7 @@ def asked(shown: Pairs, earlier: list[str], skip: tuple[str, ...] = ()) -> dict[
 
 def answers(shown: Pairs, engine: Any = None) -> list[str]:
     """The engine's answers one after the other, as the protocol would take them."""
-    engine, texts = engine or Engine(), []
+    engine, texts = engine or Searching(), []
     while "source" in (found := engine.propose(asked(shown, texts))):
         texts.append(found["source"])
     return texts
@@ -72,14 +72,14 @@ def problems(count: int, n: int | None, seed: int = 51) -> Iterator[tuple[Pairs,
 
 def test_with_all_scenes_shown_the_first_answer_is_right_on_the_rest() -> None:
     for shown, hidden in problems(60, None):
-        first = compiled(Engine().propose(asked(shown, []))["source"])
+        first = compiled(Searching().propose(asked(shown, []))["source"])
         assert all(first(scene) == light for scene, light in hidden)
 
 
 def test_with_four_scenes_shown_the_first_answer_is_right_more_often_than_plain_blickets() -> None:
     first, plain = 0, 0
     for shown, hidden in problems(120, 4):
-        function = compiled(Engine().propose(asked(shown, []))["source"])
+        function = compiled(Searching().propose(asked(shown, []))["source"])
         first += all(function(scene) == light for scene, light in hidden)
         evidence = Evidence([s for s, _ in shown], [light == "on" for _, light in shown])
         few = set(evidence.few)
@@ -192,7 +192,7 @@ def test_every_consistent_rule_of_two_literals_is_reached_once() -> None:
 
 def test_what_the_tool_refused_is_not_proposed_again() -> None:
     shown, _ = next(problems(1, 4))
-    engine = Engine()
+    engine = Searching()
     first = engine.propose(asked(shown, []))["source"]
     second = engine.propose(asked(shown, [], (first,)))["source"]
     third = engine.propose(asked(shown, [], (first, second)))["source"]
@@ -203,17 +203,17 @@ def test_answers_of_others_are_never_run_and_cover_nothing(tmp_path: Path) -> No
     shown, _ = next(problems(1, 4))
     trap = tmp_path / "trap"
     foreign = f"def f(x):\n    open({str(trap)!r}, 'w')\n    return 'on'\n"
-    first = Engine().propose(asked(shown, []))["source"]
-    assert Engine().propose(asked(shown, [foreign]))["source"] == first
+    first = Searching().propose(asked(shown, []))["source"]
+    assert Searching().propose(asked(shown, [foreign]))["source"] == first
     assert not trap.exists()
 
 
 def test_an_answer_depends_on_the_view_alone_and_not_on_what_was_asked_before() -> None:
     for shown, _ in problems(4, 4):
-        engine = Engine()
+        engine = Searching()
         texts = answers(shown, engine)
         for k in range(len(texts)):
-            fresh = Engine().propose(asked(shown, texts[:k]))
+            fresh = Searching().propose(asked(shown, texts[:k]))
             assert fresh["source"] == texts[k]
             assert engine.propose(asked(shown, texts[:k])) == fresh
 
@@ -271,7 +271,7 @@ def test_each_kind_of_input_meets_its_engine() -> None:
     assert serves([[["red metal cube"], "on"], [[], "off"]])
     assert not serves([]) and not serves([[["red"], "on"]]) and not serves([[[1], [1]]])
     assert not serves([[["red metal cube"], "undetermined"]])
-    engine = Engine()
+    engine = Searching()
     numbers = asked([[[1, 2], [2, 1]], [[5, 7, 1], [1, 7, 5]]], [])
     assert "x[::-1]" in engine.propose({**numbers, "inputs": [[1], [2, 3]], "space": "n"})["source"]
     assert "return" in engine.propose(asked([[["red metal cube"], "on"]], []))["source"]

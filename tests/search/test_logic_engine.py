@@ -28,7 +28,7 @@ from peirce.records import (
     View,
 )
 from peirce.search.budget import STANDARD
-from peirce.search.engines import Engine
+from peirce.search.engines import Searching
 from peirce.search.logic.engine import Space
 from peirce.tools.logic import PUBLISHED, Prepared, World, read_formula, theory_of
 
@@ -61,8 +61,8 @@ def asked(problem, earlier=(), budget=6_000, trade_off="", **more):
     }
 
 
-def following(problem, count: int, engine: Engine | None = None) -> list[str]:
-    engine, said = engine or Engine(), []
+def following(problem, count: int, engine: Searching | None = None) -> list[str]:
+    engine, said = engine or Searching(), []
     for _ in range(count):
         found = engine.propose(asked(problem, said))
         if "source" not in found:
@@ -94,16 +94,16 @@ def test_answers_are_valid_and_each_is_novel_on_the_space(regime) -> None:
 
 def test_what_an_engine_was_asked_before_changes_nothing() -> None:
     one, other = of_regime("full"), of_regime("skeptical")
-    used = Engine()
+    used = Searching()
     following(other, 2, used)
     used.propose(asked(one, mend="(= x x)"))
     used.propose(asked(one, ["(P x)"]))
     fresh = following(one, 3)
     assert following(one, 3, used) == fresh
-    met = Engine()
+    met = Searching()
     met.propose(asked(one, fresh[1:]))  # as another model's
     assert following(one, 3, met) == fresh
-    late = Engine().propose(asked(one, fresh[:-1]))
+    late = Searching().propose(asked(one, fresh[:-1]))
     assert late["source"] == fresh[-1], "a fresh memo in the midst"
 
 
@@ -120,7 +120,7 @@ def test_earlier_answers_of_a_model_never_disturb(regime, text) -> None:
     assert valid(prepared_of(problem), found["source"]) and found["source"] != text.strip()
 
 
-_shared = Engine()
+_shared = Searching()
 
 
 def test_what_is_known_by_another_writing_is_known() -> None:
@@ -208,7 +208,7 @@ def test_a_space_of_some_other_worlds_counts_those_that_are_known() -> None:
 @pytest.mark.parametrize("regime", REGIMES)
 def test_a_small_budget_still_gives_an_answer(regime, budget) -> None:
     problem = of_regime(regime)
-    found = Engine().propose(asked(problem, budget=budget))
+    found = Searching().propose(asked(problem, budget=budget))
     assert valid(prepared_of(problem), found["source"])
 
 
@@ -278,9 +278,9 @@ def test_answers_do_not_depend_on_workers_order_or_seed() -> None:
 
 _CHILD = """
 import json, sys
-from peirce.search.engines import Engine
+from peirce.search.engines import Searching
 asked = json.load(sys.stdin)
-engine = Engine()
+engine = Searching()
 said = [engine.propose(one) for one in asked]
 print(json.dumps([said, [one.text for p in engine.problems.values() for one in p._candidates()]]))
 """
@@ -323,7 +323,7 @@ def test_presets_and_what_the_settings_record() -> None:
 
 
 def test_presets_give_other_answers() -> None:
-    engine = Engine()
+    engine = Searching()
     problems = [of_regime(regime) for regime in ("full", "partial", "skeptical")]
     said = {
         name: [engine.propose(asked(one, trade_off=name))["source"] for one in problems]
@@ -369,4 +369,4 @@ def test_a_request_says_whether_it_is_of_this_engine() -> None:
     worlds = worlds_of("kind", (3,))
     made = request(PUBLISHED["TH2"], worlds, "full")
     made["shown"] = [[made["shown"][0][0], False]]
-    assert "reason" in Engine().propose(made), "a world in which a rule must not be valid"
+    assert "reason" in Searching().propose(made), "a world in which a rule must not be valid"

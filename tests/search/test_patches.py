@@ -7,8 +7,10 @@ keep.
 from __future__ import annotations
 
 import pytest
-from peirce.search import acre, grids, lists
-from peirce.search.engines import Engine
+from peirce.search.acre import engine as acre
+from peirce.search.engines import Searching
+from peirce.search.grids import engine as grids
+from peirce.search.lists import engine as lists
 from peirce.search.patches import patched
 from peirce.tasks import load_problems
 
@@ -49,13 +51,13 @@ def test_the_first_answer_is_the_same_after_others_were_asked(task):
                  "earlier": list(earlier), "skip": [], "expansions": 6_000}
             )  # fmt: skip
 
-        engine = Engine()
+        engine = Searching()
         first = ask(engine)
         if "source" not in first:
             continue
         answered += 1
         following = ask(engine, [first["source"]])
-        fresh = Engine()
+        fresh = Searching()
         if (
             ask(engine) != first
             or ask(fresh, [first["source"]]) != following

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Json
-from peirce.search.text import Problem
 from peirce.search.text.chance import fisher, kept, surest
+from peirce.search.text.engine import Problem
 from peirce.tools.sentence_rules import NotExact, compile_sentence
 
 

@@ -16,7 +16,7 @@ import pytest
 from peirce.agents import open_model
 from peirce.records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
 from peirce.search.budget import Budget
-from peirce.search.engines import Engine
+from peirce.search.engines import Searching
 from peirce.search.text.atoms import atoms_of, grain, roundest
 from peirce.search.text.chance import kept, surest
 from peirce.search.text.covering import Covering
@@ -306,6 +306,6 @@ def test_the_engine_serves_records_and_no_worlds():
         "shown": [[{"domain": ["a"], "x": 1}, "yes"]], "space": "d", "inputs": [],
         "expansions": 100, "told": PUBLIC, "earlier": [], "skip": [],
     }  # fmt: skip
-    assert "reason" in Engine().propose(asked)
+    assert "reason" in Searching().propose(asked)
     asked["shown"] = [[{"grade": "A"}, "yes"], [{"grade": "B"}, "no"]]
-    assert json.dumps(Engine().propose(asked)) == '{"exhausted": true}'
+    assert json.dumps(Searching().propose(asked)) == '{"exhausted": true}'
