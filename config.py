@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, TypeAlias, cast
+from typing import Annotated, Any, Literal, Protocol, Self, TypeAlias, cast
 
 from pydantic import SerializeAsAny, field_validator, model_validator
 from pydantic.fields import FieldInfo
@@ -183,7 +183,6 @@ class MethodSettings(Settings):
     of its own; a field that it declares without a `setting` is fixed."""
 
     panel = "Model and method"
-    by_family: ClassVar[Mapping[str, Mapping[str, Json]]] = {}  # other defaults of one family
     method: MethodName = "abduce"
     max_answers: MaxAnswers = 25
     tool_calls: ToolCalls = 4

@@ -16,19 +16,28 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
-from ..records import Json, Message, Reply, ToolCall, ToolSpec, View, digest_of
+from ..records import (
+    Json,
+    Message,
+    Reply,
+    Searched,
+    SearchManner,
+    ToolCall,
+    ToolSpec,
+    View,
+    digest_of,
+)
 from ..records.settings import setting
 from ..search.budget import PRESETS
 from ..search.pool import Pool
+from ..tasks import family
 from ..tasks.io.messages import warn
 from .model_settings import ModelKind, ModelSettings
 from .prompts.protocol import NO_CALLS_LEFT
-
-TOLD = ("labels", "columns", "shape", "description")  # of labelled text
 
 
 class SearchSettings(ModelSettings):
@@ -46,38 +55,6 @@ class SearchSettings(ModelSettings):
     def of(cls, model: str, settings: Mapping[str, Json]) -> Self:
         named = model.partition(":")[2]
         return super().of(model, {**settings, "preset": named} if named else settings)
-
-
-class Manner(NamedTuple):
-    """tool, argument: their names, "" where no tool is called; answer: the text of an answer, from
-    description and source; mends: whether hypotheses of others can be mended."""
-
-    tool: str
-    argument: str
-    answer: Callable[[str, str], str]
-    mends: bool = False
-
-
-def answer_text(description: str, code: str) -> str:
-    """The tuple of two strings, as Python text that `ast.literal_eval` reads."""
-    return f"({json.dumps(description)}, {json.dumps(code)})"
-
-
-def rule_text(description: str, formula: str) -> str:
-    """One line that holds one JSON object."""
-    return json.dumps({"formula": formula, "description": description}, ensure_ascii=False)
-
-
-def list_text(description: str, sentences: str) -> str:
-    """A numbered list, one sentence a line, as the engine wrote it."""
-    return sentences
-
-
-MANNERS: Mapping[str, Manner] = {
-    "programs": Manner("execute", "code", answer_text),
-    "logic": Manner("solve", "formula", rule_text, mends=True),
-    "text": Manner("", "", list_text),
-}
 
 
 @dataclass(frozen=True)
@@ -116,14 +93,14 @@ class SearchProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        manner = MANNERS.get(view.family)
+        manner = _manner(view)
         if manner is None:
             return _nothing(f"search knows no {view.family} tasks")
         tries = _tries(messages, manner)
         agreed = bool(tries) and tries[-1].consistent
         skip = [one.source for one in (tries[:-1] if agreed else tries)]
         earlier = [h.text for e in view.earlier for h in e.hypotheses]
-        found = await self._ask(view, {"earlier": earlier, "skip": skip})
+        found = await self._ask(view, manner, {"earlier": earlier, "skip": skip})
         if "source" not in found:
             return self._exhausted(found, "finds nothing else to say")
         offered = any(tool.name == manner.tool for tool in tools)
@@ -140,10 +117,10 @@ class SearchProposer:
 
     async def repair(self, view: View, text: str) -> Reply:
         """A better rule made of the one given, or one of its own where that is better."""
-        manner = MANNERS.get(view.family)
+        manner = _manner(view)
         if manner is None or not manner.mends:
             return _nothing(f"search mends no hypotheses of {view.family} tasks")
-        found = await self._ask(view, {"mend": text, "earlier": [], "skip": []})
+        found = await self._ask(view, manner, {"mend": text, "earlier": [], "skip": []})
         if "source" not in found:
             return self._exhausted(found, "finds nothing better")
         return Reply(text=manner.answer(found["description"], found["source"]))
@@ -156,16 +133,11 @@ class SearchProposer:
             found.get("reason", f"search {said} in {self.budget_expansions:,} expansions")
         )
 
-    async def _ask(self, view: View, asked: dict[str, Any]) -> dict[str, Any]:
+    async def _ask(self, view: View, manner: SearchManner, asked: dict[str, Any]) -> dict[str, Any]:
         shown = [[o.input, o.output] for o in view.shown]
-        told: dict[str, Json] | None = None
-        if view.family == "logic":
-            told = {**view.public, "trade_off": self.trade_off}
-        elif view.family == "text":
-            told = {name: view.public[name] for name in TOLD if name in view.public}
         request = {
             "shown": shown,
-            "told": told,
+            "told": manner.facts(view.public, self.trade_off),
             "space": view.space.digest,
             "expansions": self.budget_expansions,
             **asked,
@@ -176,11 +148,16 @@ class SearchProposer:
         await self.pool.close()
 
 
+def _manner(view: View) -> SearchManner | None:
+    found = family(view.family)
+    return found.search if isinstance(found, Searched) else None
+
+
 def _nothing(reason: str) -> Reply:
     return Reply(finish="exhausted", meta={"reason": reason})
 
 
-def _tries(messages: Sequence[Message], manner: Manner) -> list[_Try]:
+def _tries(messages: Sequence[Message], manner: SearchManner) -> list[_Try]:
     sources: dict[str, str] = {}
     tries: list[_Try] = []
     for message in messages:

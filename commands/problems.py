@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..config import DataConfig
-from ..records import InputSet, Json, Problem, Task, UsageError
+from ..records import InputSet, Json, LabelsRows, Problem, Task, UsageError
 from ..records.tasks import Documented, Draws, IdentifiesData, IsFile, NamesFiles
-from ..tasks import load_problems
+from ..tasks import family, load_problems
 from ..tasks import task as task_named
 from ..tasks import tasks as all_tasks
 from ..tasks.io.files import identity, locate, writable
@@ -76,8 +76,8 @@ def choose(task: str, config: DataConfig) -> Chosen:
 
 
 def has_texts(task: str) -> bool:
-    """Whether a task is about labelled text. Raises UsageError for one that there is not."""
-    return task_named(task).family == "text"
+    """Whether a task is about labelled rows. Raises UsageError for one that there is not."""
+    return isinstance(family(task_named(task).family), LabelsRows)
 
 
 def _identity(source: Task, data: str | Path) -> Json:
@@ -125,9 +125,7 @@ def tasks_help(task: str) -> TaskHelp:
         about=found.about,
         takes=takes,
         commands=commands,
-        methods={
-            one.name: one.about for one in all_methods().values() if found.family in one.families
-        },
+        methods={one.name: one.about for one in all_methods().values() if one.serves(found.family)},
     )
 
 

@@ -27,7 +27,7 @@ class Method:
     Args:
         name: as `--method` has it.
         about: one line for people.
-        families: the families of tasks that it works on.
+        families: the families of tasks that it works on; None for all.
         build: makes its graph, compiled, which takes `steps.START_STATE` with a `case.Case` as
             context (`memory.case_of` makes one without a store).
         settings: what it can be set to, with its defaults.
@@ -41,7 +41,7 @@ class Method:
 
     name: str
     about: str
-    families: tuple[str, ...]
+    families: tuple[str, ...] | None
     build: Callable[[], Any]
     settings: type[MethodSettings] = MethodSettings
     asks: bool = True
@@ -49,6 +49,10 @@ class Method:
     text: Mapping[str, Json] = field(default_factory=dict)
     reads: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
+
+    def serves(self, family: str) -> bool:
+        """Whether it works on tasks of this family."""
+        return self.families is None or family in self.families
 
     @cached_property
     def graph(self) -> Any:
@@ -66,21 +70,26 @@ def method(name: str, family: str) -> Method:
     """Raises UsageError, which names the valid methods, for an unknown name or pair."""
     if registry.has("methods", name):
         found: Method = registry.load("methods", name)
-        if family in found.families:
+        if found.serves(family):
             return found
         problem = f"is no method for {family} tasks"
     else:
         problem = "is no method"
-    valid = [one.name for one in all_methods().values() if family in one.families]
+    valid = [one.name for one in all_methods().values() if one.serves(family)]
     raise UsageError(f"{name!r} {problem}; for {family} tasks: {', '.join(valid)}")
+
+
+def method_named(name: str) -> Method:
+    """Raises UsageError for a name that is none."""
+    if not registry.has("methods", name):
+        raise UsageError(f"{name!r} is no method{nearest_name(name, registry.names('methods'))}")
+    found: Method = registry.load("methods", name)
+    return found
 
 
 def settings_of(name: str) -> type[MethodSettings]:
     """The settings of a method. Raises UsageError for a name that is none."""
-    if not registry.has("methods", name):
-        raise UsageError(f"{name!r} is no method{nearest_name(name, registry.names('methods'))}")
-    found: Method = registry.load("methods", name)
-    return found.settings
+    return method_named(name).settings
 
 
 def methods_taking(option: str) -> Sequence[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from .hypotheses import Agreement, Hypothesis, Malformed, Predictions
@@ -104,3 +105,87 @@ class Measuring(Protocol):
     ) -> dict[str, Json]:
         """text: the hypothesis as it was given; shown, hidden: None where it was not read."""
         ...
+
+
+@dataclass(frozen=True)
+class SearchManner:
+    """How the embedded search speaks for a family.
+
+    Args:
+        answer: the text of an answer, from a description and what the oracle takes.
+        tool, argument: of the tool that it tries a hypothesis with; "" where it calls none.
+        mends: whether it also makes better hypotheses of those of others.
+        facts: what its engine is told beside the shown pairs, from `View.public` and the trade-off that
+            was asked for; None where that is nothing.
+    """
+
+    answer: Callable[[str, str], str]
+    tool: str = ""
+    argument: str = ""
+    mends: bool = False
+    facts: Callable[[Mapping[str, Json], str], Mapping[str, Json] | None] = (
+        lambda public, trade_off: None
+    )
+
+
+@runtime_checkable
+class Searched(Protocol):
+    """A family for which the embedded search proposes hypotheses."""
+
+    @property
+    def search(self) -> SearchManner: ...
+
+
+@runtime_checkable
+class Worded(Protocol):
+    """A family whose words depend on the problem: on a theory, the labels, a task of a user's own."""
+
+    def told(self, public: Mapping[str, Json]) -> Family:
+        """The same family in the words of a problem. public: of that problem."""
+        ...
+
+
+@runtime_checkable
+class Tolerant(Protocol):
+    """A family whose consistent hypotheses may be wrong on a share of what they cover."""
+
+    def with_tau(self, tau: float) -> Family:
+        """The same family. tau: the share of the covered observations that a consistent hypothesis is
+        right on at least."""
+        ...
+
+
+@runtime_checkable
+class LabelsRows(Protocol):
+    """A family whose observations are rows of a data set with a label each, some of them kept in
+    splits. Its sessions have the settings `text`, a judge, and a bank that is read on the splits."""
+
+    def of_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
+        """The hidden rows of "val", "ind" or "ood"; none where the data set lacks the split."""
+        ...
+
+    def data_set(self, problem: Problem) -> str:
+        """The data set that the problem is a sample of."""
+        ...
+
+
+@runtime_checkable
+class NamesCodes(Protocol):
+    """A family whose codes of predictions have names."""
+
+    def code_names(self, problem: Problem) -> Sequence[str]: ...
+
+
+@runtime_checkable
+class SetsMethods(Protocol):
+    """A family with defaults of its own for settings of methods, by method."""
+
+    @property
+    def method_settings(self) -> Mapping[str, Mapping[str, Json]]: ...
+
+
+@runtime_checkable
+class RecordedForm(Protocol):
+    """A family whose published records hold answers in another format than its default."""
+
+    recorded_format: str

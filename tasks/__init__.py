@@ -8,11 +8,9 @@ by its path (custom/task_file.py). `load_problems` is what the commands call.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
-from ..records import Family, InputSet, Problem, Task, UsageError, registry
+from ..records import Family, InputSet, Problem, Task, Tolerant, UsageError, Worded, registry
 from ..records.tasks import (
     GENERATED,
     BringsProblems,
@@ -78,10 +76,9 @@ def family_of(
     """The family of a problem, in the words that its task brings, if any (custom/words.py). tau: of a
     family whose consistency has a threshold."""
     found = family(problem.family, strict_contract=strict_contract)
-    if tau is not None and hasattr(found, "tau"):
-        found = replace(cast(Any, found), tau=tau)
-    told = getattr(found, "told", None)
-    return found if told is None else cast(Family, told(problem.public))
+    if tau is not None and isinstance(found, Tolerant):
+        found = found.with_tau(tau)
+    return found.told(problem.public) if isinstance(found, Worded) else found
 
 
 def load_problems(

@@ -24,6 +24,7 @@ FACES = frozenset(
         "peirce",
         "peirce.config",
         "peirce.records",
+        "peirce.records.registry",
         "peirce.records.settings",
         "peirce.search.engines",
         "peirce.store",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import peirce
 import pytest
+from peirce.records import registry
+from peirce.records.registry import Kind
 
 ROOT = Path(__file__).parents[1]
 BELOW: dict[str, set[str]] = {
@@ -146,3 +149,41 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     paths += [ROOT / f"{name}.py" for name in MODULES]
     modules = {module_name(path) for path in paths}
     assert circles({module_name(path): imported_modules(path, modules) for path in paths}) == set()
+
+
+FAMILIES = set(registry.BUILT_IN["families"])
+
+
+def compared_families(path: Path) -> Iterator[str]:
+    """Where a file compares something with the name of a family."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Compare):
+            sides = [ast.unparse(one) for one in (node.left, *node.comparators)]
+            named = any(repr(name) in side for name in FAMILIES for side in sides)
+            if named and any("family" in side for side in sides):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
+
+
+def test_no_room_above_tasks_compares_the_name_of_a_family() -> None:
+    below = {"records", "config", "sandbox", "tools", "tasks"}
+    paths = [path for room in BELOW if room not in below for path in (ROOT / room).rglob("*.py")]
+    assert not [found for path in paths for found in compared_families(path)]
+
+
+def test_a_comparison_with_a_family_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    path = tmp_path / "a.py"
+    path.write_text(
+        "def f(problem):\n    return problem.family in ('text',) or problem.id == 'text'\n"
+    )
+    assert list(compared_families(path)) == ["a.py:2: problem.family in ('text',)"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, names in registry.BUILT_IN.items() for name in names]
+)
+def test_every_part_of_the_registry_is_there_under_its_own_name(kind: Kind, name: str) -> None:
+    found = registry.load(kind, name)
+    assert getattr(found, "name", name) == name or kind == "models"

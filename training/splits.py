@@ -20,16 +20,14 @@ problems alike, problems of one number stand on one side. Not seen: one problem 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-from ..records import Problem, UsageError
+from ..records import LabelsRows, Problem, UsageError
+from ..tasks import family
 
-_TEXT = "text"  # the family
-_SAMPLE = re.compile(r"#\d+\Z")
 _PLACES = 2**64
 
 
@@ -44,7 +42,8 @@ def group_of(problem: Problem) -> str:
     which `NAME#K` is a sample of rows."""
     if problem.group:
         return problem.group
-    return _SAMPLE.sub("", problem.id) if problem.family == _TEXT else problem.id
+    found = family(problem.family)
+    return found.data_set(problem) if isinstance(found, LabelsRows) else problem.id
 
 
 @dataclass(frozen=True)

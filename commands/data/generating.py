@@ -90,7 +90,7 @@ def tasks_generate(
         flag = given[0].replace("_", "-")
         raise UsageError(f"--{flag}: it is said to a model that writes, and no --model is named")
     if isinstance(source, WritesProblems):
-        rules = None if mined is None else answered_rules(mined)
+        rules = None if mined is None else answered_rules(mined, source.family)
         told = source.write(out, problems, seed, {**kinds, "mined": rules})
         first = identity(Path(told["files"][0]))
         return Generated.from_dict(

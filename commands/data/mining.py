@@ -6,17 +6,15 @@ from pathlib import Path
 
 from ..outcome import reading
 
-LOGIC = "logic"
 
-
-def answered_rules(store: str | Path) -> dict[str, list[str]]:
+def answered_rules(store: str | Path, family: str) -> dict[str, list[str]]:
     """By the first name of a theory, the rules that were valid in all prompt worlds of one of its
     problems, each once, in the order of sessions, problems and steps."""
     found: dict[str, dict[str, None]] = {}
     with reading(store) as opened:
         for session in opened.sessions():
             rows = [
-                row for row in opened.problems(session["session"]) if row.problem.family == LOGIC
+                row for row in opened.problems(session["session"]) if row.problem.family == family
             ]
             if not rows:
                 continue

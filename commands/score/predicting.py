@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ...config import TextSettings
-from ...records import DataError, InputSet, Json, Problem, Proposer, UsageError
+from ...records import DataError, InputSet, Json, LabelsRows, Problem, Proposer, UsageError
 from ..arguments import checked
 from ..option_types import PredictOptions
 from ..outcome import store_path
@@ -110,6 +110,8 @@ class _Row:
 
 def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
     """The problem whose bank is read (of a file: with no row shown), with its rows as the stored bank of an `infer` session."""
+    from ...tasks import family
+
     ids = list(bank.rows)
     if wanted is None and len(ids) > 1:
         raise UsageError(
@@ -124,7 +126,7 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
     problem = bank.problems.get(name) or Problem(
         name or "bank", "labels", "text", (), (), bank.public.get(name) or bank.public.get("", {})
     )
-    if problem.family != "text":
+    if not isinstance(family(problem.family), LabelsRows):
         raise UsageError(
             f"bank {named} is of task {problem.task}: predict applies sentences about labelled text"
         )

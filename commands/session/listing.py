@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
-from ...records import StepRecord
+from ...records import LabelsRows, StepRecord
 from ...store import Store
 from ..arguments import checked
 from ..outcome import Trace, problem_in, reading, store_path
@@ -129,13 +129,15 @@ def show_session(store: Store, session: str) -> list[ProblemRow]:
     text, how the bank was read and how good that is (`labels.told`); None where it was not."""
     from ...reports import tally
     from ...reports.papers.hypobench.metrics import told
+    from ...tasks import family
 
     listed = []
     last = store.last_responses(session, "model")
     for row in store.problems(session):
         steps = list(store.steps(session, row.problem.id, spaces=False))
         counted = tally(steps)
-        inference = {"inference": told(row.problem, steps)} if row.problem.family == "text" else {}
+        labelled = isinstance(family(row.problem.family), LabelsRows)
+        inference = {"inference": told(row.problem, steps)} if labelled else {}
         listed.append(
             ProblemRow.from_dict(
                 {

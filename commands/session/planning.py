@@ -8,7 +8,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...config import ClusterConfig, MendingSettings, MethodSettings, ModelConfig, RunConfig
-from ...records import Family, Json, Limits, Measuring, Proposer, Repairer, UsageError
+from ...records import (
+    Family,
+    Json,
+    Limits,
+    Measuring,
+    Proposer,
+    Repairer,
+    Searched,
+    SetsMethods,
+    UsageError,
+)
 from ..outcome import store_path
 from ..problems import Chosen, choose
 from .roles import PRICES, model_options, role_settings
@@ -17,7 +27,6 @@ from .text_course import text_course, with_reading
 
 CONCURRENCY = 8  # problems side by side
 REPAIRS = ("search",)  # --repair, each with its presets as search:PRESET
-REPAIRED = ("logic",)  # families that these know
 # Fields of `ModelConfig` that are settings of the model itself.
 OF_MODEL = tuple(name for name in ModelConfig.model_fields if name not in ("model", "model_arg"))
 
@@ -112,7 +121,8 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
     form = method.answer_format or family.answer_formats[0]
     one_of("answer_format", form, family.answer_formats)
     record = method.model_dump(exclude={"repair"}) | {"answer_format": form}
-    of_family = method.by_family.get(family.name, {})
+    own = family.method_settings if isinstance(family, SetsMethods) else {}
+    of_family = own.get(method.method, {})
     record |= {name: value for name, value in of_family.items() if name not in given}
     if method.template == "full":
         del record["template"]  # the one that needs no word
@@ -150,10 +160,9 @@ def _check_repair(repair: str | Repairer | None, family: Family) -> None:
         return
     if repair.partition(":")[0] not in REPAIRS:
         raise UsageError(f"repair is {repair!r}: it must be one of {', '.join(REPAIRS)}")
-    if family.name not in REPAIRED:
+    if not (isinstance(family, Searched) and family.search.mends):
         raise UsageError(
-            f"repair is {repair!r}: there is no repair of {family.name} yet, only of"
-            f" {', '.join(REPAIRED)} (task abd)"
+            f"repair is {repair!r}: there is no repair of {family.name} yet, only of logic (task abd)"
         )
 
 

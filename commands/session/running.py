@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from ... import graphs
 from ...config import BudgetConfig, RunConfig
-from ...records import Json, Proposer, Repairer, UsageError
+from ...records import Json, Proposer, RecordedForm, Repairer, UsageError
 from ...store import Store
 from ..arguments import checked
 from ..option_types import ResumeOptions, RunOptions
@@ -197,6 +197,7 @@ def import_recorded(
             function).
     """
     from ...agents.recorded import read_record
+    from ...tasks import family
     from ...tasks.custom import task_file
     from ..problems import choose, task_like
 
@@ -217,6 +218,7 @@ def import_recorded(
     }  # fmt: skip
     if of_model is not None:
         settings["model_arg"] = {"of_model": of_model}
-    if overrides.get("answer_format") is None and chosen.task.family == "programs":
-        settings["answer_format"] = "fenced_function"
+    kind = family(chosen.task.family)
+    if overrides.get("answer_format") is None and isinstance(kind, RecordedForm):
+        settings["answer_format"] = kind.recorded_format
     return run(name, on_event=on_event, callbacks=callbacks, **settings)

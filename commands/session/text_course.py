@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...config import RunConfig, TextConfig, TextSettings
-from ...records import Digest, Family, InputSet, Json, Problem, Proposer, UsageError
+from ...records import Digest, Family, InputSet, Json, LabelsRows, Problem, Proposer, UsageError
 from ...records.settings import option_name
 from ..problems import Chosen
 from .bank_files import read_bank
@@ -29,7 +29,7 @@ def text_course(
     from ...graphs.inference import STRATEGIES
 
     given = {name: one for name, one in config.text.given().items() if one not in ((), [], {})}
-    if family.oracle != "judge":
+    if not isinstance(family, LabelsRows):
         if given:
             _refuse(*next(iter(given.items())), config.method.method, family)
         return {}
@@ -102,10 +102,11 @@ def with_reading(
     session records them. Raises UsageError where the method needs what is not given, or the other
     way round; DataError, StoreError for what cannot be read."""
     from ... import graphs
+    from ...tasks import family
 
-    if chosen.task.family != "text":
+    if not isinstance(family(chosen.task.family), LabelsRows):
         return chosen, {}
-    reads = graphs.method(method, "text").reads
+    reads = graphs.method(method, chosen.task.family).reads
     literature, banks = config.literature, tuple(config.bank)
     if method == "union" and not literature and len(banks) < 2:
         raise UsageError(
@@ -140,7 +141,7 @@ def _check(method: str, name: str, value: Any, reads: frozenset[str], how: str) 
         raise UsageError(
             f"method {method} reads no {name}: leave out --{name}, or take one of {', '.join(able)}"
         )
-    if not value and name in reads and name not in graphs.method(method, "text").optional:
+    if not value and name in reads and name not in graphs.method_named(method).optional:
         raise UsageError(f"method {method} needs {name}: give {how}")
 
 

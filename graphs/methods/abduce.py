@@ -29,7 +29,7 @@ async def decide(state: State, runtime: Runtime) -> dict[str, str]:
 METHOD = Method(
     "abduce",
     "ask for ever more hypotheses until three answers were bad (GEAR)",
-    ("programs", "logic", "text"),
+    None,
     partial(loop, judge, decide),
     text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
 )

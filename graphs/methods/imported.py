@@ -42,7 +42,7 @@ def build() -> Any:
 METHOD = Method(
     "imported",
     "judge recorded answers; decide nothing",
-    ("programs", "logic", "text"),
+    None,
     build,
     asks=False,
     settings=BankSettings,

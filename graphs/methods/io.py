@@ -32,7 +32,7 @@ class IoSettings(MethodSettings):
 METHOD = Method(
     "io",
     "ask once, without tools or feedback (ABD)",
-    ("programs", "logic", "text"),
+    None,
     partial(loop, judge, decide),
     settings=IoSettings,
     text={"examples": 10, "hypotheses": 5},

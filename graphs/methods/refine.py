@@ -11,12 +11,9 @@ mended hypothesis predicts nearly what the one before it did, so being redundant
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import ClassVar
 
 from ...config import MaxAnswers, MendingSettings, MethodName, TargetGap, ToolCalls
-from ...records import Json
 from .. import Method
 from ..runtime.case import Runtime
 from ..runtime.judging import judge_and_tell, repair
@@ -33,8 +30,6 @@ class RefineSettings(MendingSettings):
     """What `refine` can be set to."""
 
     method: MethodName = "refine"
-    # On labelled text the published three rounds after the first answer.
-    by_family: ClassVar[Mapping[str, Mapping[str, Json]]] = {"text": {"max_answers": 4}}
     max_answers: MaxAnswers = 8
     tool_calls: ToolCalls = 0  # each answer is judged and told, so it is the try
     feedback: bool | None = True
@@ -45,7 +40,7 @@ class RefineSettings(MendingSettings):
 METHOD = Method(
     "refine",
     "tell the model what the oracle says of each answer and ask for a better one",
-    ("programs", "logic", "text"),
+    None,
     partial(loop, judge_and_tell, decide, ask=ask_for_better, repair=repair),
     settings=RefineSettings,
     aim="better",

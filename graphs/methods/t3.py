@@ -78,7 +78,7 @@ class T3Settings(MethodSettings):
 METHOD = Method(
     "t3",
     "ask for exactly three hypotheses, in each of several rounds (GEAR's evaluation)",
-    ("programs", "logic", "text"),
+    None,
     partial(loop, judge_in_round, decide),
     settings=T3Settings,
     text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},

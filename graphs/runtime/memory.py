@@ -19,6 +19,7 @@ from ...records import (
     CallKey,
     InputSet,
     Json,
+    LabelsRows,
     Outcome,
     Problem,
     Proposer,
@@ -92,7 +93,7 @@ def case_of(
         )
     tau = None if course.text is None else course.text.tau
     kind = family_of(problem, strict_contract=course.method.strict_contract, tau=tau)
-    if course.text is None and kind.name == "text":
+    if course.text is None and isinstance(kind, LabelsRows):
         course = replace(course, text=TextSettings())
     form = course.method.answer_format
     if form is not None and form not in kind.answer_formats:

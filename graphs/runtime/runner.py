@@ -18,6 +18,7 @@ from ...records import (
     BudgetSpent,
     Execute,
     Json,
+    LabelsRows,
     Proposer,
     Repairer,
     Sandbox,
@@ -26,10 +27,9 @@ from ...records import (
     Unavailable,
 )
 from ...store import ProblemRow, Store
-from ...tasks import family_of
-from ...tasks.text.family import of_split
+from ...tasks import family, family_of
 from ...tools.execute import executor
-from .. import method
+from .. import method, method_named
 from ..bank.reading import followed_by_reading
 from .asking import Role
 from .budget import Budget
@@ -163,14 +163,17 @@ async def run_session(
 
 
 def _rows_of_texts(rows: Sequence[ProblemRow]) -> dict[str, Json]:
-    """{"rows": how many are shown, and of each split, in all problems} of labelled text."""
-    texts = [row.problem for row in rows if row.problem.family == "text"]
-    if not texts:
-        return {}
-    counted = {"shown": sum(len(one.shown) for one in texts)}
-    for split in SPLITS:
-        counted[split] = sum(len(of_split(one, split)) for one in texts)
-    return {"rows": counted}
+    """{"rows": how many are shown, and of each split, in all problems} of labelled rows."""
+    counted = dict.fromkeys(("shown", *SPLITS), 0)
+    labelled = False
+    for problem in (row.problem for row in rows):
+        kind = family(problem.family)
+        if isinstance(kind, LabelsRows):
+            labelled = True
+            counted["shown"] += len(problem.shown)
+            for split in SPLITS:
+                counted[split] += len(kind.of_split(problem, split))
+    return {"rows": counted} if labelled else {}
 
 
 async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
@@ -232,8 +235,8 @@ class SessionPlan:
 
     def graph(self, rows: Sequence[ProblemRow]) -> Any:
         """The method's graph; where the session says how a bank is read, followed by the reading."""
-        family = rows[0].problem.family if rows else "programs"
-        chosen = method(self.settings.method.method, family)
+        name = self.settings.method.method
+        chosen = method(name, rows[0].problem.family) if rows else method_named(name)
         text = self.settings.text
         if text is None or text.inference is None:
             return chosen.graph

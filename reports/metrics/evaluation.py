@@ -57,6 +57,7 @@ class RowIntervals(Protocol):
         ...
 
 
+GENERAL = "gear"  # the evaluation of a family that no other is the default of
 WITHOUT_BANK = ("direct",)  # methods that keep no hypotheses, which is not an empty bank
 
 
@@ -69,7 +70,7 @@ class BankMetrics(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """families: those it can score. default_for: those it is the evaluation of by default.
+    """families: those it can score; None for all. default_for: those it is the evaluation of by default.
     stratum: of a problem, within which the intervals draw; None: all problems are one. note: what a
     reader of its scores from the store alone has to know. over_rows: where a problem is a whole data
     set; a session of one problem has these intervals, as one problem has none. of_bank: metrics of the
@@ -78,7 +79,7 @@ class Evaluation:
 
     name: str
     about: str
-    families: frozenset[str]
+    families: frozenset[str] | None
     metrics: tuple[Metric, ...]
     of_problem: ProblemMetrics
     default_for: frozenset[str] = frozenset()
@@ -87,6 +88,10 @@ class Evaluation:
     over_rows: RowIntervals | None = None
     of_bank: BankMetrics | None = None
     every_space: bool = False
+
+    def scores(self, family: str) -> bool:
+        """Whether it can score problems of this family."""
+        return self.families is None or family in self.families
 
     def intervals(
         self,
@@ -136,25 +141,20 @@ def find_evaluation(name: str) -> Evaluation:
 
 
 def default_evaluation(family: str) -> str:
-    """The name of the evaluation that fits a family when none is asked for.
-
-    Raises UsageError where none can score it.
-    """
-    able = [e for e in evaluations() if family in e.families]
-    own = [e for e in able if family in e.default_for]
-    if not able:
-        raise UsageError(f"no evaluation scores the family {family!r}")
-    return (own or able)[0].name
+    """The name of the evaluation of a family when none is asked for."""
+    own = [e.name for e in evaluations() if family in e.default_for]
+    return own[0] if own else GENERAL
 
 
 def fitting(name: str, problems: Sequence[Problem]) -> Evaluation:
     """The evaluation `name`. Raises UsageError where it does not fit a problem's family."""
     chosen = find_evaluation(name)
-    for family in sorted({p.family for p in problems} - chosen.families):
-        fit = [e.name for e in evaluations() if family in e.families]
-        raise UsageError(
-            f"evaluation {name} does not score the family {family!r}: {', '.join(fit) or 'none'} would"
-        )
+    for family in sorted({p.family for p in problems}):
+        if not chosen.scores(family):
+            fit = [e.name for e in evaluations() if e.scores(family)]
+            raise UsageError(
+                f"evaluation {name} does not score the family {family!r}: {', '.join(fit)} would"
+            )
     return chosen
 
 
@@ -223,8 +223,8 @@ def evaluate_session(
     settings = store.settings(session)
     rows = store.problems(session)
     done = [row for row in rows if row.status == "done"]
-    family = rows[0].problem.family if rows else "programs"
-    chosen = fitting(name or default_evaluation(family), [row.problem for row in done])
+    named = name or (default_evaluation(rows[0].problem.family) if rows else GENERAL)
+    chosen = fitting(named, [row.problem for row in done])
     counted = Tally.nothing()
     left_out_pairs = 0
     results: list[dict[str, float | None]] = []

@@ -23,6 +23,7 @@ import numpy as np
 
 from ... import tasks
 from ...records import Json, Observation, Predictions, Problem, canonical_json, digest_of
+from ...tasks import family
 from ...tools.gear.memorising import is_memorising, is_unvaried
 from ...tools.gear.studies import Population, population
 from .grouping import data_sets
@@ -220,7 +221,7 @@ def _memorising(
     spaces: Spaces,
 ) -> set[int]:
     """Which of the hypotheses are."""
-    if group.problem.family != "programs" or not given:
+    if family(group.problem.family).oracle != "execute" or not given:
         return set()
     shown = group.problem.shown
     other = spaces.inputs(group.space).other_than(shown)

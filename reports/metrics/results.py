@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from ...records import Agreement, Digest, InputSet, Judged, Problem, StepRecord
-from ...tasks import judgeable
+from ...tasks import family, judgeable
 from ...tools.gear.memorising import Inputs, is_memorising
 from ...tools.gear.scores import matrix, scatter_point
 
@@ -116,7 +116,8 @@ def with_steps(
 
 def _read(row: ProblemRow, steps: list[StepRecord], options: Options, spaces: Spaces) -> Read:
     problem = row.problem
-    memorising = _memorising(row, steps, spaces) if problem.family == "programs" else set()
+    written = family(problem.family).oracle == "execute"  # as source code
+    memorising = _memorising(row, steps, spaces) if written else set()
     if options.without_memorising and memorising:
         steps = [_without(record, memorising) for record in steps]
     keep = [True] * len(problem.hidden) if options.all_pairs else list(judgeable(problem))

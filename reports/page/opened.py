@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...records import Agreement, InputSet, Json, Judged, Problem, StepRecord
+from ...records import Agreement, InputSet, Json, Judged, NamesCodes, Problem, StepRecord
+from ...tasks import family
 from .parting import Values, parting
 
 if TYPE_CHECKING:
     from ...store import ProblemRow
 
 LONGEST = 20_000  # characters of a text that the page holds; what is longer says that it was cut
-EXTENSION = ("no exception", "an exception", "an exception in some completions")  # by code
 MARKS = {True: "1", False: "0", None: "-"}
 
 
@@ -117,10 +117,9 @@ def _reference(problem: Problem) -> Json:
 
 
 def _values(problem: Problem, judged: Sequence[Judged]) -> Values:
-    if problem.family == "text":
-        return Values(dict(enumerate(problem.public.get("labels", ()))))
-    if problem.family == "logic":
-        return Values(dict(enumerate(EXTENSION)))
+    found = family(problem.family)
+    if isinstance(found, NamesCodes):
+        return Values(dict(enumerate(found.code_names(problem))))
     return Values.of(_seen(problem, judged))
 
 

@@ -26,6 +26,7 @@ from ...records import (
     Oracles,
     Predictions,
     Problem,
+    SearchManner,
     Solution,
     Unavailable,
     View,
@@ -42,6 +43,18 @@ from .words import LogicWords, feedback_text
 AUTO_CLOSED = "auto_closed"  # the breach of an answer whose last parentheses were missing
 
 
+EXTENSION = ("no exception", "an exception", "an exception in some completions")  # by code
+
+
+def _rule_text(description: str, formula: str) -> str:
+    """One line that holds one JSON object."""
+    return json.dumps({"formula": formula, "description": description}, ensure_ascii=False)
+
+
+def _search_facts(public: Mapping[str, Json], trade_off: str) -> Mapping[str, Json]:
+    return {**public, "trade_off": trade_off}
+
+
 @dataclass(frozen=True)
 class Logic:
     """strict_contract: missing parentheses make an answer malformed. objects: names of elements
@@ -54,6 +67,7 @@ class Logic:
     name = "logic"
     answer_formats = ("json",)
     oracle = "solve"
+    search = SearchManner(_rule_text, "solve", "formula", mends=True, facts=_search_facts)
     opens_hidden = False
 
     def strictly(self) -> Logic:
@@ -63,6 +77,10 @@ class Logic:
         """The same family as an evaluator reads rules. Raises UsageError for another name."""
         check_evaluator(evaluator)
         return replace(self, objects=evaluator == "released")
+
+    def code_names(self, problem: Problem) -> Sequence[str]:
+        """Of elements, by whether the rule covers them in no, every or some completions."""
+        return EXTENSION
 
     def told(self, public: Mapping[str, Json]) -> Logic:
         """The same family in the words of a problem's theory and regime."""

@@ -13,6 +13,7 @@ the equality rule of sandbox/inside/canonical.py. Answer formats:
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +31,7 @@ from ...records import (
     Observation,
     Oracles,
     Predictions,
+    SearchManner,
     Unavailable,
     View,
 )
@@ -176,6 +178,11 @@ def _said(got: Json) -> str:
     return got if isinstance(got, str) and got.startswith("undefined: ") else _written(got)
 
 
+def answer_text(description: str, code: str) -> str:
+    """The tuple of two strings, as Python text that `ast.literal_eval` reads."""
+    return f"({json.dumps(description)}, {json.dumps(code)})"
+
+
 @dataclass(frozen=True)
 class Programs:
     """strict_contract: what breaches the answer contract is malformed, and not run."""
@@ -186,6 +193,8 @@ class Programs:
     name = "programs"
     answer_formats = ANSWER_FORMATS
     oracle = "execute"
+    recorded_format = "fenced_function"
+    search = SearchManner(answer_text, "execute", "code")
     opens_hidden = True
 
     def strictly(self) -> Programs:

@@ -10,10 +10,11 @@ are hidden and wait for inference, `check` and `eval`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from ...records import (
     Oracles,
     Predictions,
     Problem,
+    SearchManner,
     Unavailable,
     View,
 )
@@ -45,6 +47,14 @@ MOST_CHARACTERS = 4_000  # of a sentence; the longest published hypotheses have 
 MOST_HYPOTHESES = 100  # of one answer
 
 
+_SEARCHED = ("labels", "columns", "shape", "description")  # what the search is told
+_SAMPLE = re.compile(r"#\d+\Z")
+
+
+def _search_facts(public: Mapping[str, Json], trade_off: str) -> Mapping[str, Json]:
+    return {name: public[name] for name in _SEARCHED if name in public}
+
+
 @dataclass(frozen=True)
 class Text:
     """tau: share of the covered texts that a consistent hypothesis is right on."""
@@ -56,9 +66,25 @@ class Text:
     answer_formats = ANSWER_FORMATS
     oracle = "judge"
     opens_hidden = False
+    search = SearchManner(lambda description, sentences: sentences, facts=_search_facts)
+    # Of refine the published three rounds after the first answer.
+    method_settings: ClassVar[Mapping[str, Mapping[str, Json]]] = {"refine": {"max_answers": 4}}
 
     def strictly(self) -> Text:
         return self  # the contract asks for sentences, and anything is one
+
+    def with_tau(self, tau: float) -> Text:
+        return replace(self, tau=tau)
+
+    def of_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
+        return of_split(problem, split)
+
+    def data_set(self, problem: Problem) -> str:
+        """Of a problem `NAME#K`, a sample of rows, the name."""
+        return _SAMPLE.sub("", problem.id)
+
+    def code_names(self, problem: Problem) -> Sequence[str]:
+        return tuple(problem.public.get("labels", ()))
 
     def told(self, public: Mapping[str, Json]) -> Text:
         """The same family in the words of a data set."""

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 from peirce.agents import open_model
-from peirce.agents.search_model import SearchProposer, answer_text
+from peirce.agents.search_model import SearchProposer
 from peirce.records import (
     Earlier,
     Hypothesis,
@@ -33,6 +33,7 @@ from peirce.records import (
     View,
 )
 from peirce.search.engines import Searching
+from peirce.tasks import family
 
 BUDGET = 30_000
 EXECUTE = ToolSpec("execute", "Runs code on the shown pairs.", {"type": "object"})
@@ -123,7 +124,7 @@ def test_answer_is_a_tuple_of_two_strings_under_the_contract() -> None:
 
 
 def test_description_with_quotes_still_reads_back() -> None:
-    assert read(answer_text("a \"b\" 'c'", "def f(x):\n    return '\\n'")) == (
+    assert read(family("programs").search.answer("a \"b\" 'c'", "def f(x):\n    return '\\n'")) == (
         "a \"b\" 'c'",
         "def f(x):\n    return '\\n'",
     )

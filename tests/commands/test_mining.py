@@ -22,4 +22,4 @@ def test_rules_of_a_store_are_mined_by_their_theory(tmp_path: Path) -> None:
     store = tmp_path / "a.duckdb"
     said = Scripted([json.dumps({"formula": RULE, "description": "a rule"}), "no rule"])
     peirce.run("abd", data=tmp_path / "worlds.json", model=said, store=store, max_answers=2)
-    assert answered_rules(store) == {"T1": [RULE]}
+    assert answered_rules(store, "logic") == {"T1": [RULE]}

@@ -35,6 +35,7 @@ from ...records import (
     FamilyWords,
     Hypothesis,
     Json,
+    Measuring,
     Problem,
     UsageError,
     canonical_json,
@@ -195,7 +196,7 @@ def _pooled(
     by_model: dict[str, Counter[str]] = {}
     taken: dict[str, Answered] = {}
     several = 0
-    costed = asked.problem.family == "logic"
+    costed = isinstance(tasks.family(asked.problem.family), Measuring)
     for model, one in given:
         by_model.setdefault(model, Counter()).update(("answers", _worth(one)))
         several += one.hypotheses > 1
@@ -267,15 +268,15 @@ def _pool(store: Store, asked: Asked, answers: Sequence[Answered], spaces: _Spac
         one = answers[place]
         codes[place] = arrays[str(one.codes)]
         defined[place] = arrays[str(one.reasons)] == 0
-    logic = asked.problem.family == "logic"
+    costed = isinstance(tasks.family(asked.problem.family), Measuring)
     return Pool(
         parsed=np.array([one.hypothesis is not None for one in answers], np.bool_),
         consistent=np.array([one.consistent for one in answers], np.bool_),
         codes=codes,
         defined=defined,
         weights=weights,
-        cost=np.array([one.cost or 0 for one in answers], np.int64) if logic else None,
-        elements=_elements(asked.problem) if logic else 0,
+        cost=np.array([one.cost or 0 for one in answers], np.int64) if costed else None,
+        elements=_elements(asked.problem) if costed else 0,
     )
 
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...agents.prompts import protocol
-from ...agents.search_model import answer_text
 from ...records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
 from ...tasks import family
+from ...tasks.programs.family import answer_text
 from .imperfections import malformed, narrowed
 from .library import Chain, Library, Program
 from .settings import Shares

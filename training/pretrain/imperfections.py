@@ -10,9 +10,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from ...agents.search_model import answer_text
 from ...records import Json, Malformed, Observation
 from ...tasks.programs.answers import read_answer
+from ...tasks.programs.family import answer_text
 
 # A condition on the input, and how a sentence says it.
 _OF_LISTS = [(f"len(x) > {k}", f"more than {k} elements") for k in range(1, 7)]

@@ -96,8 +96,7 @@ def summary(results: Sequence[Mapping[str, float | None]], *, seed: int = 0) -> 
 EVALUATION = Evaluation(
     name="gear",
     about="consistency, generalizability, beta and gamma of what was proposed",
-    families=frozenset({"programs", "logic", "text"}),
+    families=None,
     metrics=METRICS,
     of_problem=problem_metrics,
-    default_for=frozenset({"programs"}),
 )
