@@ -461,9 +461,10 @@ class RunConfig(Settings):
         if not isinstance(method, str):
             MethodSettings.model_validate({"method": method})  # says what is wrong
         classes = {**cls.parts(), "method": methods.settings_of(method)}
+        taken = {name for name, _, _ in classes["method"].options()}
         values: dict[str, dict[str, Any]] = {name: {} for name in classes}
         for option, value in options.items():
-            if value is None and methods.methods_taking(option):
+            if value is None and (option in taken or methods.methods_taking(option)):
                 continue
             part, field = _place(option, value, method, classes, methods)
             if value is not None or not leaves_open(part, classes[part].model_fields[field]):

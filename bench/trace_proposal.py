@@ -108,7 +108,7 @@ def trace_session(python: Path) -> tuple[Trace, list[str], Path]:
         script = python.parent / "peirce"
         command = [str(script), *COMMAND, "--store", "trace.duckdb"]
         environment = {
-            **os.environ, "PYTHONPATH": str(TRACER), "PEIRCE_TRACE": f"{log}:{package}",
+            **os.environ, "PYTHONPATH": str(TRACER), "TRACE_OF_PEIRCE": f"{log}:{package}",
             "XDG_CACHE_HOME": str(folder / "cache"), "NO_COLOR": "1",
         }  # fmt: skip
         done = subprocess.run(

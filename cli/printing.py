@@ -45,11 +45,11 @@ def _whole(problems: int) -> str:
 def _beside(out: Any, session: Any) -> None:
     """Of labelled text: the baselines beside what was predicted. They are trained only here, where
     somebody reads them."""
-    from .. import baselines
-    from ..reports.screen import endings as beside
-    from ..reports.screen import text
-
     if session.evaluation == "hypobench" and session.status != "failed":
+        from .. import baselines
+        from ..reports.screen import endings as beside
+        from ..reports.screen import text
+
         out.print()
         with text.console(talk=True).status("Training baselines on the same rows"):
             told = baselines(session.session, store=session.store)

@@ -59,12 +59,12 @@ def with_standing(context: typer.Context, settings: dict[str, Any]) -> dict[str,
     model = settings.get("model", ModelConfig().model)
     options, pairs = drop_unsupported(model, settings, standing, context.obj.model_args)
     options = drop_untaken(options, standing)
-    return {
-        **options,
+    options |= {
         "model": model,
         "roles": context.obj.roles or None,
         "model_arg": [*pairs, *settings.get("model_arg", ())],
     }
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def source(context: typer.Context, name: str) -> str:

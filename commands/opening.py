@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..records import Family, Limits, Oracles, Sandbox
 from ..sandbox import open_sandbox
 from ..tools.execute import executor
-from ..tools.solve import Solver
+
+if TYPE_CHECKING:
+    from ..tools.solve import Solver
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ async def opened(
 ) -> AsyncIterator[Opened]:
     """Opens what the family's hypotheses are applied with. Raises SandboxUnavailable, UsageError."""
     if family.oracle == "solve":
+        from ..tools.solve import Solver
+
         solving = Solver(solver, workers or 1)
         try:
             yield Opened(solver=solving)

@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..records import DataError, Json, Problem, UsageError
-from ..training.splits import Fractions, Split, Splits
+
+if TYPE_CHECKING:
+    from ..training.splits import Split, Splits
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ def subset_of(
             if told is not None:
                 raise UsageError(f"{option} says nothing without --subset")
         return None
+    from ..training.splits import Split
+
     known = [str(split) for split in Split]
     for name in names:
         if name not in known:
@@ -57,6 +62,8 @@ def splits_of(
     seed: int, fractions: Sequence[float] | None, fixed: str | Path | None = None
 ) -> Splits:
     """fractions: of train, validation, held-out, None for the default; fixed: as `read_fixed`."""
+    from ..training.splits import Fractions, Splits
+
     if fractions is not None and len(fractions) != 3:
         raise UsageError(f"fractions {list(fractions)}: train, validation and held-out are needed")
     parts = Fractions() if fractions is None else Fractions(*fractions)
@@ -66,6 +73,7 @@ def splits_of(
 def read_fixed(path: str | Path) -> dict[str, Split]:
     """Groups by name with their split, from {split: [groups]}. Raises DataError, with the file."""
     from ..tasks.io.files import expanded, read_json
+    from ..training.splits import Split
 
     place = expanded(path)
     told = read_json(place)

@@ -19,6 +19,7 @@ from .errors import (
     UsageError,
 )
 from .families import (
+    Evaluated,
     Family,
     FamilyWords,
     LabelsRows,
@@ -51,6 +52,7 @@ __all__ = [
     "DataError",
     "Digest",
     "Earlier",
+    "Evaluated",
     "EventKind",
     "Execute",
     "Family",

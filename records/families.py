@@ -189,3 +189,10 @@ class RecordedForm(Protocol):
     """A family whose published records hold answers in another format than its default."""
 
     recorded_format: str
+
+
+@runtime_checkable
+class Evaluated(Protocol):
+    """A family with an evaluation of its own, which is the default for its sessions (else `gear`)."""
+
+    evaluation: str

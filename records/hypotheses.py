@@ -62,6 +62,14 @@ class Predictions:
         found: NDArray[np.bool_] = self.reasons == 0
         return found
 
+    @staticmethod
+    def not_asked(count: int) -> Predictions:
+        """Of a hypothesis over `count` inputs that nobody was asked about."""
+        import numpy as np
+
+        zeros, ones = np.zeros(count, np.int64), np.ones(count, np.uint8)
+        return Predictions(zeros, ones, (UNASKED,), UNASKED)
+
     def undefined(self) -> dict[str, int]:
         """Counts of undefined inputs by reason, most frequent first."""
         import numpy as np

@@ -1,6 +1,6 @@
 """Record which files of a package a Python process executes (for bench/trace_proposal.py).
 
-With its folder in PYTHONPATH and PEIRCE_TRACE="LOG:ROOT" in the environment, every Python process
+With its folder in PYTHONPATH and TRACE_OF_PEIRCE="LOG:ROOT" in the environment, every Python process
 loads this file as it starts and appends to LOG a line for each file below ROOT the first time that
 
 - its module level runs (`imported`), or
@@ -18,7 +18,7 @@ import os
 import sys
 from typing import Any
 
-VARIABLE = "PEIRCE_TRACE"
+VARIABLE = "TRACE_OF_PEIRCE"
 # Above the numbers that the sandbox closes in its children (sandbox/inside/child.py).
 DESCRIPTOR = 5_000
 FUNCTION = 1  # CO_OPTIMIZED: set for the code of functions, not of modules and class bodies

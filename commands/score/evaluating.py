@@ -9,24 +9,13 @@ from typing import Literal
 from ...records import Json, StoreError, UsageError
 from ...reports import default_evaluation, evaluate_session, evaluations, find_evaluation
 from ...reports.files import tables, writing
-from ...reports.metrics.grouping import Study, settings_of
 from ...reports.metrics.results import Options, Spaces
-from ...reports.papers.gear import files as gear_files
-from ...reports.papers.gear import tables as gear_tables
-from ...reports.papers.hypobench import cross_model
-from ...reports.papers.hypobench import files as hypobench_files
-from ...reports.papers.hypobench.baselines import beside_session
-from ...reports.papers.hypobench.entries import tuned
-from ...reports.papers.t3 import files as t3_files
-from ...reports.screen import rating
 from ...reports.screen.endings import SIDE_BY_SIDE
 from ...store import Store
 from ...tasks.io.files import expanded
 from ..arguments import checked
 from ..outcome import reading
 from ..session.settings import shown_model
-from .agreeing import compared
-from .rated_sessions import qualities, rating_rows, ratings_of
 from .results import Evaluation, ProblemBaselines
 from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 
@@ -77,6 +66,8 @@ def evaluate(
 def baselines(session: str = "last", *, store: str | Path | None = None) -> list[ProblemBaselines]:
     """What stands beside a session on labelled text: {problem, baselines, said} of each problem that is
     done, trained here on the rows that were shown (reports/papers/hypobench/baselines.py)."""
+    from ...reports.papers.hypobench.baselines import beside_session
+
     with reading(store) as opened:
         rows = beside_session(opened, opened.find(session))
     return [ProblemBaselines.from_dict(row) for row in rows]
@@ -121,6 +112,10 @@ def evaluate_sessions(
         raise UsageError(
             f"evaluation {chosen} knows no evaluator {judged_by.evaluator!r}: {OF_RULES} does"
         )
+    from ...reports.metrics.grouping import Study, settings_of
+    from .agreeing import compared
+    from .rated_sessions import qualities, rating_rows, ratings_of
+
     spaces = Spaces(store)
     rated = {s: ratings_of(store, s) if chosen == OF_TEXTS else [] for s in sessions}
     scored = [
@@ -133,6 +128,8 @@ def evaluate_sessions(
     result: dict[str, Json] = {"sessions": scored}
     study = None
     if chosen == "gear":
+        from ...reports.papers.gear import tables as gear_tables
+
         problems = [[row.problem for row in store.problems(session)] for session in sessions]
         study = Study.of(settings_of(recorded, problems), scored)
         result |= {
@@ -140,6 +137,10 @@ def evaluate_sessions(
             "table3": gear_tables.table_3(study),
         }
     if chosen == OF_TEXTS:
+        from ...reports.papers.hypobench import cross_model
+        from ...reports.papers.hypobench.baselines import beside_session
+        from ...reports.papers.hypobench.entries import tuned
+
         for one in scored:
             one["baselines"] = beside_session(store, str(one["session"]))
             one["rated"] = rated[str(one["session"])]
@@ -152,12 +153,18 @@ def evaluate_sessions(
     if target is not None:
         files = _tables(scored, target)
         if study is not None and not _is_file(target):
+            from ...reports.papers.gear import files as gear_files
+
             of_study, without = gear_files.files(study, target, _left_out(scored, options))
             files |= of_study
             result["notes"] = [without] if without else []
         if chosen == "t3" and not _is_file(target):
+            from ...reports.papers.t3 import files as t3_files
+
             files |= t3_files.files(scored, target)
         if chosen == OF_TEXTS and not _is_file(target):
+            from ...reports.papers.hypobench import files as hypobench_files
+
             of_texts, without = hypobench_files.files(
                 target, recorded, scored, [[row.problem for row in store.problems(s)] for s in sessions],
                 [store.usage(s)["by_role"].keys() for s in sessions], result["cross_model"],
@@ -191,6 +198,8 @@ def _is_file(target: Path) -> bool:
 def _tables(scored: Sequence[Mapping[str, Json]], target: Path) -> dict[Path, str | bytes]:
     """Tables as files to write: a .csv or .md file, or a folder that gets both and one CSV of
     problems for each session."""
+    from ...reports.screen import rating
+
     name = str(scored[0]["evaluation"])
     metrics = find_evaluation(name).metrics
     long = tables.as_csv(tables.long_table(scored, metrics))

@@ -22,12 +22,13 @@ from ...records import (
     Observation,
     Oracles,
     Outcome,
+    Predictions,
     Problem,
     Proposer,
     UsageError,
 )
 from ...reports.papers.hypobench.metrics import scores
-from ...tasks.text.family import not_asked, of_split
+from ...tasks.text.family import of_split
 from ..session.planning import CONCURRENCY
 from ..session.roles import role_settings
 from ..session.settings import one_of
@@ -117,7 +118,7 @@ class TextJudge(Judge):
             hypothesis, problem, InputSet("none", ()) if asks else space, key, brought
         )
         if asks:
-            said["undefined"] = not_asked(len(space)).undefined()
+            said["undefined"] = Predictions.not_asked(len(space)).undefined()
         if said["reason"] == NEEDS_MODEL:
             said["reason"] = NOBODY
         return said

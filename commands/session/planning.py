@@ -7,7 +7,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...config import ClusterConfig, MendingSettings, MethodSettings, ModelConfig, RunConfig
+from ...config import (
+    ClusterConfig,
+    MendingSettings,
+    MethodSettings,
+    ModelConfig,
+    RunConfig,
+    SandboxConfig,
+)
 from ...records import (
     Family,
     Json,
@@ -61,7 +68,6 @@ def plan_run(task: str, config: RunConfig) -> RunPlan:
     """Raises UsageError and DataError for what cannot be, before anything is opened."""
     from ...sandbox import check_backend
     from ...tasks import family_of
-    from ...tools.solve import check_solver
 
     others = role_settings(config.roles)
     chosen = choose(task, config.data)
@@ -95,7 +101,10 @@ def plan_run(task: str, config: RunConfig) -> RunPlan:
     repair = repairer_of(config.method)
     _check_repair(repair, family)
     check_backend(config.sandbox.sandbox)
-    check_solver(config.sandbox.solver)
+    if config.sandbox.solver != SandboxConfig().solver:
+        from ...tools.solve import check_solver
+
+        check_solver(config.sandbox.solver)
     operational: dict[str, Json] = {
         "config": config.to_record(),
         "model": model if isinstance(model, str) else None,

@@ -51,6 +51,8 @@ def drop_unsupported(
     a flag says is never left out."""
     taken = adapter_settings(model)
     fields = taken_fields(model)
+    if not standing and not pairs:
+        return dict(options), []
     shaping = role_keys() - {"model", "model_arg", *PRICES} - taken - fields
     kept = {key: one for key, one in options.items() if key not in standing or key not in shaping}
     return kept, [pair for pair in pairs if fields or pair.partition("=")[0] in taken]

@@ -30,7 +30,7 @@ from ...records import (
     Summary,
     View,
 )
-from ...tasks.text.family import NEEDS_MODEL, NOT_ASKED, UNREADABLE, agreement_of, not_asked
+from ...tasks.text.family import NEEDS_MODEL, NOT_ASKED, UNREADABLE, agreement_of
 from ..runtime.asking import PROPOSER, asked, side_by_side
 from ..runtime.case import Case, Runtime
 from ..runtime.judge_calls import predictions_of
@@ -129,7 +129,7 @@ async def agreement_on(case: Case, sentence: str, rows: Sequence[int]) -> Agreem
 
 async def over_space(case: Case, hypothesis: Hypothesis) -> Predictions:
     if not case.judges_space(hypothesis):
-        return not_asked(len(case.space))
+        return Predictions.not_asked(len(case.space))
     return predictions_of(await case.judging.codes(hypothesis.text, case.space))
 
 

@@ -14,13 +14,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from ...agents.prompts.config_prompts import ConfigPrompts
 from ...agents.prompts.protocol import words_of
-from ...agents.prompts.text import OWN, TextPrompts
 from ...config import MendingSettings, MethodSettings, TextSettings
 from ...records import (
     ASKED_AGAIN,
@@ -46,6 +44,7 @@ from ...records import (
     Observation,
     Oracles,
     Outcome,
+    Predictions,
     Problem,
     Proposer,
     Repairer,
@@ -63,10 +62,13 @@ from ...store import AnswerCache
 from ...store.bank import Bank
 from ...tools.gear.scores import Coverage
 from .. import settings_of
-from ..inference.reading import Entry
 from .asking import PROPOSER, Role, read_back
 from .budget import Budget
-from .judge_calls import Judging
+
+if TYPE_CHECKING:
+    from ...agents.prompts.text import TextPrompts
+    from ..inference.reading import Entry
+    from .judge_calls import Judging
 
 Event = Mapping[str, Json]
 
@@ -150,7 +152,6 @@ class Case:
         labels = self.problem.public.get("labels", ())
         alpha = self.text.alpha if self.settings.text else 0.5
         self.bank = Bank(alpha, 1 / len(labels) if labels else 0.0)
-        self.judging = Judging(self)
 
     def begin_conversation(self) -> None:
         """As if nothing had been answered: for prompts, and for what S counts as covered. The bank
@@ -166,7 +167,17 @@ class Case:
     @cached_property
     def prompts(self) -> TextPrompts:
         """The words of prompts on labelled text: ours, or those that the data set brings."""
+        from ...agents.prompts.config_prompts import ConfigPrompts
+        from ...agents.prompts.text import OWN
+
         return ConfigPrompts.of(self.problem.public) if self.text.prompts == "config" else OWN
+
+    @cached_property
+    def judging(self) -> Judging:
+        """The judge of labelled rows."""
+        from .judge_calls import Judging
+
+        return Judging(self)
 
     @property
     def shown(self) -> tuple[Observation, ...]:
@@ -284,6 +295,14 @@ class Case:
     def _asked_again(self, path: str, why: str) -> None:
         self.emit({"type": "asked_again", "problem": self.problem.id, "path": path, "cause": why})
 
+    async def _judge(self, sentence: str, texts: InputSet, told: Mapping[str, Json]) -> Predictions:
+        return await self.judging(sentence, texts, told)
+
+    async def _judge_exactly(
+        self, sentence: str, texts: InputSet, told: Mapping[str, Json]
+    ) -> Predictions:
+        return await self.judging.exactly(sentence, texts, told)
+
     def oracles(self, path: str | None = None) -> Oracles:
         """The oracles; with a path, each call of theirs is journalled under it."""
 
@@ -291,7 +310,7 @@ class Case:
             return Oracles(
                 execute=self.execute or _no_sandbox,
                 solve=self.solve or _no_solver,
-                judge=self.judging.exactly,
+                judge=self._judge_exactly,
             )
 
         async def solved(theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
@@ -335,7 +354,7 @@ class Case:
             outcome = await self.once(f"{path}/execute", "tool", request, make)
             return read_back(f"{path}/execute", _batch_of, outcome)
 
-        return Oracles(execute=journalled, solve=solved, judge=self.judging)
+        return Oracles(execute=journalled, solve=solved, judge=self._judge)
 
 
 class Runtime(Protocol):

@@ -27,7 +27,6 @@ from ...records import (
     View,
     digest_of,
 )
-from ...tasks.text.family import not_asked
 from ...tools.gear.scores import is_redundant
 from .asking import check_reply, read_back, reply_of, reply_to_json
 from .case import Case, Runtime
@@ -168,7 +167,7 @@ async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) ->
     opens = family.opens_hidden and bool(hidden)
     if not case.judges_space(hypothesis):  # a call a text of S, which the method has no use for
         shown = await family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown"))
-        judged = with_verdict(case, hypothesis, shown, not_asked(len(case.space)))
+        judged = with_verdict(case, hypothesis, shown, Predictions.not_asked(len(case.space)))
         return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
     shown, unseen, predicted = await asyncio.gather(
         family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown")),

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
-from ...records import InputSet, Json, Problem, StepRecord, UsageError, Verdict, registry
+from ...records import Evaluated, InputSet, Json, Problem, StepRecord, UsageError, Verdict, registry
 from ...store.bank import folded
+from ...tasks import family as family_named
 from .results import DEFAULT, Detail, Options, Spaces, read
 from .statistics import RESAMPLES, Interval, summary
 
@@ -57,7 +58,7 @@ class RowIntervals(Protocol):
         ...
 
 
-GENERAL = "gear"  # the evaluation of a family that no other is the default of
+GENERAL = "gear"  # the evaluation of a family that names no other
 WITHOUT_BANK = ("direct",)  # methods that keep no hypotheses, which is not an empty bank
 
 
@@ -70,7 +71,7 @@ class BankMetrics(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """families: those it can score; None for all. default_for: those it is the evaluation of by default.
+    """families: those it can score; None for all.
     stratum: of a problem, within which the intervals draw; None: all problems are one. note: what a
     reader of its scores from the store alone has to know. over_rows: where a problem is a whole data
     set; a session of one problem has these intervals, as one problem has none. of_bank: metrics of the
@@ -82,7 +83,6 @@ class Evaluation:
     families: frozenset[str] | None
     metrics: tuple[Metric, ...]
     of_problem: ProblemMetrics
-    default_for: frozenset[str] = frozenset()
     stratum: Callable[[Problem], str] | None = None
     note: str = ""
     over_rows: RowIntervals | None = None
@@ -142,8 +142,8 @@ def find_evaluation(name: str) -> Evaluation:
 
 def default_evaluation(family: str) -> str:
     """The name of the evaluation of a family when none is asked for."""
-    own = [e.name for e in evaluations() if family in e.default_for]
-    return own[0] if own else GENERAL
+    found = family_named(family)
+    return found.evaluation if isinstance(found, Evaluated) else GENERAL
 
 
 def fitting(name: str, problems: Sequence[Problem]) -> Evaluation:

@@ -13,7 +13,6 @@ from typing import Any
 from rich.console import Console
 
 from ...records import Json
-from ..papers.hypobench.metrics import SPLITS
 from .text import command, counts, duration, number_of, one_line, table, visible
 
 BESIDE = ("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap")  # of abd
@@ -251,6 +250,8 @@ def print_beside(
     """metrics: of the session; found: as `baselines.beside_session` gives it. A row for the session and
     for each baseline, accuracy and macro F1 of each split, means over problems; then whether it beats
     them."""
+    from ..papers.hypobench.metrics import SPLITS
+
     rows = [row for one in found for row in one["baselines"]]
     splits = [split for split in SPLITS if any(row["split"] == split for row in rows)]
     if not splits:

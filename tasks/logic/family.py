@@ -67,6 +67,7 @@ class Logic:
     name = "logic"
     answer_formats = ("json",)
     oracle = "solve"
+    evaluation = "abd"
     search = SearchManner(_rule_text, "solve", "formula", mends=True, facts=_search_facts)
     opens_hidden = False
 

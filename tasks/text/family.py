@@ -16,8 +16,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from ...records import (
     UNASKED,
     Agreement,
@@ -65,6 +63,7 @@ class Text:
     name = "text"
     answer_formats = ANSWER_FORMATS
     oracle = "judge"
+    evaluation = "hypobench"
     opens_hidden = False
     search = SearchManner(lambda description, sentences: sentences, facts=_search_facts)
     # Of refine the published three rounds after the first answer.
@@ -183,11 +182,6 @@ def of_split(problem: Problem, split: str) -> tuple[Observation, ...]:
     """The hidden rows of "val", "ind" or "ood"; none where the data set lacks the split."""
     start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
     return problem.hidden[start:stop]
-
-
-def not_asked(count: int) -> Predictions:
-    """Of a hypothesis over `count` inputs that nobody was asked about."""
-    return Predictions(np.zeros(count, np.int64), np.ones(count, np.uint8), (UNASKED,), UNASKED)
 
 
 def _judge(oracles: Oracles) -> Any:

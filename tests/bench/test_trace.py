@@ -36,7 +36,7 @@ def trace(tmp_path: Path, bench: Path):
         (tmp_path / name).write_text(text)
     log = tmp_path / "log"
     environment = {
-        **os.environ, "PYTHONPATH": str(bench / "tracer"), "PEIRCE_TRACE": f"{log}:{tmp_path}",
+        **os.environ, "PYTHONPATH": str(bench / "tracer"), "TRACE_OF_PEIRCE": f"{log}:{tmp_path}",
     }  # fmt: skip
     subprocess.run([sys.executable, "main.py"], cwd=tmp_path, env=environment, check=True)
     return read_log(log.read_text().splitlines())

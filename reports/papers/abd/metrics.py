@@ -123,7 +123,6 @@ EVALUATION = Evaluation(
     families=frozenset({"logic"}),
     metrics=METRICS,
     of_problem=problem_metrics,
-    default_for=frozenset({"logic"}),
     stratum=lambda problem: str(problem.public["theory"]["regime"]),
     note="evaluator exact, prompt worlds alone: `peirce eval abd` opens the holdouts",
 )

@@ -268,7 +268,6 @@ EVALUATION = Evaluation(
     families=frozenset({"text"}),
     metrics=METRICS,
     of_problem=problem_metrics,
-    default_for=frozenset({"text"}),
     over_rows=intervals,
     of_bank=discovered.discovered,
 )
