@@ -1,4 +1,4 @@
-"""Who answers: the kinds of models, by the word before the colon of a model string.
+"""The models that answer, by the word before the colon of a model string.
 
     search                       the embedded proposer
     openai:NAME                  an OpenAI-compatible endpoint named by the environment

@@ -1,4 +1,4 @@
-"""How a session goes: one LangGraph graph a method, compiled and importable.
+"""Methods as compiled LangGraph graphs, and what runs them.
 
 A method is a `Method` of the registry (records/registry.py). runtime/ has the case of one problem, the
 nodes that all methods share, and what runs and replays a session; methods/ has a file for each method;

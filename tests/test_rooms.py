@@ -14,6 +14,10 @@ from peirce.records import registry
 from peirce.records.registry import Kind
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+from draw_architecture import import_graph  # noqa: E402
+
 BELOW: dict[str, set[str]] = {
     "records": set(),
     "config": {"records"},
@@ -87,30 +91,6 @@ def test_the_paths_of_the_search_that_ci_compares_exist() -> None:
     assert any(path.startswith("tests/") for path in paths)
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def imported_modules(path: Path, modules: set[str]) -> set[str]:
-    """The modules of the package that a file imports, inside functions too; not what only type
-    checkers import."""
-    tree = ast.parse(path.read_text("utf-8"))
-    package = list(path.relative_to(ROOT).parts[:-1])
-    for_types = {
-        id(inner) for node in ast.walk(tree) if isinstance(node, ast.If)
-        and ast.unparse(node.test) == "TYPE_CHECKING" for inner in ast.walk(node)
-    }  # fmt: skip
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in for_types:
-            base = package[: len(package) - (node.level - 1)] + (node.module or "").split(".")
-            whole = ".".join(part for part in base if part)
-            names = {f"{whole}.{one.name}" if whole else one.name for one in node.names}
-            found |= names & modules or {whole} & modules
-    return found - {module_name(path)}
-
-
 def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
     """The sets of modules that import each other, directly or through others (Tarjan)."""
     order: dict[str, int] = {}
@@ -144,11 +124,7 @@ def test_circles_of_modules_are_found() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    folders = [ROOT / room for room in BELOW if room not in MODULES]
-    paths = [path for folder in folders for path in folder.rglob("*.py")]
-    paths += [ROOT / f"{name}.py" for name in MODULES]
-    modules = {module_name(path) for path in paths}
-    assert circles({module_name(path): imported_modules(path, modules) for path in paths}) == set()
+    assert circles(import_graph()) == set()
 
 
 FAMILIES = set(registry.BUILT_IN["families"])

@@ -1,1 +1,1 @@
-"""Data: generated and audited problems; what this machine has."""
+"""Generated, audited and exported data, and what this machine has."""

@@ -1,1 +1,1 @@
-"""Scores: evaluations, judged hypotheses, predictions, ratings, reports."""
+"""Evaluations, judged hypotheses, predictions, ratings and reports."""

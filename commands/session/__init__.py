@@ -1,1 +1,1 @@
-"""Sessions: planned, run, resumed; the settings that they record."""
+"""Sessions planned, run, resumed, replayed and listed."""

@@ -1,1 +1,1 @@
-"""Training: preference pairs, DPO, classifiers, a small proposer from nothing."""
+"""Preference pairs, DPO, classifiers, and a small proposer from nothing."""
