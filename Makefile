@@ -29,9 +29,9 @@ lint: .venv/.$(EXTRAS) .types/peirce
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy -p peirce
 
-# The long checks, among them every hostile hypothesis on Docker, and the tests of the embedded search.
+# The long checks: every hostile hypothesis on Docker, the tests of the embedded search, all random cases.
 soak: .venv/.$(EXTRAS)
-	$(PYTEST) -m "soak or search" $(ARGS)
+	SOAK_COUNTS=1 $(PYTEST) -m "soak or search or counted" $(ARGS)
 
 bench: .venv/.core
 	$(BIN)/python bench/run_all.py $(if $(ONLY),--only $(ONLY)) $(if $(OUT),--out $(OUT))

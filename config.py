@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, Self, TypeAlias, cast
 
 from pydantic import SerializeAsAny, field_validator, model_validator
-from pydantic.fields import FieldInfo
+from pydantic_core import PydanticSerializationError
 
-from .records import Json, Proposer, Repairer, UsageError
+from .records import Json, Proposer, Repairer, UsageError, registry
 from .records.settings import (
     Number,
     Settings,
-    alternatives,
     is_object,
     is_option,
     nearest_name,
@@ -446,8 +445,7 @@ class RunConfig(Settings):
         """Build a configuration from plain names.
 
         Args:
-            options: values by option name. None counts as not given where the setting may be
-                None or its default depends on the method.
+            options: values by option name; None counts as not given.
             methods: what knows the settings of each method.
             base: what the options are laid over; None for the defaults. Settings of its method are
                 left out where the options name another one.
@@ -457,24 +455,43 @@ class RunConfig(Settings):
                 the method does not take, a budget without the prices that it needs.
         """
         base = base or cls()
-        method = options.get("method", base.method.method)
+        method = options.get("method")
+        method = base.method.method if method is None else method
         if not isinstance(method, str):
             MethodSettings.model_validate({"method": method})  # says what is wrong
         classes = {**cls.parts(), "method": methods.settings_of(method)}
-        taken = {name for name, _, _ in classes["method"].options()}
         values: dict[str, dict[str, Any]] = {name: {} for name in classes}
+        if type(base.method) is MethodSettings and base.method.method == method:
+            # in the class that all methods share: as if given by name
+            given = {name: value for name, value in options.items() if value is not None}
+            options = {**dict.fromkeys(options), **base.method.given(), **given}
         for option, value in options.items():
-            if value is None and (option in taken or methods.methods_taking(option)):
-                continue
-            part, field = _place(option, value, method, classes, methods)
-            if value is not None or not leaves_open(part, classes[part].model_fields[field]):
+            if value is not None:
+                part, field = _place(option, value, method, classes, methods)
                 values[part][field] = value
+            elif not _is_known(option, classes, methods):
+                raise UsageError(_unknown(option, classes))
         built: dict[str, Settings] = {}
         for name, part_class in classes.items():
             before = getattr(base, name)
             kept = before.given() if type(before) is part_class or name != "method" else {}
             built[name] = part_class(**{**kept, **values[name]})
         return cls.model_validate(built)
+
+    @field_validator("method", mode="before")
+    @classmethod
+    def _of_its_class(cls, value: Any) -> Any:
+        """Settings of a method as a mapping, in the class of that method."""
+        if not isinstance(value, Mapping):
+            return value
+        name = value.get("method", "abduce")
+        if not isinstance(name, str) or not registry.has("methods", name):
+            return value
+        return registry.load("methods", name).settings(**value)
+
+    def to_dict(self) -> dict[str, Json]:
+        """What was given, as JSON values: `RunConfig(**config.to_dict())` is the same configuration."""
+        return self.to_record()
 
     def to_record(self) -> dict[str, Json]:
         """What a session keeps: the settings that were given, by part, as JSON values. A model or
@@ -483,7 +500,10 @@ class RunConfig(Settings):
         for name in type(self).model_fields:
             part: Settings = getattr(self, name)
             objects = {key for key, value in part.given().items() if is_object(value)}
-            record[name] = part.model_dump(mode="json", exclude_unset=True, exclude=objects)
+            try:
+                record[name] = part.model_dump(mode="json", exclude_unset=True, exclude=objects)
+            except (PydanticSerializationError, UnicodeDecodeError):
+                raise UsageError(f"the settings of {name} hold what is no JSON value") from None
         return {name: part for name, part in record.items() if part}
 
     @classmethod
@@ -492,12 +512,6 @@ class RunConfig(Settings):
         classes = dict(cls.parts())
         classes["method"] = methods.settings_of(record.get("method", {}).get("method", "abduce"))
         return cls.model_validate({key: classes[key](**values) for key, values in record.items()})
-
-
-def leaves_open(part: str, field: FieldInfo) -> bool:
-    """Whether None stands for what is not given: where a setting may be None, or where its default
-    hangs on the method."""
-    return part in ("method", "text") or type(None) in alternatives(field.annotation)
 
 
 def _place(
@@ -513,12 +527,26 @@ def _place(
             if option_name(name, field) != option:
                 continue
             own = field.get_default(call_default_factory=True)
-            if is_option(field) or part == "roles" or value == own:
+            fixed = part == "method" and value == own and methods.methods_taking(option)
+            if is_option(field) or part == "roles" or fixed:
                 return part, name
     if able := methods.methods_taking(option):
         raise UsageError(
             f"{option} is {shown(value)}: method {method} takes none; those that do:"
             f" {', '.join(able)}"
         )
+    raise UsageError(_unknown(option, classes))
+
+
+def _is_known(option: str, classes: Mapping[str, type[Settings]], methods: MethodRegistry) -> bool:
+    names = (
+        option_name(name, field)
+        for part in classes.values()
+        for name, field in part.model_fields.items()
+    )
+    return option in names or bool(methods.methods_taking(option))
+
+
+def _unknown(option: str, classes: Mapping[str, type[Settings]]) -> str:
     known = [name for part in classes.values() for name, _, _ in part.options()]
-    raise UsageError(f"unknown setting {option!r}{nearest_name(option, known)}")
+    return f"unknown setting {option!r}{nearest_name(option, known)}"

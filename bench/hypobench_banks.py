@@ -40,7 +40,7 @@ from peirce.tools.discovery.identified import identified
 from peirce.tools.discovery.scores import exact
 from peirce.tools.discovery.space import Space
 from peirce.tools.sentence_rules.rules import Rule
-from peirce.tools.sentence_rules.sentences import compile_sentence
+from peirce.tools.sentence_rules.sentence_compiler import compile_sentence
 from peirce.tools.sentence_rules.terms import Term
 from table import Row as BenchRow
 from table import add_json_option, write_rows

@@ -34,7 +34,7 @@ from peirce.tools.discovery.scores import Exact, exact
 from peirce.tools.discovery.space import Space
 from peirce.tools.sentence_rules.prepared import Prepared
 from peirce.tools.sentence_rules.rules import NOT_APPLICABLE, Rule
-from peirce.tools.sentence_rules.sentences import compile_sentence
+from peirce.tools.sentence_rules.sentence_compiler import compile_sentence
 from table import Row, add_json_option, write_rows
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "hypobench-sets.md"

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from peirce.tools.sentence_rules.prepared import Prepared
 from peirce.tools.sentence_rules.rules import NotExact
-from peirce.tools.sentence_rules.sentences import compile_sentence
+from peirce.tools.sentence_rules.sentence_compiler import compile_sentence
 from table import Row, add_json_option, write_rows
 
 ROUNDS = 3

@@ -23,7 +23,7 @@ STANDING = ("ENVIRONMENT", "DEFAULT_MAP")  # sources of options that were not ty
         "peirce run labels --data reviews.csv --label verdict --method hypogenic",
     ),
 )
-@o.takes(*(name for name in RunOptions.__annotations__ if name != "roles"))
+@o.takes(*(name for name in RunOptions.__annotations__ if name not in ("roles", "method_options")))
 def run(
     context: typer.Context,
     task: o.Task,

@@ -26,7 +26,8 @@ METHODS: Mapping[Any, str] = {Proposer: "propose", Repairer: "repair"}  # what t
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
     """Make a function raise UsageError for an argument of another type than it declares, or beyond
-    its bounds. What it takes as **options is checked where they are passed on to."""
+    its bounds, and for **options that it does not take; their values are checked where they are passed
+    on to."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -47,6 +48,7 @@ def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) 
     for name, value in arguments.items():
         kind = parameters[name].kind
         if kind is inspect.Parameter.VAR_KEYWORD:
+            check_names(function, name, value)
             continue
         validator, field = _argument(function, name)
         for one in value if kind is inspect.Parameter.VAR_POSITIONAL else (value,):
@@ -54,6 +56,21 @@ def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) 
                 validator.validate_python(one)
             except ValidationError as error:
                 raise UsageError(describe_value(name, one, field, error.errors()[0])) from None
+
+
+def check_names(function: Callable[..., Any], parameter: str, options: Mapping[str, Any]) -> None:
+    """Raise UsageError for a setting that the function does not take. Of those that `run` takes, what
+    its configuration says is better, which knows the method."""
+    from ..records.settings import nearest_name
+    from .option_types import RunOptions
+
+    declared = typing.get_type_hints(function, include_extras=True)[parameter]
+    taken = next(iter(typing.get_args(declared)), None)
+    if taken not in (None, RunOptions):
+        for name in options:
+            if name not in taken.__annotations__:
+                hint = nearest_name(name, taken.__annotations__)
+                raise UsageError(f"{function.__name__} takes no setting {name!r}{hint}")
 
 
 @functools.cache
@@ -76,11 +93,13 @@ def _argument(function: Callable[..., Any], name: str) -> tuple[TypeAdapter[Any]
 
 def _by_its_method(kind: Any) -> Any:
     """A type as pydantic checks it: an object of the user's own by the method that it is asked for."""
-    from pydantic import AfterValidator
+    from pydantic import AfterValidator, BaseModel, InstanceOf
 
     def has_method(value: Any) -> Any:
         if not callable(getattr(value, METHODS[kind], None)):
             raise ValueError
         return value
 
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return Annotated[kind, InstanceOf()]  # type: ignore[type-arg]
     return Annotated[Any, AfterValidator(has_method)] if kind in METHODS else kind

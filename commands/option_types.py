@@ -78,6 +78,7 @@ class RunOptions(TypedDict, total=False):
     concurrency: int | None
     store: str | Path | None
     cache: bool | None
+    method_options: Mapping[str, Any] | None
 
 
 class ResumeOptions(TypedDict, total=False):

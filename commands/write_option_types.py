@@ -113,6 +113,8 @@ def source() -> str:
     parts = [HEAD]
     for name, (functions, options) in typed_dicts().items():
         lines = [f"    {option}: {words(field)}" for option, field in options.items()]
+        if name == "RunOptions":  # of a method that another package brings; no flag
+            lines.append("    method_options: Mapping[str, Any] | None")
         about = f'    """Settings by name, of {functions}. None counts as not given."""'
         parts.append(
             "\n".join([f"class {name}(TypedDict, total=False):", about, "", *lines]) + "\n"

@@ -33,7 +33,8 @@ from .families import (
     Worded,
 )
 from .hypotheses import UNASKED, Agreement, Hypothesis, Malformed, Predictions, Verdict
-from .oracles import Batch, Execute, Judge, Keep, Limits, Oracles, Sandbox, Solution, Solve, Wanted
+from .limits import Limits
+from .oracles import Batch, Execute, Judge, Keep, Oracles, Sandbox, Solution, Solve, Wanted
 from .problems import Earlier, InputSet, Observation, Problem, Summary, View
 from .proposers import Proposer, Repairer
 from .steps import Answered, BankEvent, EventKind, Judged, Ledger, StepRecord

@@ -197,8 +197,13 @@ def _word_of(kind: Any) -> str:
     if isinstance(outer, type) and issubclass(outer, Mapping):
         return "a mapping"
     if isinstance(outer, type) and issubclass(outer, Sequence) and outer is not str:
-        texts = all(one in (str, Path) for one in alternatives(typing.get_args(kind)[0]))
-        return "a list of texts" if texts else "a list"
+        inner = typing.get_args(kind)[0] if typing.get_args(kind) else None
+        if all(one in (str, Path) for one in alternatives(inner)):
+            return "a list of texts"
+        values = typing.get_args(inner) if typing.get_origin(inner) is Literal else ()
+        return f"a list of {', '.join(map(str, values))}" if values else "a list"
+    if isinstance(outer, type) and issubclass(outer, Settings):
+        return f"a {outer.__name__}"
     return "a function" if outer is Callable else _WORDS.get(kind, str(kind))
 
 

@@ -93,7 +93,11 @@ def model_options(
 def role_settings(config: RolesConfig) -> dict[str, dict[str, Json]]:
     """{role: {"model": …, key: value}} of the roles that are set up: tables before --role
     ROLE.KEY=VALUE before --judge-model and its like. Raises UsageError."""
-    roles = {role: dict(settings) for role, settings in (config.roles or {}).items()}
+    roles: dict[str, dict[str, Json]] = {}
+    for role, settings in (config.roles or {}).items():
+        if not isinstance(settings, Mapping):
+            raise _wrong(f"role {role} is {settings!r}: it must be a mapping of its settings")
+        roles[role] = dict(settings)
     for flag in config.role:
         name, equals, text = flag.partition("=")
         role, dot, key = name.partition(".")

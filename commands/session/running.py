@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from ... import graphs
 from ...config import BudgetConfig, RunConfig
 from ...records import Json, Proposer, RecordedForm, Repairer, UsageError
+from ...records.settings import nearest_name, shown
 from ...store import Store
 from ..arguments import checked
 from ..option_types import ResumeOptions, RunOptions
@@ -58,8 +59,24 @@ def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOpti
 
 
 def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunConfig:
-    """The configuration with single settings laid over it. Raises UsageError."""
-    return RunConfig.from_options(overrides, graphs, config)
+    """The configuration with single settings laid over it; `method_options` holds those of a method
+    that another package brings. Raises UsageError."""
+    options = dict(overrides)
+    of_method = options.pop("method_options", None)
+    if of_method is not None:
+        chosen = options.get("method") or (config or RunConfig()).method.method
+        known = {name for name, _, _ in graphs.settings_of(chosen).options()}
+        if not isinstance(of_method, Mapping):
+            raise UsageError(f"method_options is {shown(of_method)}: it must be a mapping")
+        for name in of_method:
+            if name not in known:
+                raise UsageError(
+                    f"method {chosen} has no setting {name!r}{nearest_name(str(name), known)}"
+                )
+            if options.get(name) is not None:
+                raise UsageError(f"{name} is given twice, also in method_options")
+        options |= of_method
+    return RunConfig.from_options(options, graphs, config)
 
 
 def _execute(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any]) -> Session:
@@ -201,6 +218,9 @@ def import_recorded(
     from ...tasks.custom import task_file
     from ..problems import choose, task_like
 
+    for fixed in ("method", "model"):
+        if overrides.get(fixed) is not None:
+            raise UsageError(f"{fixed} is {overrides[fixed]!r}: an import answers from its file")
     config = run_config(None, overrides)
     record = read_record(file, of_model)
     name = task or task_like(str(record.about.get("dataset", "")), file)

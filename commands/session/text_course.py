@@ -59,6 +59,11 @@ def text_course(
 
 def _refuse(name: str, value: Json, method: str, family: Family) -> None:
     """Raises UsageError for a setting of labelled text on a task of another family."""
+    if name == "rounds" and method == "t3":
+        raise UsageError(
+            f"rounds is {value} among the settings of labelled text: those of t3 are settings of the"
+            " method"
+        )
     if name == "rounds":
         raise UsageError(
             f"rounds is {value}: method {method} takes none; t3 does, and methods that pass"

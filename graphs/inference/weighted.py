@@ -29,7 +29,7 @@ from ...tools.sentence_rules.columns import pair_labels
 from ...tools.sentence_rules.grading import graded
 from ...tools.sentence_rules.prepared import Prepared
 from ...tools.sentence_rules.rules import NotExact, Rule
-from ...tools.sentence_rules.sentences import compile_sentence
+from ...tools.sentence_rules.sentence_compiler import compile_sentence
 from .asking import judged, mended, place_of
 from .reading import Decision, Predicted, Reading
 from .selection import log_odds, undecided, voted

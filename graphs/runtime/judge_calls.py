@@ -32,7 +32,7 @@ from ...tasks.text.answers import NOT_APPLICABLE, judgement_in
 from ...tasks.text.family import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
 from ...tools.sentence_rules.prepared import Prepared
 from ...tools.sentence_rules.rules import NotExact, Rule
-from ...tools.sentence_rules.sentences import compile_sentence
+from ...tools.sentence_rules.sentence_compiler import compile_sentence
 from .asking import JUDGE, asked, read_back, side_by_side
 
 if TYPE_CHECKING:

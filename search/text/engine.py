@@ -12,7 +12,7 @@ from typing import Any
 from ...records import Json
 from ...tools.sentence_rules.prepared import Prepared
 from ...tools.sentence_rules.rules import NotExact, Rule
-from ...tools.sentence_rules.sentences import compile_sentence
+from ...tools.sentence_rules.sentence_compiler import compile_sentence
 from ..engines import SearchEngine
 from ..following import Answer
 from .fields import rules_over_fields

@@ -30,7 +30,6 @@ BOUNDS = {
     [
         ({"problems": "three"}, "problems is 'three': it must be a whole number or None"),
         ({"problems": 2.0}, "problems is 2.0: it must be a whole number or None"),
-        ({"seed": None}, "seed is None: it must be a whole number"),
         ({"seed": True}, "seed is True: it must be a whole number"),
         ({"data": 5}, "data is 5: it must be a text, a path or None"),
         ({"data": b"pairs"}, "data is b'pairs': it must be a text, a path or None"),
@@ -40,7 +39,6 @@ BOUNDS = {
             {"observations": 1.5},
             "observations is 1.5: it must be a whole number, a text, a path or",
         ),
-        ({"method": None}, "method is None: it must be a text"),
         ({"model": 7}, "model is 7: it must be a text or an object with `propose`"),
         ({"temperature": "hot"}, "temperature is 'hot': it must be a number or None"),
         ({"temperature": float("nan")}, "temperature is nan: it must be a number or None"),

@@ -7,11 +7,12 @@ Internals: the keywords of the public functions are a file that is written from 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import peirce
 import pytest
-from peirce import RunConfig, graphs
+from peirce import graphs
 from peirce.cli import app
 from peirce.commands.option_types import (
     CheckOptions,
@@ -21,14 +22,14 @@ from peirce.commands.option_types import (
     RunOptions,
 )
 from peirce.commands.write_option_types import FILE, source
-from peirce.config import DataConfig, MethodSettings, ModelConfig, TextConfig
+from peirce.config import DataConfig, MethodSettings, ModelConfig, RunConfig, TextConfig
 from peirce.records import UsageError
 from typer.main import get_command
 
 OPTIONS = {option for part in RunConfig.parts().values() for option, _, _ in part.options()} | {
     option for one in graphs.all_methods().values() for option, _, _ in one.settings.options()
 }
-NO_FLAG = {"roles"}
+NO_FLAG = {"roles", "method_options"}
 
 
 def test_the_keywords_for_type_checkers_are_those_of_the_settings():
@@ -136,3 +137,78 @@ def test_importing_the_configuration_imports_no_room(tmp_path):
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     rooms = {name.split(".")[1] for name in seen.stdout.split()}
     assert rooms == {"config", "records"}
+
+
+# What somebody tried who did not write this.
+
+
+def test_none_counts_as_not_given() -> None:
+    every = dict.fromkeys(OPTIONS | {"roles"})
+    assert RunConfig.from_options(every, graphs) == RunConfig()
+    base = RunConfig.from_options({"method": "refine", "seed": 3}, graphs)
+    assert RunConfig.from_options(every, graphs, base) == base
+    with pytest.raises(UsageError, match="unknown setting 'temprature'; did you mean temperature"):
+        RunConfig.from_options({"temprature": None}, graphs)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: peirce.resume("last", seed=5), "resume takes no setting 'seed'"),
+        (lambda: peirce.resume("last", max_answer=5), "resume takes no setting 'max_answer'"),
+        (lambda: peirce.check("list_functions", "a.jsonl", model="search"), "check takes no setting 'model'"),
+        (lambda: peirce.predict("bank.json", "a.csv", method="refine"), "predict takes no setting 'method'"),
+        (lambda: peirce.import_recorded("a.jsonl", method="io"), "method is 'io': an import answers from"),
+        (lambda: peirce.plan("list_functions", {"data": {"problems": 1}}), "it must be a RunConfig or None"),
+        (lambda: peirce.plan("list_functions", "x"), "config is 'x': it must be a RunConfig or None"),
+        (lambda: peirce.plan("list_functions", model_arg={"x": object()}), "settings of model hold what is no"),
+        (lambda: peirce.plan("list_functions", roles={"judge": 3}), "role judge is 3: it must be a mapping"),
+        (lambda: peirce.plan("list_functions", max_bad=3), "unknown setting 'max_bad'"),
+        (lambda: peirce.plan("labels", split=["vall"]), r"split is \['vall'\]: it must be a list of val, ind, ood"),
+        (
+            lambda: peirce.plan("list_functions", RunConfig(text=TextConfig(rounds=3)), method="t3"),
+            "rounds is 3 among the settings of labelled text",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_function_does_not_take_is_refused(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        call()
+
+
+def test_settings_of_a_method_in_the_shared_class_count() -> None:
+    config = RunConfig(method=MethodSettings(method="refine", max_answers=3))
+    taken = RunConfig.from_options({}, graphs, config).method
+    assert (taken.method, taken.max_answers, taken.target_gap) == ("refine", 3, 1.0)
+    chat = RunConfig(method=MethodSettings(method="io", history="chat"))
+    assert RunConfig.from_options({}, graphs, chat).method.history == "chat"
+    several = RunConfig(method=MethodSettings(method="io", max_answers=5))
+    with pytest.raises(UsageError, match="max_answers is 5: method io takes none"):
+        RunConfig.from_options({}, graphs, several)
+
+
+def test_settings_of_a_method_may_stand_together() -> None:
+    plan = peirce.plan("list_functions", problems=1, method="t3", method_options={"rounds": 2})
+    assert (
+        plan.calls["proposer"]["most"]
+        == peirce.plan("list_functions", problems=1, method="t3", rounds=2).calls["proposer"][
+            "most"
+        ]
+    )
+    for options, said in (
+        ({"roundz": 2}, "method t3 has no setting 'roundz'; did you mean rounds"),
+        ({"problems": 2}, "method t3 has no setting 'problems'"),
+        (3, "method_options is 3: it must be a mapping"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            peirce.plan("list_functions", method="t3", method_options=options)
+    with pytest.raises(UsageError, match="rounds is given twice"):
+        peirce.plan("list_functions", method="t3", rounds=2, method_options={"rounds": 2})
+
+
+def test_a_configuration_comes_back_from_its_dict() -> None:
+    options = {"method": "refine", "target_gap": 2, "problems": 3, "workers": 2, "seed": 4}
+    config = RunConfig.from_options(options, graphs)
+    assert config.to_dict()["method"] == {"method": "refine", "target_gap": 2}
+    assert RunConfig(**config.to_dict()) == config
+    assert peirce.plan("abd", RunConfig(**config.to_dict())).method == "refine"

@@ -1,7 +1,4 @@
-"""`peirce import` of ABD's prediction records and `peirce eval abd`, on small worlds of our own.
-
-Internals: the solver that `peirce eval` opens is given a limit that no option sets.
-"""
+"""`peirce import` of ABD's prediction records and `peirce eval abd`, on small worlds of our own."""
 
 from __future__ import annotations
 
@@ -219,7 +216,7 @@ def test_a_theory_of_ones_own_is_scored_and_a_limit_of_the_solver_counted_apart(
     assert one["metrics"]["gref"]["mean"] == 0.0 and one["metrics"]["gap"]["mean"] == 0.0
     assert one["metrics"]["holdout_validity"]["n"] == 0
     limited = functools.partial(Solver, resources=1)
-    monkeypatch.setattr("peirce.commands.opening.Solver", limited)
+    monkeypatch.setattr("peirce.tools.solve.Solver", limited)
     (one,) = peirce.evaluate(store=setting.store)["sessions"]
     assert one["failures"]["limit"] == 1 and one["metrics"]["limited"]["mean"] == 1.0
     for name in ("prompt_validity", "invalid", "gap", "gref"):

@@ -17,6 +17,7 @@ import pytest
 from golden_model import Golden
 from peirce.agents.scripted import Answering, Scripted
 from peirce.records import Reply, Unavailable
+from peirce.tests import counts
 from text_sessions import Told, begin, go_on, play, problem, rows
 
 YES_NO = ("yes", "no") * 6  # row n: yes where n is even
@@ -191,7 +192,8 @@ def drawn(seed):
     return draw.choice([1, 4, 24]), settings, answers, right
 
 
-@pytest.mark.parametrize("seed", range(18))
+@pytest.mark.counted
+@pytest.mark.parametrize("seed", range(counts.drawn(18, soak=24)))
 def test_the_bank_and_its_wrong_rows_are_those_of_a_plain_implementation(tmp_path, seed):
     count, settings, answers, right = drawn(seed)
     labels = [("yes", "no")[n % 2] for n in range(count)]
@@ -219,8 +221,9 @@ def test_the_bank_and_its_wrong_rows_are_those_of_a_plain_implementation(tmp_pat
     assert played.outcome["status"] == "done"
 
 
+@pytest.mark.counted
 def test_the_drawn_sessions_hold_what_they_are_meant_to():
-    drawn_ones = [drawn(seed) for seed in range(18)]
+    drawn_ones = [drawn(seed) for seed in range(counts.drawn(18, soak=24))]
     banks = [reference(*one) for one in drawn_ones]
     assert any(count < settings["examples"] for count, settings, *_ in drawn_ones)
     assert any(settings["scale"] == 0 and wrong for (_, settings, *_), (_, wrong)

@@ -21,6 +21,7 @@ from peirce.search.lists.grammar import OPERATIONS, Node, X, constant, modest, n
 from peirce.search.lists.search import Search
 from peirce.search.lists.sentence import sentence
 from peirce.search.lists.source import TooLong, source
+from peirce.tests.counts import drawn
 
 
 def some_lists(seed: int, count: int = 7) -> tuple[tuple[int, ...], ...]:
@@ -257,8 +258,11 @@ def test_an_answer_depends_on_the_view_alone_and_not_on_what_was_asked_before() 
     space = [list(v) for v in some_lists(8, 60)]
     for rule in (lambda x: [v for v in x if v > 4], lambda x: x[:2], lambda x: sorted(x)[::-1]):
         shown = [[list(x), rule(list(x))] for x in some_lists(9, 3)[:3]]
-        asked, said = Problem(shown, space, 5_000), []
+        asked, said = Problem(shown, space, drawn(5_000, soak=8_000)), []
         while len(said) < 5 and (answer := asked.next(said, frozenset(said))) is not None:
-            assert Problem(shown, space, 5_000).next(said, frozenset(said)) == answer
+            assert (
+                Problem(shown, space, drawn(5_000, soak=8_000)).next(said, frozenset(said))
+                == answer
+            )
             said.append(answer.source)
         assert len(said) > 1

@@ -13,6 +13,7 @@ from peirce.search.grids import engine as grids
 from peirce.search.lists import engine as lists
 from peirce.search.patches import patched
 from peirce.tasks import load_problems
+from peirce.tests.counts import drawn
 
 INPUTS = [[3, 1], [5, 2, 8], [7], []]
 
@@ -48,7 +49,7 @@ def test_the_first_answer_is_the_same_after_others_were_asked(task):
         def ask(engine, earlier=(), shown=shown, space=space):
             return engine.propose(
                 {"shown": shown, "space": space.digest, "inputs": list(space.inputs),
-                 "earlier": list(earlier), "skip": [], "expansions": 6_000}
+                 "earlier": list(earlier), "skip": [], "expansions": drawn(6_000, soak=20_000)}
             )  # fmt: skip
 
         engine = Searching()
@@ -72,7 +73,9 @@ def test_following_answers_hold_no_patch():
     for task, engine in (("list_functions", lists), ("mini_arc", grids)):
         for problem, space in load_problems(task, problems=5, seed=32, observations="3"):
             shown = [[o.input, o.output] for o in problem.shown]
-            asked = engine.Problem(shown, engine.prepared(list(space.inputs)), 6_000)
+            asked = engine.Problem(
+                shown, engine.prepared(list(space.inputs)), drawn(6_000, soak=20_000)
+            )
             said: list[str] = []
             for _ in range(5):
                 answer = asked.next(said, frozenset(said))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import StoreError
 from peirce.store.cells import decode, encode, is_intact, vector_digest
+from peirce.tests.counts import drawn
 
 DTYPES = ["<i8", "|u1", "<i4", "<u2", "<f8", "<f4", "|b1", "|i1"]
 
@@ -30,7 +31,8 @@ def arrays(draw: st.DrawFn) -> np.ndarray:
     return array
 
 
-@settings(max_examples=75, deadline=None)
+@pytest.mark.counted
+@settings(max_examples=drawn(75, soak=150), deadline=None)
 @given(arrays())
 def test_any_array_comes_back_bit_by_bit(array: np.ndarray) -> None:
     blob = encode(array)
@@ -65,7 +67,8 @@ def test_repetitive_vectors_are_small(array: np.ndarray, at_most: int) -> None:
     assert len(encode(array)) <= at_most
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.counted
+@settings(max_examples=drawn(30, soak=60), deadline=None)
 @given(arrays(), st.data())
 def test_a_changed_byte_never_passes_for_the_same_vector(
     array: np.ndarray, data: st.DataObject

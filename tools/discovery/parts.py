@@ -13,7 +13,7 @@ from ...records import Json
 from ..sentence_rules.conditions import AllOf, AnyOf, Compare, Condition, More, Not, mentions
 from ..sentence_rules.quantities import Listed
 from ..sentence_rules.rules import Clause, NotExact, Prefer, Rule, When
-from ..sentence_rules.sentences import compile_sentence
+from ..sentence_rules.sentence_compiler import compile_sentence
 from ..sentence_rules.terms import terms
 
 # How the published election and personality sets write a true sentence (HypoBench, appendix B).

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ...records import Json, UsageError
 from ..sentence_rules.rules import NotExact, Rule
-from ..sentence_rules.sentences import compile_sentence
+from ..sentence_rules.sentence_compiler import compile_sentence
 from .overlap import overlaps
 from .parts import compile_truth, parts
 from .space import Space

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...records import Predictions
-from .measures import checked_sizes
+from .matrices import checked_sizes
 
 REDUNDANT_FROM = 0.8
 

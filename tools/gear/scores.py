@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...records import Predictions, Verdict
-from .measures import (
+from .matrices import (
     Codes,
     Mask,
     Sizes,

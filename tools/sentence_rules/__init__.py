@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Rule as Rule,
         When as When,
     )
-    from .sentences import compile_sentence as compile_sentence
+    from .sentence_compiler import compile_sentence as compile_sentence
     from .terms import Term as Term, tokens as tokens
 # isort: on
 
@@ -50,7 +50,7 @@ _NAMES = {
     "prepared": ("Prepared", "TextIndex"),
     "quantities": ("Count", "Length", "Listed", "Number"),
     "rules": ("NotExact", "Prefer", "Rule", "When"),
-    "sentences": ("compile_sentence",),
+    "sentence_compiler": ("compile_sentence",),
     "terms": ("Term", "tokens"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}

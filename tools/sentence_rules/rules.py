@@ -3,7 +3,7 @@
     rule = compile_sentence('If the text mentions "luxur*", the label is deceptive.', public)
     rule.codes(Prepared(rows, public))     # label indices, -1 where the sentence does not apply
 
-`compile_sentence` is in sentences.py. Rules may also be built; `written()` gives the sentence that compiles to the same rule. The grammar
+`compile_sentence` is in sentence_rules/sentence_compiler.py. Rules may also be built; `written()` gives the sentence that compiles to the same rule. The grammar
 is that of docs/judge.md. What is not covered: meaning. A sentence about tone, topic or style gives
 `NotExact`, and a model has to judge it.
 """

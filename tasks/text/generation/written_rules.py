@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from ....tools.sentence_rules.conditions import Not, mentions
 from ....tools.sentence_rules.rules import Rule, When
-from ....tools.sentence_rules.sentences import compile_sentence
+from ....tools.sentence_rules.sentence_compiler import compile_sentence
 from ....tools.sentence_rules.terms import Term, plain, tokens
 from ...io.messages import shorten
 from ..columns import Columns

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from peirce.tests.counts import drawn
 from peirce.tools.sentence_rules import NotExact, Rule, compile_sentence
 
 REVIEWS: dict[str, Any] = {
@@ -318,7 +319,8 @@ words = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@pytest.mark.counted
+@settings(max_examples=drawn(500, soak=1500), deadline=None)
 @given(st.lists(words, max_size=25).map(" ".join) | st.text(max_size=60))
 def test_any_text_gives_a_rule_that_is_read_back_or_a_reason(sentence: str) -> None:
     for public in (REVIEWS, STUDENTS, TWEETS):

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import UsageError
+from peirce.tests.counts import drawn
 from peirce.tools.sentence_rules import (
     AllOf,
     AnyOf,
@@ -137,13 +138,15 @@ pair_rules = rules(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.counted
+@settings(max_examples=drawn(200, soak=600), deadline=None)
 @given(field_rules)
 def test_a_rule_over_fields_is_read_back_as_it_was_written(rule: Rule) -> None:
     assert compile_sentence(rule.written(), FIELDS) == rule
 
 
-@settings(max_examples=130, deadline=None)
+@pytest.mark.counted
+@settings(max_examples=drawn(130, soak=400), deadline=None)
 @given(pair_rules)
 def test_a_rule_over_a_pair_is_read_back_as_it_was_written(rule: Rule) -> None:
     assert compile_sentence(rule.written(), PAIR) == rule
@@ -152,7 +155,8 @@ def test_a_rule_over_a_pair_is_read_back_as_it_was_written(rule: Rule) -> None:
 texts = st.text(st.sampled_from("ab !?.1#@A"), max_size=12)
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.counted
+@settings(max_examples=drawn(100, soak=300), deadline=None)
 @given(
     st.lists(symmetric, min_size=1, max_size=2),
     st.lists(st.tuples(texts, texts), min_size=1, max_size=6),
@@ -181,7 +185,8 @@ def slow_places(text: str, term: Term) -> set[int]:
     }
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.counted
+@settings(max_examples=drawn(100, soak=300), deadline=None)
 @given(
     st.lists(st.text(st.sampled_from("ab b.*A"), max_size=14), min_size=1, max_size=5),
     lists(

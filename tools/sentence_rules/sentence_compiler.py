@@ -9,12 +9,12 @@ from dataclasses import fields, is_dataclass
 from ...records import Json
 from . import phrases as words
 from .columns import text_columns
+from .condition_reader import Reader
 from .conditions import Condition, Not
 from .cursor import MOST_CHARACTERS, Cursor, Got, pieces
 from .naming import Naming, root
 from .outcomes import Outcomes, label_words
 from .quantities import Count, Length, Listed, Measure
-from .reading import Reader
 from .rules import Clause, NotExact, Prefer, Rule, When
 from .subjects import ROW, TEXT
 from .texts import amount, long
