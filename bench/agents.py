@@ -36,10 +36,10 @@ from typing import Any
 from endpoint import drawn, said, served
 from peirce.agents import open_model
 from peirce.graphs.runtime.runner import run_session
-from peirce.records import Observation, Problem, Reply, ToolCall, ToolSpec, View
-from peirce.sandbox import open_sandbox
+from peirce.records import Observation, OracleSettings, Problem, Reply, ToolCall, ToolSpec, View
 from peirce.store import Store
 from peirce.tasks.programs.list_functions import space
+from peirce.tools.execute import EXECUTE
 from table import Row, add_json_option, write_rows
 
 SHOWN = tuple(Observation([n] * (n % 3), [n] * (n % 3)) for n in range(8))
@@ -176,7 +176,7 @@ async def session(
 ) -> tuple[Steps, Calls, float]:
     """One session: its steps, its calls, and the CPU milliseconds a step of the store's writer."""
     heard = Steps()
-    sandbox = await open_sandbox("process", workers=2)
+    sandbox = await EXECUTE.open(OracleSettings(workers=2))
     settings = {"task": "list-functions", "method": "abduce", "model": "m", "seed": 0,
                 "max_answers": steps, "model_settings": proposer.settings()}  # fmt: skip
     lists = space(0)
@@ -185,7 +185,7 @@ async def session(
         with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "s.duckdb", write=True) as store:  # fmt: skip
             made = store.create_session(settings, pairs)
             before = writer_s()
-            await run_session(store, made, proposer=proposer, sandbox=sandbox,
+            await run_session(store, made, proposer=proposer, oracle=sandbox,
                               concurrency=concurrency, on_event=heard)  # fmt: skip
             written = 1e3 * (writer_s() - before) / len(heard.cpu_ms)
             return heard, store.calls(made), written

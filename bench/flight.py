@@ -24,10 +24,10 @@ from typing import Any
 from endpoint import served
 from peirce.agents import open_model
 from peirce.graphs.runtime.runner import run_session
-from peirce.records import Observation, Problem
-from peirce.sandbox import open_sandbox
+from peirce.records import Observation, OracleSettings, Problem
 from peirce.store import Store
 from peirce.tasks.programs.list_functions import space
+from peirce.tools.execute import EXECUTE
 from table import Row, add_json_option, write_rows
 
 MB = 2**20
@@ -64,7 +64,7 @@ class Watch:
 
 async def session(model: str, problems: int, flight: int) -> dict[str, Any]:
     proposer = await open_model(model, {})
-    sandbox = await open_sandbox("process", workers=2)
+    sandbox = await EXECUTE.open(OracleSettings(workers=2))
     settings = {"task": "list-functions", "method": "abduce", "model": "m", "seed": 0,
                 "max_answers": 2, "model_settings": proposer.settings()}  # fmt: skip
     lists = space(0)
@@ -74,7 +74,7 @@ async def session(model: str, problems: int, flight: int) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "s.duckdb", write=True) as store:  # fmt: skip
             made = store.create_session(settings, pairs)
             before, watch = resident_mb(), Watch(store, problems)
-            await run_session(store, made, proposer=proposer, sandbox=sandbox,
+            await run_session(store, made, proposer=proposer, oracle=sandbox,
                               concurrency=flight, on_event=watch)  # fmt: skip
             return {"before": before, "most": watch.most, "levels": watch.levels, "together": watch.together}  # fmt: skip
     finally:

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 from peirce.records import Batch, InputSet, Limits, Sandbox, SandboxUnavailable
-from peirce.sandbox import backends, open_sandbox
+from peirce.sandbox import backend_names, open_sandbox
 from peirce.sandbox.inside.trial import Inputs, Trial
 from peirce.sandbox.supervisor.pool import usable_cores
 from table import Row, add_json_option, write_rows, write_skipped
@@ -159,7 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("path", type=Path, nargs="?", metavar="THIRTY_HYPOTHESES_JSON")
     parser.add_argument("--rounds", type=int, default=5, help="the best of so many")
-    parser.add_argument("--backends", nargs="+", choices=sorted(backends()))
+    parser.add_argument("--backends", nargs="+", choices=sorted(backend_names()))
     add_json_option(parser)
     options = parser.parse_args()
     path = options.path or DEFAULT
@@ -174,7 +174,7 @@ def main() -> None:
     inputs = lists()
     calls = len(quick) * len(inputs)
     print(f"{len(quick)} quick hypotheses, {len(inputs):,} lists, {usable_cores()} cores")
-    names = asyncio.run(present(options.backends or sorted(backends(), reverse=True)))
+    names = asyncio.run(present(options.backends or sorted(backend_names(), reverse=True)))
     seconds, agree = asyncio.run(side_by_side(names, quick, inputs, options.rounds))
     bare = min(seconds.values())
     for name, spent in seconds.items():

@@ -69,7 +69,7 @@ async def seconds_a_step(
     cases = [
         Case(
             session, problem, inputs, family("programs"), SessionSettings(method=MethodSettings(max_answers=steps)),
-            proposer.settings(), journal, ledger, proposer=proposer, execute=execute,
+            proposer.settings(), journal, ledger, proposer=proposer, oracle=execute,
         )
         for problem in problems
     ]  # fmt: skip

@@ -4,55 +4,38 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from ..records import Family, Limits, Oracles, Sandbox
-from ..sandbox import open_sandbox
-from ..tools.execute import executor
-
-if TYPE_CHECKING:
-    from ..tools.solve import Solver
+from ..records import Family, Limits, OpenOracle, OpensOracle, Oracles, OracleSettings
 
 
 @dataclass(frozen=True)
 class Opened:
-    """layers: of the sandbox, where there is one."""
+    """name: of the kind of oracle. oracle: None where the family has none that is opened."""
 
-    sandbox: Sandbox | None = None
-    solver: Solver | None = None
-    layers: Mapping[str, bool] = field(default_factory=dict)
+    name: str = ""
+    oracle: OpenOracle | None = None
+
+    @property
+    def layers(self) -> Mapping[str, bool]:
+        """Of the sandbox, where there is one."""
+        return {} if self.oracle is None else self.oracle.layers()
 
     def oracles(self) -> Oracles:
-        """With the sandbox's default limits."""
-        run = None if self.sandbox is None else executor(self.sandbox, Limits())
-        return Oracles(execute=run, solve=self.solver)
+        """With the default limits."""
+        if self.oracle is None:
+            return Oracles()
+        return Oracles().having(self.name, self.oracle.bound(Limits()))
 
 
 @asynccontextmanager
-async def opened(
-    family: Family,
-    *,
-    sandbox: str = "process",
-    workers: int | None = None,
-    strict_sandbox: bool = False,
-    solver: str = "fast",
-) -> AsyncIterator[Opened]:
+async def opened(family: Family, settings: OracleSettings | None = None) -> AsyncIterator[Opened]:
     """Opens what the family's hypotheses are applied with. Raises SandboxUnavailable, UsageError."""
-    if family.oracle == "solve":
-        from ..tools.solve import Solver
-
-        solving = Solver(solver, workers or 1)
-        try:
-            yield Opened(solver=solving)
-        finally:
-            await solving.close()
-        return
-    if family.oracle == "judge":  # exact rules run here, models are opened by their roles
+    if not isinstance(family, OpensOracle):
         yield Opened()
         return
-    running = await open_sandbox(sandbox, workers, strict_sandbox)
+    oracle = await family.opens.open(settings or OracleSettings())
     try:
-        yield Opened(sandbox=running, layers=running.layers())
+        yield Opened(family.opens.name, oracle)
     finally:
-        await running.close()
+        await oracle.close()

@@ -25,6 +25,7 @@ from .families import (
     LabelsRows,
     Measuring,
     NamesCodes,
+    OpensOracle,
     RecordedForm,
     Searched,
     SearchManner,
@@ -34,7 +35,21 @@ from .families import (
 )
 from .hypotheses import UNASKED, Agreement, Hypothesis, Malformed, Predictions, Verdict
 from .limits import Limits
-from .oracles import Batch, Execute, Judge, Keep, Oracles, Sandbox, Solution, Solve, Wanted
+from .oracles import (
+    Apply,
+    Batch,
+    Execute,
+    Judge,
+    Keep,
+    OpenOracle,
+    OracleKind,
+    Oracles,
+    OracleSettings,
+    Sandbox,
+    Solution,
+    Solve,
+    Wanted,
+)
 from .problems import Earlier, InputSet, Observation, Problem, Summary, View
 from .proposers import Proposer, Repairer
 from .steps import Answered, BankEvent, EventKind, Judged, Ledger, StepRecord
@@ -46,6 +61,7 @@ __all__ = [
     "UNASKED",
     "Agreement",
     "Answered",
+    "Apply",
     "BankEvent",
     "Batch",
     "BudgetSpent",
@@ -74,6 +90,10 @@ __all__ = [
     "Message",
     "NamesCodes",
     "Observation",
+    "OpenOracle",
+    "OpensOracle",
+    "OracleKind",
+    "OracleSettings",
     "Oracles",
     "Outcome",
     "PeirceError",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from .hypotheses import Agreement, Hypothesis, Malformed, Predictions
-from .oracles import Oracles
+from .oracles import OracleKind, Oracles
 from .problems import InputSet, Observation, Problem, View
 from .values import Json
 
@@ -44,7 +44,7 @@ class Family(Protocol):
     name: str
     words: FamilyWords
     answer_formats: tuple[str, ...]  # the first is the default
-    oracle: Literal["execute", "solve", "judge"]  # what applies its hypotheses
+    oracle: str  # the name of what applies its hypotheses: execute, solve, judge, or its own
     opens_hidden: bool  # False: hidden parts wait for `check` and `eval` (logic)
 
     def strictly(self) -> Family:
@@ -196,3 +196,12 @@ class Evaluated(Protocol):
     """A family with an evaluation of its own, which is the default for its sessions (else `gear`)."""
 
     evaluation: str
+
+
+@runtime_checkable
+class OpensOracle(Protocol):
+    """A family whose oracle is opened for a session; another's hypotheses are applied by a model's
+    role, or by rules that run here."""
+
+    @property
+    def opens(self) -> OracleKind: ...

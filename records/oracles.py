@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from .calls import Outcome
+from .errors import Unavailable
 from .hypotheses import Predictions
 from .limits import Limits
 from .problems import InputSet
@@ -16,6 +18,7 @@ if TYPE_CHECKING:  # the command line shows its help without numpy
     from numpy.typing import NDArray
 
 Keep: TypeAlias = Literal["values", "codes"]
+Apply: TypeAlias = Callable[..., Awaitable[Any]]  # of a hypothesis to inputs
 
 
 @dataclass(frozen=True)
@@ -99,11 +102,67 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Oracles:
-    """What applies hypotheses; injected by the runner. None: this session has no such oracle."""
+    """What applies hypotheses; injected by the runner. None: this session has no such oracle. others:
+    those of families that other packages bring, by name."""
 
     execute: Execute | None = None
     solve: Solve | None = None
     judge: Judge | None = None
+    others: Mapping[str, Apply] = field(default_factory=dict)
+
+    def having(self, name: str, apply: Apply) -> Oracles:
+        """The same with one more, by the name of its kind."""
+        if name in ("execute", "solve", "judge"):
+            known: dict[str, Any] = {name: apply}
+            return replace(self, **known)
+        return replace(self, others={**self.others, name: apply})
+
+
+@dataclass(frozen=True)
+class OracleSettings:
+    """How an oracle is opened. sandbox: its backend. workers: processes; None for one a core, of the
+    solver one. strict: refuse where a wanted layer of the sandbox is missing. solver: fast or z3."""
+
+    sandbox: str = "process"
+    workers: int | None = None
+    strict: bool = False
+    solver: str = "fast"
+
+
+class OpenOracle(Protocol):
+    """An oracle that was opened: a sandbox, a solver."""
+
+    def bound(self, limits: Limits) -> Apply:
+        """What applies one hypothesis to inputs, under limits. It raises Unavailable; an outage is never
+        a prediction."""
+        ...
+
+    def layers(self) -> Mapping[str, bool]:
+        """Of a sandbox its layers, and whether each is there."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class OracleKind:
+    """How the hypotheses of a family are applied, and what of that the journal keeps.
+
+    Args:
+        name: in paths of the journal, and among `Oracles`.
+        open: makes it. Raises SandboxUnavailable, UsageError.
+        request: what the journal knows a call by, from the limits and the arguments of the call.
+        outcome: what the journal keeps of a result, from that and the arguments.
+        result: the result that an outcome was made of.
+        missing: what is raised where a session has its journal alone.
+    """
+
+    name: str
+    open: Callable[[OracleSettings], Awaitable[OpenOracle]]
+    request: Callable[..., Json]
+    outcome: Callable[..., Outcome]
+    result: Callable[[Outcome], Any]
+    missing: Unavailable
 
 
 class Sandbox(Protocol):

@@ -1,6 +1,6 @@
 """`execute`: a hypothesis' function run over inputs, in the sandbox.
 
-`executor` makes the oracle (records.Execute) from a sandbox; `execute_tool` is the LangChain tool
+`EXECUTE` is how it is opened and journalled; `executor` makes the oracle (records.Execute) from a sandbox; `execute_tool` is the LangChain tool
 of the same name, by which a model tries its code on the shown observations before it answers.
 
 A model reads what comes back, and grids it must read whole: a value stands there in compact JSON up
@@ -12,10 +12,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..records import Batch, Execute, InputSet, Json, Keep, Limits, Observation, Sandbox
+import numpy as np
+
+from ..records import (
+    Batch,
+    Execute,
+    InputSet,
+    Json,
+    Keep,
+    Limits,
+    Observation,
+    OracleKind,
+    OracleSettings,
+    Outcome,
+    Sandbox,
+    SandboxUnavailable,
+)
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
@@ -47,6 +63,84 @@ def executor(sandbox: Sandbox, limits: Limits) -> Execute:
     What it returns raises Unavailable where the sandbox gives no answer.
     """
     return _Executor(sandbox, limits)
+
+
+class SandboxOracle:
+    """A sandbox as the oracle of programs (records.OpenOracle)."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+
+    def bound(self, limits: Limits) -> Execute:
+        return executor(self.sandbox, limits)
+
+    def layers(self) -> Mapping[str, bool]:
+        return self.sandbox.layers()
+
+    async def close(self) -> None:
+        await self.sandbox.close()
+
+
+async def open_oracle(settings: OracleSettings) -> SandboxOracle:
+    from ..sandbox import open_sandbox
+
+    return SandboxOracle(await open_sandbox(settings.sandbox, settings.workers, settings.strict))
+
+
+def _request(
+    limits: Limits, source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
+) -> Json:
+    return {
+        "tool": "execute",
+        "source": source,
+        "entry": entry,
+        "inputs": inputs.digest,
+        "keep": keep,
+        "limits": asdict(limits),
+        **({} if equality is None else {"equality": equality}),
+    }
+
+
+def _outcome(
+    batch: Batch, source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
+) -> Outcome:
+    response = {
+        "verdict": batch.verdict,
+        "reason_names": list(batch.reason_names),
+        "detail": batch.detail,
+        "limited": batch.limited,
+    }
+    if keep == "values":
+        values = None if batch.values is None else [dict(value) for value in batch.values]
+        return Outcome({**response, "values": values})
+    return Outcome(response, {"codes": batch.codes, "reasons": batch.reasons})
+
+
+def _batch(outcome: Outcome) -> Batch:
+    response = outcome.response
+    values = response.get("values")
+    none = "values" in response  # then no codes were kept
+    return Batch(
+        verdict=response["verdict"],
+        codes=np.zeros(0, np.int64) if none else outcome.vectors["codes"],
+        reasons=np.zeros(0, np.uint8) if none else outcome.vectors["reasons"],
+        reason_names=tuple(response["reason_names"]),
+        values=None if values is None else tuple(values),
+        detail=response["detail"],
+        limited=response["limited"],
+    )
+
+
+EXECUTE = OracleKind(
+    name="execute",
+    open=open_oracle,
+    request=_request,
+    outcome=_outcome,
+    result=_batch,
+    missing=SandboxUnavailable(
+        "This session has no sandbox, only its journal: no code can be run."
+    ),
+)
 
 
 def trial(

@@ -10,13 +10,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..records import InputSet, Json, Solution, Unavailable, UsageError, Wanted, digest_of
+from ..records import (
+    InputSet,
+    Json,
+    Limits,
+    OracleKind,
+    OracleSettings,
+    Outcome,
+    Solution,
+    Unavailable,
+    UsageError,
+    Wanted,
+    digest_of,
+)
 from .line_process import LineProcess, ProcessDied
 from .logic.explaining import explained
 from .logic.formula import Formula
@@ -86,6 +98,13 @@ class Solver:
         self.kept: OrderedDict[tuple[str, str, bool], _Inputs] = OrderedDict()
         self.processes = [LineProcess(_MODULE) for _ in range(max(1, workers))]
         self.locks = [asyncio.Lock() for _ in self.processes]
+
+    def bound(self, limits: Limits) -> Solver:
+        """Itself: its limits are its own, and count resources of Z3."""
+        return self
+
+    def layers(self) -> Mapping[str, bool]:
+        return {}
 
     async def __call__(self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
         known = theory_from(theory)
@@ -214,3 +233,46 @@ def solve_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
         args_schema=_arguments(),
     )
     return tool  # type: ignore[no-any-return]
+
+
+async def open_oracle(settings: OracleSettings) -> Solver:
+    return Solver(settings.solver, settings.workers or 1)
+
+
+def _request(limits: Limits, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Json:
+    return {
+        "tool": "solve",
+        "theory": theory,
+        "rule": rule,
+        "inputs": inputs.digest,
+        "wanted": wanted,
+    }
+
+
+def _outcome(found: Solution, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Outcome:
+    response = {
+        "worlds": [dict(one) for one in found.worlds],
+        "reason_names": list(found.reason_names),
+    }
+    if wanted != "extension":
+        return Outcome(response)
+    return Outcome(response, {"codes": found.codes, "reasons": found.reasons})
+
+
+def _read_back(outcome: Outcome) -> Solution:
+    response, vectors = outcome.response, outcome.vectors
+    worlds = tuple(response["worlds"])
+    if not vectors:
+        return Solution(worlds)
+    names = tuple(response["reason_names"])
+    return Solution(worlds, vectors["codes"], vectors["reasons"], names)
+
+
+SOLVE = OracleKind(
+    name="solve",
+    open=open_oracle,
+    request=_request,
+    outcome=_outcome,
+    result=_read_back,
+    missing=Unavailable("This session has no solver, only its journal: no rule can be judged."),
+)

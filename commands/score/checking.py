@@ -30,7 +30,7 @@ from ...records import (
 from ..arguments import checked
 from ..option_types import CheckOptions
 from ..problems import choose
-from ..session.driving import loop_runner
+from ..session.driving import loop_runner, oracle_settings
 from ..session.running import run_config
 from .line_judge import Judge
 from .results import CheckRow
@@ -103,11 +103,7 @@ def _check(
     lines = read_lines(locate(answers, ()), errors="surrogateescape")
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
-        opening = opened(
-            family, sandbox=sandbox.sandbox, workers=config.cluster.workers,
-            strict_sandbox=sandbox.strict_sandbox, solver=sandbox.solver,
-        )  # fmt: skip
-        async with opening as tools:
+        async with opened(family, oracle_settings(sandbox, config.cluster)) as tools:
             if missing := [name for name, on in tools.layers.items() if not on]:
                 warnings.warn(
                     f"the sandbox {sandbox.sandbox} runs here without {', '.join(missing)} (docs/safety.md)",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...records import Json, Measuring, Problem, StepRecord
+from ...records import Json, Measuring, OracleSettings, Problem, StepRecord
 from ...reports.files import tables, writing
 from ...reports.metrics.evaluation import fitting
 from ...reports.papers.abd import beside as abd_beside
@@ -123,7 +123,9 @@ async def _judged(
     family = family_named("logic")
     assert isinstance(family, Measuring)
     problems = {problem.digest: problem for one in stored for problem, *_ in one.answered}
-    async with opened(family, workers=judged_by.workers, solver=judged_by.solver) as tools:
+    async with opened(
+        family, OracleSettings(workers=judged_by.workers, solver=judged_by.solver)
+    ) as tools:
         judging = Judging(family.by(judged_by.evaluator), judged_by.evaluator, tools.oracles())
         records = [await judging.records(one.answered) for one in stored]
         some = list(problems.values())

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from ...config import RunConfig
-from ...records import Interrupted, Json, Proposer, Repairer, UsageError
+from ...config import ClusterConfig, RunConfig, SandboxConfig
+from ...records import Interrupted, Json, OracleSettings, Proposer, Repairer, UsageError
 from ...store import Store
 from .planning import default_concurrency, in_process, opening_settings, repairer_of, workers_of
 from .settings import shown_settings
@@ -101,13 +101,7 @@ async def execute_session(
             stack.push_async_callback(others[name].close)
         told_by = {name: checked_settings(one) for name, one in others.items()}
         tools = await stack.enter_async_context(
-            opened(
-                family_named(family),
-                sandbox=config.sandbox.sandbox,
-                workers=config.cluster.workers,
-                strict_sandbox=config.sandbox.strict_sandbox,
-                solver=config.sandbox.solver,
-            )
+            opened(family_named(family), oracle_settings(config.sandbox, config.cluster))
         )
         # Last: what cannot be run leaves no empty store behind.
         store = stack.enter_context(closing(Store.open(path, write=True)))
@@ -120,7 +114,7 @@ async def execute_session(
         start = time.monotonic()
         with interruptible(emit) as stopping:
             outcome = await run_session(
-                store, session, proposer=proposer, sandbox=tools.sandbox, solve=tools.solver,
+                store, session, proposer=proposer, oracle=tools.oracle,
                 repairer=repairer, players=others, stopping=stopping,
                 concurrency=concurrency, on_event=emit, callbacks=callbacks,
                 retry_failed=retry_failed, budget=Budget.of(limits, used),
@@ -133,6 +127,11 @@ async def execute_session(
             spending=limits,
         )  # fmt: skip
         return session
+
+
+def oracle_settings(sandbox: SandboxConfig, cluster: ClusterConfig) -> OracleSettings:
+    """How the oracle of a session is opened."""
+    return OracleSettings(sandbox.sandbox, cluster.workers, sandbox.strict_sandbox, sandbox.solver)
 
 
 async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) -> Repairer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ...records import OracleSettings
 from ...store import Store
 from ..arguments import checked
 from ..outcome import reading
@@ -35,10 +36,9 @@ def replay(
         if not live:
             return await replay_session(opened, found)
         family = family_named(opened.settings(found)["family"])
-        async with opening(family, sandbox=sandbox, workers=workers, solver=solver) as tools:
-            return await replay_session(
-                opened, found, sandbox=tools.sandbox, solve=tools.solver, live=True
-            )
+        settings = OracleSettings(sandbox, workers, solver=solver)
+        async with opening(family, settings) as tools:
+            return await replay_session(opened, found, oracle=tools.oracle, live=True)
 
     with reading(store) as opened:
         return Replay.from_dict(complete(again(opened)))

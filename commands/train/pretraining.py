@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...records import InputSet, Json, Problem, UsageError
+from ...records import InputSet, Json, OracleSettings, Problem, UsageError
 from ...reports.files import writing
 from ...tasks.io.files import expanded
 from ...tasks.io.messages import DataWarning
@@ -93,7 +93,7 @@ async def _measured(
     model, tokenizer = measure.load(folder)
     asked = [(task, n) for task in settings.tasks for n in OBSERVED[task]]
     figures: list[dict[str, Json]] = []
-    async with opened(family, sandbox=sandbox, workers=workers) as tools:
+    async with opened(family, OracleSettings(sandbox, workers)) as tools:
         for k, (task, n) in enumerate(asked):
             tell({"part": "measuring", "task": task, "observations": n, "done": k / len(asked)})
             started = time.monotonic()

@@ -14,21 +14,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ...agents.prompts.protocol import words_of
 from ...config import MendingSettings, MethodSettings, TextSettings
 from ...records import (
     ASKED_AGAIN,
     Answered,
+    Apply,
     BankEvent,
-    Batch,
     CallKey,
     Digest,
     Earlier,
-    Execute,
     Family,
     FamilyWords,
     Hypothesis,
@@ -36,12 +33,12 @@ from ...records import (
     Journal,
     Json,
     Judged,
-    Keep,
     Ledger,
     Limits,
     Malformed,
     Message,
     Observation,
+    OpensOracle,
     Oracles,
     Outcome,
     Predictions,
@@ -49,13 +46,8 @@ from ...records import (
     Proposer,
     Repairer,
     Reply,
-    SandboxUnavailable,
-    Solution,
-    Solve,
     Summary,
-    Unavailable,
     View,
-    Wanted,
     digest_of,
 )
 from ...store import AnswerCache
@@ -121,8 +113,7 @@ class Case:
     # the proposer where nobody is named
     proposer: Proposer | None = None  # None: the journal answers alone
     repairer: Repairer | None = None  # the same
-    execute: Execute | None = None  # None: there is no sandbox, only the journal
-    solve: Solve | None = None  # None: there is no solver, only the journal
+    oracle: Apply | None = None  # None: there is only the journal
     cache: AnswerCache | None = None  # answers of other sessions; None: each question is asked
     budget: Budget = field(default_factory=Budget)
     turns: asyncio.Semaphore | None = None  # bounds the requests to models in flight
@@ -305,56 +296,28 @@ class Case:
 
     def oracles(self, path: str | None = None) -> Oracles:
         """The oracles; with a path, each call of theirs is journalled under it."""
+        found = Oracles(judge=self._judge_exactly if path is None else self._judge)
+        if not isinstance(self.family, OpensOracle):
+            return found
+        kind = self.family.opens
 
+        async def missing(*args: Any) -> Any:
+            raise type(kind.missing)(*kind.missing.args)
+
+        apply = self.oracle or missing
         if path is None:
-            return Oracles(
-                execute=self.execute or _no_sandbox,
-                solve=self.solve or _no_solver,
-                judge=self._judge_exactly,
-            )
+            return found.having(kind.name, apply)
 
-        async def solved(theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
+        async def journalled(*args: Any) -> Any:
             async def make() -> Outcome:
-                solve = self.solve or _no_solver
-                found = await solve(theory, rule, inputs, wanted)
-                response = {
-                    "worlds": [dict(one) for one in found.worlds],
-                    "reason_names": list(found.reason_names),
-                }
-                if wanted != "extension":
-                    return Outcome(response)
-                return Outcome(response, {"codes": found.codes, "reasons": found.reasons})
+                return kind.outcome(await apply(*args), *args)
 
-            request = {
-                "tool": "solve",
-                "theory": theory,
-                "rule": rule,
-                "inputs": inputs.digest,
-                "wanted": wanted,
-            }
-            outcome = await self.once(f"{path}/solve", "tool", request, make)
-            return read_back(f"{path}/solve", _solution_of, outcome)
+            place = f"{path}/{kind.name}"
+            request = kind.request(self.settings.limits, *args)
+            outcome = await self.once(place, "tool", request, make)
+            return read_back(place, kind.result, outcome)
 
-        async def journalled(
-            source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
-        ) -> Batch:
-            async def make() -> Outcome:
-                execute = self.execute or _no_sandbox
-                return _outcome_of(await execute(source, entry, inputs, keep, equality), keep)
-
-            request = {
-                "tool": "execute",
-                "source": source,
-                "entry": entry,
-                "inputs": inputs.digest,
-                "keep": keep,
-                "limits": asdict(self.settings.limits),
-                **({} if equality is None else {"equality": equality}),
-            }
-            outcome = await self.once(f"{path}/execute", "tool", request, make)
-            return read_back(f"{path}/execute", _batch_of, outcome)
-
-        return Oracles(execute=journalled, solve=solved, judge=self._judge)
+        return found.having(kind.name, journalled)
 
 
 class Runtime(Protocol):
@@ -363,50 +326,3 @@ class Runtime(Protocol):
 
     @property
     def context(self) -> Case: ...
-
-
-async def _no_sandbox(
-    source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
-) -> Batch:
-    raise SandboxUnavailable("This session has no sandbox, only its journal: no code can be run.")
-
-
-async def _no_solver(theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
-    raise Unavailable("This session has no solver, only its journal: no rule can be judged.")
-
-
-def _solution_of(outcome: Outcome) -> Solution:
-    response, vectors = outcome.response, outcome.vectors
-    worlds = tuple(response["worlds"])
-    if not vectors:
-        return Solution(worlds)
-    names = tuple(response["reason_names"])
-    return Solution(worlds, vectors["codes"], vectors["reasons"], names)
-
-
-def _outcome_of(batch: Batch, keep: Keep) -> Outcome:
-    response = {
-        "verdict": batch.verdict,
-        "reason_names": list(batch.reason_names),
-        "detail": batch.detail,
-        "limited": batch.limited,
-    }
-    if keep == "values":
-        values = None if batch.values is None else [dict(value) for value in batch.values]
-        return Outcome({**response, "values": values})
-    return Outcome(response, {"codes": batch.codes, "reasons": batch.reasons})
-
-
-def _batch_of(outcome: Outcome) -> Batch:
-    response = outcome.response
-    values = response.get("values")
-    none = "values" in response  # then no codes were kept
-    return Batch(
-        verdict=response["verdict"],
-        codes=np.zeros(0, np.int64) if none else outcome.vectors["codes"],
-        reasons=np.zeros(0, np.uint8) if none else outcome.vectors["reasons"],
-        reason_names=tuple(response["reason_names"]),
-        values=None if values is None else tuple(values),
-        detail=response["detail"],
-        limited=response["limited"],
-    )

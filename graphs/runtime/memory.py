@@ -20,17 +20,15 @@ from ...records import (
     InputSet,
     Json,
     LabelsRows,
+    OpenOracle,
     Outcome,
     Problem,
     Proposer,
     Repairer,
-    Sandbox,
-    Solve,
     StepRecord,
     UsageError,
 )
 from ...tasks import family_of, task
-from ...tools.execute import executor
 from .asking import checked_settings
 from .case import Case, SessionSettings
 
@@ -70,16 +68,16 @@ class MemoryLedger:
 def case_of(
     problem: Problem,
     proposer: Proposer | None,
-    sandbox: Sandbox | None = None,
+    oracle: OpenOracle | None = None,
     *,
-    solve: Solve | None = None,
     repairer: Repairer | None = None,
     space: InputSet | None = None,
     settings: SessionSettings | None = None,
     session: str = "alone",
     **rest: Any,
 ) -> Case:
-    """The context for one run of a method's graph on `problem`, one case a run. space: the sample
+    """The context for one run of a method's graph on `problem`, one case a run. oracle: what
+    applies hypotheses, opened (`family(…).opens.open(OracleSettings())`). space: the sample
     space; None: the one of the problem's task. settings: those of a method are an object of
     `METHOD.settings`, of labelled text with `text`, a `config.TextSettings`. proposer: None where nobody is asked. others (of
     `Case`): who judges and reads literature, where it is not the proposer.
@@ -112,7 +110,6 @@ def case_of(
         journal=rest.pop("journal", None) or MemoryJournal(),
         ledger=rest.pop("ledger", None) or MemoryLedger(),
         proposer=proposer,
-        execute=None if sandbox is None else executor(sandbox, course.limits),
-        solve=solve,
+        oracle=None if oracle is None else oracle.bound(course.limits),
         **rest,
     )

@@ -17,10 +17,9 @@ from ...records import (
     CallKey,
     Json,
     Judged,
+    OpenOracle,
     Outcome,
     PeirceError,
-    Sandbox,
-    Solve,
     StepRecord,
     StoreError,
     digest_of,
@@ -61,8 +60,7 @@ async def replay_session(
     store: Store,
     session: str,
     *,
-    sandbox: Sandbox | None = None,
-    solve: Solve | None = None,
+    oracle: OpenOracle | None = None,
     live: bool = False,
 ) -> dict[str, Json]:
     """Returns {"session", "steps", "differences": [{problem, step, field, recorded, replayed}]}.
@@ -71,7 +69,7 @@ async def replay_session(
     """
     row_of_session = store.session(session)
     plan, rows = SessionPlan(store, session, row_of_session["settings"]), store.problems(session)
-    graph, execute = plan.graph(rows), plan.executor(sandbox)
+    graph, apply = plan.graph(rows), plan.bound(oracle)
     steps = 0
     differences: list[dict[str, Json]] = []
     altered = store.alterations(session)
@@ -84,7 +82,7 @@ async def replay_session(
                 noted.note(where or 0, name, "as its digest names it", "altered since")
         journal = _Recorded(store.journal(session), noted, live, _kinds(store, session, row))
         ledger = _Compared(store, session, row, noted)
-        case = plan.case(row, execute=execute, solve=solve, journal=journal, ledger=ledger)
+        case = plan.case(row, oracle=apply, journal=journal, ledger=ledger)
         if await _replay_problem(graph, case, row, noted):
             journal.check_end()
             ledger.check_end()

@@ -15,20 +15,18 @@ from ...agents import Refused
 from ...agents.endpoint.limits import raise_limit
 from ...config import SPLITS
 from ...records import (
+    Apply,
     BudgetSpent,
-    Execute,
     Json,
     LabelsRows,
+    OpenOracle,
     Proposer,
     Repairer,
-    Sandbox,
     SandboxUnavailable,
-    Solve,
     Unavailable,
 )
 from ...store import ProblemRow, Store
 from ...tasks import family, family_of
-from ...tools.execute import executor
 from .. import method, method_named
 from ..bank.reading import followed_by_reading
 from .asking import Role
@@ -45,8 +43,7 @@ async def run_session(
     session: str,
     *,
     proposer: Proposer | None,
-    sandbox: Sandbox | None,
-    solve: Solve | None = None,
+    oracle: OpenOracle | None,
     repairer: Repairer | None = None,
     players: Mapping[str, Proposer] | None = None,
     concurrency: int = 4,
@@ -80,11 +77,11 @@ async def run_session(
     ]
     store.set_session(session, status="running", digest=None)
     emit({"type": "session", "session": session, "settings": settings, "problems": len(rows),
-          "open": len(todo), "layers": dict(sandbox.layers()) if sandbox else {},
+          "open": len(todo), "layers": dict(oracle.layers()) if oracle else {},
           **_rows_of_texts(rows)})  # fmt: skip
 
     plan = SessionPlan(store, session, settings)
-    graph, execute = plan.graph(rows), plan.executor(sandbox)
+    graph, apply = plan.graph(rows), plan.bound(oracle)
     waiting: Iterator[ProblemRow] = iter(todo)
     raise_limit(concurrency)
     turns = asyncio.Semaphore(max(1, concurrency))
@@ -119,7 +116,7 @@ async def run_session(
                 return
             case = plan.case(
                 row, players, proposer=proposer, repairer=repairer,
-                execute=execute, solve=solve, turns=turns,
+                oracle=apply, turns=turns,
                 budget=budget, stopping=stopping, emit=emit, cache=answers,
                 journal=journal, ledger=ledger,
             )  # fmt: skip
@@ -219,7 +216,7 @@ def _shaping(model_settings: Json) -> Json:
 
 
 class SessionPlan:
-    """A session as its record describes it, read once: its graph, its execute oracle, its cases."""
+    """A session as its record describes it, read once: its graph, its oracle, its cases."""
 
     def __init__(self, store: Store, session: str, record: Json) -> None:
         self._store, self._session = store, session
@@ -229,9 +226,9 @@ class SessionPlan:
         self._repairer_model = _shaping(record.get("repairer_settings"))
         self._roles = {name: _shaping(one) for name, one in (record.get("roles") or {}).items()}
 
-    def executor(self, sandbox: Sandbox | None) -> Execute | None:
-        """The execute oracle, one for all problems."""
-        return None if sandbox is None else executor(sandbox, self.settings.limits)
+    def bound(self, oracle: OpenOracle | None) -> Apply | None:
+        """The oracle under the session's limits, one for all problems."""
+        return None if oracle is None else oracle.bound(self.settings.limits)
 
     def graph(self, rows: Sequence[ProblemRow]) -> Any:
         """The method's graph; where the session says how a bank is read, followed by the reading."""

@@ -35,7 +35,7 @@ from ...tools.logic.formula import Formula
 from ...tools.logic.rules import NoRule, read_rule
 from ...tools.logic.theories import theory_from
 from ...tools.logic.writing import written
-from ...tools.solve import solve_tool
+from ...tools.solve import SOLVE, solve_tool
 from ..io.json_text import objects_in
 from .measures import check_evaluator, measured, seen_by
 from .words import LogicWords, feedback_text
@@ -67,6 +67,7 @@ class Logic:
     name = "logic"
     answer_formats = ("json",)
     oracle = "solve"
+    opens = SOLVE
     evaluation = "abd"
     search = SearchManner(_rule_text, "solve", "formula", mends=True, facts=_search_facts)
     opens_hidden = False

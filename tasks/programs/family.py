@@ -37,7 +37,7 @@ from ...records import (
 )
 from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes, plain, stored_bytes
 from ...sandbox.inside.tolerance import Normal, normal_bytes, normaliser
-from ...tools.execute import Cut, execute_tool, trial, trial_text
+from ...tools.execute import EXECUTE, Cut, execute_tool, trial, trial_text
 from ..custom.words import EQUALITY, OwnWords
 from ..io.compact_values import compact, one_line
 from .answers import ANSWER_SCHEMA, held_strictly, read_answer, read_code
@@ -193,6 +193,7 @@ class Programs:
     name = "programs"
     answer_formats = ANSWER_FORMATS
     oracle = "execute"
+    opens = EXECUTE
     recorded_format = "fenced_function"
     search = SearchManner(answer_text, "execute", "code")
     opens_hidden = True

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from peirce.agents import Refused, open_model
 from peirce.graphs.runtime.runner import run_session
-from peirce.records import InputSet, Observation, Problem
-from peirce.sandbox import open_sandbox
+from peirce.records import InputSet, Observation, OracleSettings, Problem
 from peirce.store import Store
+from peirce.tools.execute import EXECUTE
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from faulty_server import FAULTS, FaultyServer, made_up
@@ -35,7 +35,7 @@ def session_over(
         proposer = await open_model(f"{server.url}#m", {**QUICK, **settings})
         reached = ("endpoint", "transport")  # which a session records elsewhere
         shaping = {k: v for k, v in proposer.settings().items() if k not in reached}
-        sandbox = await open_sandbox("process", workers=2)
+        sandbox = await EXECUTE.open(OracleSettings(workers=2))
         try:
             with Store.open(path, write=True) as store:
                 known = {"task": "examples", "method": "abduce", "model": "m", "seed": 0,
@@ -43,7 +43,7 @@ def session_over(
                          "model_settings": shaping}  # fmt: skip
                 session = store.create_session(known, [(one, SPACE) for one in named])
                 outcome = await run_session(
-                    store, session, proposer=proposer, sandbox=sandbox, concurrency=concurrency
+                    store, session, proposer=proposer, oracle=sandbox, concurrency=concurrency
                 )
                 verdicts = {str(judged.verdict) for step in store.steps(session)
                             for answer in step.answers for judged in answer.judged}  # fmt: skip

@@ -60,7 +60,7 @@ def playing(folder: Path) -> Iterator[Callable[..., Any]]:
         session = store.create_session(known, [(one, space) for one in problems])
 
         one_sandbox.in_sandbox(
-            lambda one: run_session(store, session, proposer=proposer, sandbox=one)
+            lambda one: run_session(store, session, proposer=proposer, oracle=one)
         )
         return store, session, list(store.steps(session))
 

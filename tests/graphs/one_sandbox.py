@@ -6,20 +6,20 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from peirce.records import Sandbox
-from peirce.sandbox import open_sandbox
+from peirce.records import OpenOracle, OracleSettings
+from peirce.tools.execute import EXECUTE
 
 T = TypeVar("T")
 _runner = asyncio.Runner()
-_opened: list[Sandbox] = []
+_opened: list[OpenOracle] = []
 
 
-def in_sandbox(work: Callable[[Sandbox], Awaitable[T]]) -> T:
-    """What `work(sandbox)` returns, run in the event loop that the sandbox belongs to."""
+def in_sandbox(work: Callable[[OpenOracle], Awaitable[T]]) -> T:
+    """What `work(oracle)` returns, run in the event loop that its sandbox belongs to."""
 
     async def whole() -> T:
         if not _opened:
-            _opened.append(await open_sandbox("process", workers=1))
+            _opened.append(await EXECUTE.open(OracleSettings(workers=1)))
         return await work(_opened[0])
 
     return _runner.run(whole())

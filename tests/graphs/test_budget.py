@@ -65,7 +65,7 @@ def go(store, session, proposer, given=None, concurrency=1, **options):
     used = store.usage(session)["by_kind"].get("model", {})
     return in_sandbox(
         lambda one: run_session(
-            store, session, proposer=proposer, sandbox=one, concurrency=concurrency,
+            store, session, proposer=proposer, oracle=one, concurrency=concurrency,
             budget=Budget.of(given or {}, used), **options,
         )
     )  # fmt: skip

@@ -20,7 +20,7 @@ def rates(path: Path, problems: list, monkeypatch, **options) -> list[int]:
              "model_settings": proposer.settings()}  # fmt: skip
     with Store.open(path, write=True) as store:
         session = store.create_session(known, [(one, InputSet("S", ([1],))) for one in problems])
-        ended = asyncio.run(run_session(store, session, proposer=proposer, sandbox=None, **options))
+        ended = asyncio.run(run_session(store, session, proposer=proposer, oracle=None, **options))
     assert ended["done"] == len(problems)
     return told
 

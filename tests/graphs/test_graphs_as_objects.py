@@ -18,8 +18,8 @@ from peirce.config import MethodSettings
 from peirce.graphs import all_methods, method
 from peirce.graphs.runtime.memory import SessionSettings, case_of
 from peirce.graphs.runtime.steps import START_STATE
-from peirce.records import Verdict
-from peirce.sandbox import open_sandbox
+from peirce.records import OracleSettings, Verdict
+from peirce.tools.execute import EXECUTE
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from faulty_server import FaultyServer
@@ -123,7 +123,7 @@ def test_callbacks_given_to_a_graph_alone_are_told_of_the_model(make_problem):
 
     async def whole(url):
         proposer = await open_model(f"{url}#m", {})
-        sandbox = await open_sandbox("process", workers=1)
+        sandbox = await EXECUTE.open(OracleSettings(workers=1))
         try:
             case = case_of(make_problem(shown=SHOWN), proposer, sandbox)
             await method("abduce", "programs").graph.ainvoke(

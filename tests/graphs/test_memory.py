@@ -10,9 +10,9 @@ from collections import Counter
 from peirce.agents.scripted import Scripted
 from peirce.graphs.runtime.memory import Case
 from peirce.graphs.runtime.runner import run_session
-from peirce.records import InputSet, Predictions, Reply, StepRecord
-from peirce.sandbox import open_sandbox
+from peirce.records import InputSet, OracleSettings, Predictions, Reply, StepRecord
 from peirce.store import Store
+from peirce.tools.execute import EXECUTE
 
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 SHOWN = [([3], [3]), ([5, 5], [5, 5])]
@@ -59,9 +59,9 @@ def test_problems_that_have_ended_leave_nothing_in_memory(
     watch = Watch()
 
     async def whole(store: Store, session: str) -> None:
-        sandbox = await open_sandbox("process", workers=1)
+        sandbox = await EXECUTE.open(OracleSettings(workers=1))
         try:
-            await run_session(store, session, proposer=proposer, sandbox=sandbox,
+            await run_session(store, session, proposer=proposer, oracle=sandbox,
                               concurrency=CONCURRENCY, on_event=watch)  # fmt: skip
         finally:
             await sandbox.close()

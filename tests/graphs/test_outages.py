@@ -16,7 +16,7 @@ IDENTITY = "def f(x):\n    return x"
 
 
 def again(store, session, proposer, **options) -> dict:
-    run = lambda one: run_session(store, session, proposer=proposer, sandbox=one, **options)
+    run = lambda one: run_session(store, session, proposer=proposer, oracle=one, **options)
     return in_sandbox(run)
 
 

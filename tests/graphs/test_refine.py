@@ -174,7 +174,7 @@ def with_repair(tmp_path, model, repairer, problem, **settings):
     }  # fmt: skip
     session = store.create_session(known, [(problem, SPACE)])
 
-    run = lambda one: run_session(store, session, proposer=model, sandbox=one, repairer=repairer)
+    run = lambda one: run_session(store, session, proposer=model, oracle=one, repairer=repairer)
     in_sandbox(run)
     return store, session
 
@@ -288,4 +288,4 @@ def test_both_run_by_themselves_with_their_own_settings(make_problem, make_answe
 
 def test_every_family_has_both_methods():
     for name in ("programs", "logic"):
-        assert family(name).name in IO.families and family(name).name in REFINE.families
+        assert IO.serves(family(name).name) and REFINE.serves(family(name).name)

@@ -32,7 +32,7 @@ def recorded(play_once, make_problem, make_answer) -> tuple[Path, str]:
 def replay(path: Path, session: str, live: bool = False) -> dict:
     with Store.open(path, write=False) as store:
         if live:
-            return in_sandbox(lambda one: replay_session(store, session, sandbox=one, live=True))
+            return in_sandbox(lambda one: replay_session(store, session, oracle=one, live=True))
         return asyncio.run(replay_session(store, session))
 
 

@@ -113,7 +113,7 @@ def created(store: Store, one: Problem, model: Any, method: str, **text: Json) -
 def go_on(path: Path, session: str, model: Any, **options: Any) -> Played:
     with closing(Store.open(path, write=True)) as store:
         return Played(path, session, asyncio.run(
-            run_session(store, session, proposer=model, sandbox=None, **options)
+            run_session(store, session, proposer=model, oracle=None, **options)
         ))  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def play(path: Path, one: Problem, model: Any, method: str = "hypogenic", concur
     with closing(Store.open(path, write=True)) as store:
         session = created(store, one, model, method, **text)
         return Played(path, session, asyncio.run(
-            run_session(store, session, proposer=model, sandbox=None, concurrency=concurrency)
+            run_session(store, session, proposer=model, oracle=None, concurrency=concurrency)
         ))  # fmt: skip
 
 

@@ -29,11 +29,11 @@ from peirce.agents.scripted import Scripted
 from peirce.graphs import method
 from peirce.graphs.runtime.replay import replay_session
 from peirce.graphs.runtime.runner import run_session
-from peirce.records import InputSet, Observation, Problem, Reply, ToolCall, View
-from peirce.sandbox import open_sandbox
+from peirce.records import InputSet, Observation, OracleSettings, Problem, Reply, ToolCall, View
 from peirce.store import Store
 from peirce.store.writing import Writer
 from peirce.tasks import family
+from peirce.tools.execute import EXECUTE
 
 LANES = 2
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
@@ -91,12 +91,12 @@ def new_session(path: Path, method: str) -> None:
 
 async def drive(path: Path) -> None:
     with Store.open(path, write=True) as store:
-        sandbox = await open_sandbox("process", workers=1)
+        sandbox = await EXECUTE.open(OracleSettings(workers=1))
         try:
             session = store.find("last")
             method = store.session(session)["settings"]["method"]
             await run_session(
-                store, session, proposer=Scripted(told(method)), sandbox=sandbox, concurrency=2,
+                store, session, proposer=Scripted(told(method)), oracle=sandbox, concurrency=2,
                 repairer=Repairs(),
             )  # fmt: skip
         finally:

@@ -1,0 +1,1 @@
+"""A package that adds one part of each kind to Peirce: see pyproject.toml for their names."""

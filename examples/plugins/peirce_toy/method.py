@@ -1,0 +1,44 @@
+"""Method `patient`: asks again until so many answers in a row say nothing new."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from peirce.config import MaxAnswers, MethodName, MethodSettings
+from peirce.graphs import Method
+from peirce.graphs.runtime.case import Runtime
+from peirce.graphs.runtime.judging import judge
+from peirce.graphs.runtime.steps import State, loop
+from peirce.records import Verdict
+from peirce.records.settings import setting
+
+
+class PatientSettings(MethodSettings):
+    """What `patient` can be set to."""
+
+    method: MethodName = "patient"
+    max_answers: MaxAnswers = 10
+    patience: int = setting(
+        2, "Answers in a row without an accepted hypothesis that end a problem.", ge=1
+    )
+
+
+async def decide(state: State, runtime: Runtime) -> dict[str, str]:
+    """Why the problem ends here, if it does."""
+    settings = runtime.context.settings.method
+    assert isinstance(settings, PatientSettings)
+    if state["stop"]:
+        return {}
+    last = [one.verdict for one in runtime.context.earlier[-settings.patience :]]
+    if len(last) == settings.patience and Verdict.ACCEPTED not in last:
+        return {"stop": "patience"}
+    return {"stop": "cap"} if state["answers"] >= settings.max_answers else {}
+
+
+METHOD = Method(
+    "patient",
+    "ask again until some answers in a row say nothing new",
+    None,
+    partial(loop, judge, decide),
+    settings=PatientSettings,
+)

@@ -1,0 +1,119 @@
+"""examples/plugins, installed as a package: what it brings stands in the registry and goes the whole way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PLUGINS = Path(__file__).resolve().parents[2] / "examples" / "plugins"
+Peirce = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """With the package built as a wheel and installed into a folder of its own."""
+    folder = tmp_path_factory.mktemp("plugins")
+    source = folder / "source"
+    (source / "peirce_toy").mkdir(parents=True)
+    for path in [*PLUGINS.glob("*.toml"), *PLUGINS.glob("peirce_toy/*.py")]:
+        (source / path.relative_to(PLUGINS)).write_bytes(path.read_bytes())
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    options = ["--no-deps", "--no-build-isolation", "--target", str(folder / "site"), str(source)]
+    done = subprocess.run([*pip, *options], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {**os.environ, "PYTHONPATH": str(folder / "site")}
+
+
+@pytest.fixture
+def peirce(environment: dict[str, str], tmp_path: Path) -> Peirce:
+    """The command line in a folder of its own."""
+
+    def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "peirce", *words]
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path, env=environment
+        )
+        assert done.returncode == code, done.stderr
+        return done
+
+    return run
+
+
+def digest(peirce: Peirce, *words: str) -> str:
+    (session,) = map(json.loads, peirce(*words, "--json").stdout.splitlines())
+    return str(session["digest"])
+
+
+def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path: Path) -> None:
+    made = (
+        "run",
+        "between",
+        "--problems",
+        "4",
+        "--model",
+        "search",
+        "--max-answers",
+        "4",
+        "--quiet",
+    )
+    told = digest(peirce, *made)
+    assert digest(peirce, *made, "--no-cache", "--store", "again.duckdb") == told
+    assert "no difference" in peirce("replay", "last").stdout
+    assert "no difference" in peirce("replay", "last", "--live").stdout
+    scored: dict[str, Any] = json.loads(peirce("eval", "gear", "last", "--json").stdout)
+    assert scored["sessions"][0]["metrics"]["consistency"]["mean"] == 1.0
+    own: dict[str, Any] = json.loads(peirce("eval", "intervals", "last", "--json").stdout)
+    assert own["sessions"][0]["metrics"]["width"]["mean"] > 0
+    assert ".." in peirce("bank", "last").stdout
+    peirce("report", "last", "--out", "page.html")
+    assert "gen0-3" in (tmp_path / "page.html").read_text("utf-8")
+    peirce("export", "last", "--format", "jsonl", "--out", "exported")
+    assert (tmp_path / "exported").exists()
+    assert "pairs" in peirce("pairs", "last").stdout
+    (tmp_path / "answers.jsonl").write_text(
+        '{"problem": "gen0-0", "answer": "0..99"}\n{"problem": "gen0-0", "answer": "x"}\n'
+    )
+    rows = peirce(
+        "check", "between", "--answers", "answers.jsonl", "--problems", "1", "--json"
+    ).stdout
+    assert "no_bounds" in rows and '"inconsistent"' in rows
+
+
+def test_a_killed_session_of_it_goes_on_to_the_same_digest(
+    peirce: Peirce, environment: dict[str, str], tmp_path: Path
+) -> None:
+    made = ["run", "between", "--problems", "40", "--model", "search", "--quiet", "--workers", "1"]
+    whole = digest(peirce, *made, "--store", "whole.duckdb")
+    command = [sys.executable, "-m", "peirce", *made, "--store", "killed.duckdb"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        log = tmp_path / "killed.duckdb.wal"
+        while process.poll() is None and not (log.exists() and log.stat().st_size > 100_000):
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL, "it ended before it was killed"
+    assert digest(peirce, "resume", "last", "--store", "killed.duckdb") == whole
+
+
+def test_its_method_and_its_sandbox_serve_tasks_of_peirce(peirce: Peirce) -> None:
+    words = ("run", "list_functions", "--problems", "2", "--model", "search", "--max-answers", "2",
+             "--budget-expansions", "2000", "--method", "patient", "--quiet")  # fmt: skip
+    by_ours = digest(peirce, *words)
+    assert (
+        digest(peirce, *words, "--sandbox", "unsafe", "--no-cache", "--store", "b.duckdb")
+        == by_ours
+    )
+    refused = peirce(*words, "--sandbox", "unsafe", "--strict-sandbox", code=4).stderr
+    assert "the sandbox unsafe has no layers" in refused
+    shown = peirce("between").stdout
+    assert "patient" in shown and "hypogenic" not in shown
