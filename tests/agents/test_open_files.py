@@ -60,7 +60,7 @@ def test_too_many_open_files_are_told_as_such():
 def test_the_soft_limit_is_raised_where_the_concurrency_needs_it(soft, concurrency, raised):
     code = f"""
 import resource
-from peirce.agents.open_files import raise_limit, sockets_left
+from peirce.agents.endpoint.limits import raise_limit, sockets_left
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, 4096))
 raise_limit({concurrency})
 now = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

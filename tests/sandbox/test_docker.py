@@ -269,7 +269,8 @@ def test_a_parent_killed_under_way_leaves_no_container(client: Any) -> None:
     program = f"""
 import asyncio
 from peirce.records import InputSet, Limits
-from peirce.sandbox import engine, open_sandbox
+from peirce.sandbox import open_sandbox
+from peirce.sandbox.backends import engine
 
 async def main():
     sandbox = await open_sandbox("docker", workers=2)

@@ -18,7 +18,7 @@ import peirce
 import pytest
 from peirce.tasks import load_problems
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 EXPANSIONS = 3_000
 REGIMES = ("full", "partial", "skeptical")
 

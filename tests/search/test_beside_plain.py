@@ -15,8 +15,8 @@ from peirce.search.budget import Budget
 from peirce.search.lists.grammar import operations
 from peirce.search.lists.source import TooLong, source
 
-ROOT = Path(__file__).resolve().parents[3]
-LISTS = ROOT / "agents" / "search" / "lists"
+ROOT = Path(__file__).resolve().parents[2]
+LISTS = ROOT / "search" / "lists"
 SHOWN = [[[3, 1, 2], [1, 2]], [[5, 0, 7, 9], [0, 7, 9]], [[4], []], [[8, 8, 2], [8, 2]]]
 
 
