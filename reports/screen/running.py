@@ -293,7 +293,7 @@ def banner(event: Mapping[str, Json]) -> list[str]:
         ("model", _model(settings, operational)),
         ("data", _data(event, settings)),
         ("seed", str(settings["seed"])),
-        *(_of_text(event) if "text" in settings else _of_programs(event)),
+        *(lines_of_text(event) if "text" in settings else _of_programs(event)),
         ("store", str(operational.get("store", ""))),
     ]
     if "text" not in settings or not event.get("calls"):
@@ -376,7 +376,7 @@ def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
 SAID = {"val": "validation", "ind": "test", "ood": "other source"}
 
 
-def _of_text(event: Mapping[str, Json]) -> list[tuple[str, str]]:
+def lines_of_text(event: Mapping[str, Json]) -> list[tuple[str, str]]:
     """(name, what is said). event: of the session; "rows" there counts the rows of all problems, and
     "calls" those of models, where they are known."""
     settings = event["settings"]

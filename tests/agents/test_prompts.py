@@ -206,10 +206,10 @@ def test_the_hash_is_stable_and_depends_on_template_and_words(monkeypatch):
     assert plain == prompt_hash() and tuples == prompt_hash(Words(), "tuple")
     better = prompt_hash(aim="better"), prompt_hash(Words(), "tuple", "better")
     assert len({plain, tuples, prompt_hash(Words(), "fenced"), *better}) == 5
-    monkeypatch.setattr("peirce.agents.prompts.FOLLOWING", "another wording")
+    monkeypatch.setattr("peirce.agents.prompts.protocol.FOLLOWING", "another wording")
     assert plain != prompt_hash() and tuples != prompt_hash(Words(), "tuple")
     assert better == (prompt_hash(aim="better"), prompt_hash(Words(), "tuple", "better"))
-    monkeypatch.setattr("peirce.agents.prompts.BETTER", "another wording")
+    monkeypatch.setattr("peirce.agents.prompts.protocol.BETTER", "another wording")
     assert better[0] != prompt_hash(aim="better")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -27,7 +28,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for path in [*PLUGINS.glob("*.toml"), *PLUGINS.glob("peirce_toy/*.py")]:
         (source / path.relative_to(PLUGINS)).write_bytes(path.read_bytes())
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    options = ["--no-deps", "--no-build-isolation", "--target", str(folder / "site"), str(source)]
+    # without a network, where setuptools is here; else pip fetches it to build with
+    here = ["--no-build-isolation"] if importlib.util.find_spec("setuptools") else []
+    options = ["--no-deps", *here, "--target", str(folder / "site"), str(source)]
     done = subprocess.run([*pip, *options], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return {**os.environ, "PYTHONPATH": str(folder / "site")}

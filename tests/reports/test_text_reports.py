@@ -28,7 +28,7 @@ def event(method="hypogenic", operational=None, **text):
 
 
 def said(**changed):
-    return dict(running.lines(event(**changed)))
+    return dict(running.lines_of_text(event(**changed)))
 
 
 def printed(draw, *args):
