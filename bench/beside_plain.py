@@ -31,7 +31,7 @@ from peirce.search.budget import Budget
 from peirce.search.lists import elements
 from peirce.search.lists import engine as lists
 from peirce.search.lists.bank import Bank
-from peirce.search.lists.bundles import Bundle
+from peirce.search.lists.conditionals import Bundle
 from peirce.tasks import judgeable
 from plain_enumeration import enumerate_plainly, whole_texts
 from table import Row

@@ -14,9 +14,20 @@ from typing import Any, NamedTuple
 
 from ..engines import SearchEngine
 from ..following import Answer
-from .grammar import Mask, Rule, Scene, Table
-from .search import NEW, Earlier, Evidence, Scenes, Search
-from .source import sentence, source
+from .search import (
+    EVERY,
+    NEW,
+    Earlier,
+    Evidence,
+    Kind,
+    Literal,
+    Mask,
+    Rule,
+    Scene,
+    Scenes,
+    Search,
+    Table,
+)
 
 _ENTITY = re.compile(r"[\w-]+ [\w-]+ [\w-]+")  # words that a text can hold between quotes
 
@@ -108,3 +119,195 @@ class Problem:
 
 
 ENGINE = SearchEngine("acre", serves, prepared, Problem)
+
+
+# --- A rule of scenes as Python and as a sentence.
+
+WIDTH = 79
+_MATERIALS = ("metal", "rubber")
+_SHAPES = ("cube", "cylinder", "sphere")
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+
+
+def source(rule: Rule) -> str:
+    """One function `f` of a scene, lines within 79 characters. Counts and sets of entities stand
+    under names of their own before the last line."""
+    lines = _Lines()
+    condition = _condition(rule, lines)
+    answer = f'    return "on" if {" ".join(condition)} else "off"'
+    if len(answer) <= WIDTH:
+        return "\n".join(["def f(x):", *lines.lines, answer]) + "\n"
+    lines.lines += ["    on = (", *(f"        {part}" for part in condition), "    )"]
+    return "\n".join(["def f(x):", *lines.lines, '    return "on" if on else "off"']) + "\n"
+
+
+def _condition(rule: Rule, lines: _Lines) -> list[str]:
+    """The literals, each after the first with its `and` or `or` before it."""
+    alone = rule.second is None
+    parts = [lines.test(rule.first, alone)]
+    if rule.second is not None:
+        parts.append(f"{rule.join} {lines.test(rule.second, alone)}")
+    if rule.third is not None:
+        if rule.join != rule.outer:
+            both = f"({parts[0]} {parts[1]})"
+            parts = [both] if len(both) <= WIDTH - 8 else [f"({parts[0]}", f"    {parts[1]})"]
+        parts.append(f"{rule.outer} {lines.test(rule.third, alone)}")
+    return parts
+
+
+class _Lines:
+    """Assignments before the last line, and the names that they give."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.sets: dict[tuple[str, ...], str] = {}
+        self.counts: dict[Kind, str] = {}
+
+    def test(self, literal: Literal, alone: bool) -> str:
+        """The literal as an expression; alone: nothing stands beside it."""
+        kind, holds = literal.kind, literal.holds
+        if kind == EVERY:
+            return _compared("len(x)", literal)
+        if literal.test == "any":
+            return self._any(kind, holds)
+        if literal.test == "more":
+            sign = ">" if holds else "<="
+            return f"{self._count(kind)} {sign} {self._count(literal.than)}"
+        if alone:
+            return _compared(f"sum({self._holds(kind)} for e in x)", literal)
+        return _compared(self._count(kind), literal)
+
+    def _any(self, kind: Kind, holds: bool) -> str:
+        if len(kind.entities) == 1 and not kind.others:
+            return f'"{kind.entities[0]}" {"in" if holds else "not in"} x'
+        if not holds and (kind.lacks or kind.others):
+            return f"all({self._lacks(kind)} for e in x)"
+        return f"{'' if holds else 'not '}any({self._holds(kind)} for e in x)"
+
+    def _holds(self, kind: Kind) -> str:
+        """A condition on an object `e`."""
+        if kind.entities:
+            if len(kind.entities) == 1:
+                return f'e {"!=" if kind.others else "=="} "{kind.entities[0]}"'
+            return f"e {'not in' if kind.others else 'in'} {self._set(kind)}"
+        if kind.lacks:
+            return f'"{kind.lacks}" not in e'
+        if len(kind.words) == 2 and not any(word in _MATERIALS for word in kind.words):
+            return f'"{kind.words[0]}" in e and "{kind.words[1]}" in e'
+        return f'"{" ".join(kind.words)}" in e'
+
+    def _lacks(self, kind: Kind) -> str:
+        """The condition that an object is not of a kind which is itself said by a `not`."""
+        if kind.lacks:
+            return f'"{kind.lacks}" in e'
+        return self._holds(kind).replace("e not in ", "e in ").replace("e != ", "e == ")
+
+    def _count(self, kind: Kind) -> str:
+        if kind not in self.counts:
+            counted = self._holds(kind)
+            self.counts[kind] = self._free(_name(kind))
+            self.lines.append(f"    {self.counts[kind]} = sum({counted} for e in x)")
+        return self.counts[kind]
+
+    def _set(self, kind: Kind) -> str:
+        if kind.entities not in self.sets:
+            name = self._free("duds" if kind.others else "blickets")
+            self.sets[kind.entities] = name
+            members = [f'        "{entity}",' for entity in kind.entities]
+            self.lines += [f"    {name} = {{", *members, "    }"]
+        return self.sets[kind.entities]
+
+    def _free(self, name: str) -> str:
+        taken = {*self.sets.values(), *self.counts.values()}
+        return name if name not in taken else f"more_{name}"
+
+
+def _compared(count: str, literal: Literal) -> str:
+    if literal.test == "odd":
+        return f"{count} % 2 == {int(literal.holds)}"
+    if literal.holds:
+        return f"{count} >= {literal.k}"
+    return f"{count} < {literal.k}"
+
+
+def _name(kind: Kind) -> str:
+    """Of a variable that holds how many objects are of the kind."""
+    if kind.entities:
+        return "others" if kind.others else "known"
+    if kind.lacks:
+        return f"not_{kind.lacks}"
+    return _plural(kind).replace(" ", "_")
+
+
+# --- in words ---------------------------------------------------------------------
+
+
+def sentence(rule: Rule) -> str:
+    said = [_say(literal) for literal in rule.literals]
+    if rule.third is None:
+        return f"A scene is on iff {f' {rule.join} '.join(said)}."
+    if rule.join == rule.outer:
+        return f"A scene is on iff {said[0]}, {said[1]} {rule.join} {said[2]}."
+    both = "both " if rule.join == "and" else "either "
+    return f"A scene is on iff {both}{said[0]} {rule.join} {said[1]}, {rule.outer} {said[2]}."
+
+
+def _say(literal: Literal) -> str:
+    kind, holds = literal.kind, literal.holds
+    if literal.test == "more":
+        more = "more" if holds else "no more"
+        return f"it holds {more} {_plural(kind)} than {_plural(literal.than)}"
+    if literal.test == "odd":
+        return f"its number of {_plural(kind)} is {'odd' if holds else 'even'}"
+    if literal.test == "least" and literal.k > 1:
+        least = "at least" if holds else "fewer than"
+        return f"it holds {least} {_NUMBERS[literal.k]} {_plural(kind)}"
+    if not holds and kind.lacks:
+        return f"all that it holds is {_all(kind.lacks)}"
+    return f"it holds {_one(kind) if holds else _none(kind)}"
+
+
+def _one(kind: Kind) -> str:
+    if kind == EVERY:
+        return "an object"
+    if kind.others:
+        return f"an object other than {_listed(kind.entities, 'and')}"
+    if kind.entities:
+        return _listed([f"a {entity}" for entity in kind.entities], "or")
+    if kind.lacks:
+        return f"an object that is not {_all(kind.lacks)}"
+    return f"a {_singular(kind)}"
+
+
+def _none(kind: Kind) -> str:
+    if kind == EVERY:
+        return "nothing"
+    if kind.others:
+        return f"nothing but {_listed([f'a {entity}' for entity in kind.entities], 'or')}"
+    if len(kind.entities) > 1:
+        return f"neither {_listed([f'a {entity}' for entity in kind.entities], 'nor')}"
+    return f"no {kind.entities[0] if kind.entities else _singular(kind)}"
+
+
+def _plural(kind: Kind) -> str:
+    if kind.others:
+        return f"objects other than {_listed(kind.entities, 'and')}"
+    if kind.entities:
+        return f"objects that are {_listed([f'a {entity}' for entity in kind.entities], 'or')}"
+    if kind.lacks:
+        return f"objects that are not {_all(kind.lacks)}"
+    return "objects" if kind == EVERY else f"{_singular(kind)}s"
+
+
+def _singular(kind: Kind) -> str:
+    words = " ".join(kind.words)
+    return words if kind.words[-1] in _SHAPES else f"{words} object"
+
+
+def _all(word: str) -> str:
+    return f"a {word}" if word in _SHAPES else word
+
+
+def _listed(words: tuple[str, ...] | list[str], join: str) -> str:
+    *before, last = words
+    return f"{', '.join(before)} {join} {last}" if before else last

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .facts import Facts
-from .goal import shape
+from .goal import Facts, shape
 from .grammar import FAILURES, Grid, Step
 from .objects.features import compiled
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .facts import Facts
+from .goal import Facts
 from .grammar import Step, named
 
 _SIZES = ((2, 2, 3.0), (3, 3, 3.3), (1, 2, 3.3), (2, 1, 3.3))

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..budget import Budget
-from .facts import Facts
-from .goal import Goal, State
+from .goal import Facts, Goal, State
 from .grammar import FAILURES, Step, apply, named
 from .objects.features import VIEWS, compiled, seen
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .facts import Array, Facts
+from .goal import Array, Facts
 from .grammar import Step, named
 
 # A block of the output: what it is of the grid, as text, as numpy, and its price.

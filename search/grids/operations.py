@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from . import canvases, cleaning, counting, cropping, growing, patterns, rows
 from .cells import colouring, masking, shifting, turning
-from .facts import Facts
-from .goal import Goal, State
+from .goal import Facts, Goal, State
 from .grammar import Step
 from .panels import panels
 from .strokes import drawing

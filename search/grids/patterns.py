@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import Budget
-from .facts import Facts
-from .goal import Goal, State
+from .goal import Facts, Goal, State
 from .grammar import Grids, Step, apply, named
 from .objects.features import compiled
 

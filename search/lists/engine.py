@@ -1,8 +1,10 @@
 """List functions in a worker. A hypothesis is proposed where its own Python text gives all shown
-outputs, in the order that following.py says."""
+outputs, in the order that following.py says.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,13 +14,11 @@ from ..engines import SearchEngine
 from ..following import Answer, Codes, Defined, Predictions
 from ..patches import patched
 from .bank import Lists
-from .behaviour import INPUTS, LOOKED_AT, RAISED, surcharge
-from .grammar import LARGEST_INTEGER, Node, modest
-from .labour import laborious
+from .features import find
+from .grammar import LARGEST_INTEGER, LONGEST_VALUE, OPERATIONS, Node, modest, operations
 from .search import Search
-from .sentence import sentence
 from .sharing import Sharing
-from .source import TooLong, source
+from .source import TooLong, element, source, uses_index
 
 LARGE = 10_000  # an integer of the space: larger ones may be made ranges of, and are not tried
 SAMPLE = 600  # inputs of the space a candidate meets first
@@ -196,3 +196,183 @@ def _integers(value: Any) -> bool:
 
 
 ENGINE = SearchEngine("lists", serves, prepared, Problem)
+
+
+# --- Programs that take long on some input of the space: a list as long as its values are large, and
+# on it a step that goes through the whole list for each element. They may be right, and then one may
+# come first, but they are no following answers: 600 inputs of the space would take seconds.
+
+_LENGTHENED = frozenset(
+    ["by_itself", "path", "all_below", "all_upto", "all_downto", "each_by", "each_of"]
+)
+_PER_ELEMENT = frozenset(
+    ["running_sum", "running_max", "running_min", "no_max", "no_min", "once", "repeated", "tallies", "tally_pairs",
+     "by_count", "by_count_down", "mode"]
+)  # fmt: skip
+# Features that look at one element of the list, or at its length.
+_AT_ONCE = frozenset(
+    ["first", "last", "second", "third", "before", "after", "mirror", "two_before", "n", "to_end", "at_v",
+     "at_v_round", "middle"]
+)  # fmt: skip
+
+
+def laborious(program: Node) -> bool:
+    """Whether a step that is quadratic in a list stands on one that values lengthen."""
+    parts = [part for part in program.args if isinstance(part, Node)]
+    if parts and any(op in _LENGTHENED for op in operations(parts[0])):
+        if program.op in _PER_ELEMENT:
+            return True
+        if program.op not in OPERATIONS and any(_looks_around(part) for part in parts[1:]):
+            return True
+    return any(laborious(part) for part in parts)
+
+
+def _looks_around(term: Node) -> bool:
+    feature = find(term.op)
+    if feature is not None:
+        return feature.uses_base and term.op not in _AT_ONCE
+    return any(isinstance(part, Node) and _looks_around(part) for part in term.args)
+
+
+# --- From a node to one sentence that says the rule.
+
+_LETTERS = ("n", "m", "k", "l")
+_SPOKEN = {"append", "prepend"}  # operations whose integer is said in its place
+
+
+class Speaker:
+    """Says programs in words; computed counts and places get a letter, explained at the end."""
+
+    def __init__(self) -> None:
+        self.letters: dict[Node, str] = {}
+        self.meanings: list[str] = []
+
+    def sentence(self, node: Node, kind: str) -> str:
+        if kind == "bool":
+            return f"say whether {self.say(node)}"
+        if kind == "int" and node.op == "single":
+            return f"return {self.say(node.args[0])}"
+        return f"return {self.say(node)}"
+
+    def letter(self, node: Node) -> str:
+        if node not in self.letters and len(self.letters) < len(_LETTERS):
+            self.letters[node] = _LETTERS[len(self.letters)]
+            self.meanings.append(f"{self.letters[node]} is {self.say(node)}")
+        return self.letters.get(node) or self.say(node)
+
+    def say(self, node: Node) -> str:
+        op = node.op
+        if op == "x":
+            return "x"
+        if op == "const":
+            return str(node.args[0])
+        if op == "list":
+            return f"the fixed list {list(node.args)}" if node.args else "the empty list"
+        if op == "single":
+            return f"a list of only {self.say(node.args[0])}"
+        if op in _SAYINGS:
+            base = "x" if node.args[0].op == "x" else "it"
+            parts = [self.say(node.args[0]), *(str(element(a, base)) for a in node.args[1:])]
+            more = ", then ".join(parts[2:])
+            return _SAYINGS[op].format(*parts, i=_index_words(node), more=more)
+        operation = OPERATIONS[op]
+        counted = operation.kind == "list" and op not in _SPOKEN
+        parts = []
+        for part, takes in zip(node.args, operation.takes, strict=True):
+            plain = part.op == "const" or not counted or takes == "L"
+            parts.append(self.say(part) if plain else self.letter(part))
+        return operation.say.format(*parts)
+
+
+def sentence(node: Node, kind: str = "list") -> str:
+    """One sentence that says the rule."""
+    speaker = Speaker()
+    text = _clause(speaker, node, kind)
+    if speaker.meanings:
+        text += ", where " + " and ".join(speaker.meanings)
+    return text[:1].upper() + text[1:] + "."
+
+
+def _clause(speaker: Speaker, node: Node, kind: str) -> str:
+    if node.op != "if":
+        return speaker.sentence(node, kind)
+    test, then, other = node.args
+    return (
+        f"if {speaker.say(test)}, {_clause(speaker, then, kind)}; "
+        f"otherwise {_clause(speaker, other, kind)}"
+    )
+
+
+def _index_words(node: Node) -> str:
+    return " at index i" if any(uses_index(a) for a in node.args[1:]) else ""
+
+
+_SAYINGS = {
+    "map": "{1} for each element v{i} of {0}",
+    "filter": "the elements v{i} of {0} with {1}",
+    "map_filter": "{2} for each element v{i} of {0} with {1}",
+    "map_if": "{2} where {1}, else {3}, for each element v{i} of {0}",
+    "countif": "the number of elements v{i} of {0} with {1}",
+    "sumif": "the sum of the elements v{i} of {0} with {1}",
+    "sort_by": "{0} in ascending order of {1}",
+    "each_by": "each element v{i} of {0} repeated {1} times",
+    "each_of": "{1} for each element v{i} of {0}, repeated {2} times",
+    "map_each": "{1}, then {more}, for each element v{i} of {0}",
+    "until": "{0} up to the first element v{i} with {1}",
+    "since": "{0} from the first element v{i} with {1} on",
+}
+
+
+# --- What the sample space says of a candidate: a correction to its price.
+#
+# Programs that are right on all shown pairs may be undefined elsewhere, or grow without measure: both
+# make a rule dearer (totality, stability). And a test of the whole input that holds on the shown pairs
+# far more often than on the space, or far more seldom, was hardly chosen by chance: whoever showed the
+# pairs saw to it that both cases are there, so the test is cheaper by a part of the surprise in it.
+
+INPUTS = 150  # of the space
+LOOKED_AT = 40  # cheapest candidates that are run on them
+UNDEFINED, EXPLODING = 5.0, 5.0  # for a program that is so on the whole space
+SURPRISE, MOST = 0.25, 2.0  # what a nat of surprise in a test is worth, and all of it at most
+Test = Callable[[list[int]], Any]
+
+# What a written program can raise: with a predicted list of types no other end is hidden.
+RAISED = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
+
+
+def surcharge(
+    function: Callable[[list[int]], Any], test: Test | None, shown: Sequence[list[int]],
+    space: Sequence[list[int]],
+) -> float:  # fmt: skip
+    """What a program is dearer (or, below 0, cheaper) for what it does on the space."""
+    if not space:
+        return 0.0
+    undefined = exploding = 0
+    for values in space:
+        try:
+            out = function(list(values))
+        except RAISED:
+            undefined += 1
+            continue
+        exploding += type(out) is list and _huge(out)
+    price = (UNDEFINED * undefined + EXPLODING * exploding) / len(space)
+    return price - (_surprise(test, shown, space) if test else 0.0)
+
+
+def _huge(out: list[int]) -> bool:
+    return len(out) > LONGEST_VALUE or any(abs(v) > LARGEST_INTEGER for v in out)
+
+
+def _surprise(test: Test, shown: Sequence[list[int]], space: Sequence[list[int]]) -> float:
+    """How far the share of the shown inputs a test holds on is from that of the space."""
+    here = sum(_holds(test, values) for values in shown) / len(shown)
+    there = (sum(_holds(test, values) for values in space) + 0.5) / (len(space) + 1)
+    nats = sum(p * math.log(p / q) for p, q in ((here, there), (1 - here, 1 - there)) if p > 0)
+    return min(MOST, SURPRISE * len(shown) * nats)
+
+
+def _holds(test: Test, values: list[int]) -> bool:
+    try:
+        return bool(test(list(values)))
+    except RAISED:
+        return False

@@ -13,14 +13,13 @@ from collections.abc import Iterator
 
 from ..budget import Budget
 from . import conditionals as conditionals
-from . import element_cases as cases
 from . import element_goals as by_element
 from . import element_lists
+from . import element_lists as cases
 from . import integers as integers
 from .bank import Lists, start
-from .bundles import SIZE, Bundle
-from .concat import around, literal, peeled, stripped
-from .edits import edited, partitioned, windows, woven
+from .conditionals import SIZE, Bundle
+from .edits import around, edited, literal, partitioned, peeled, stripped, windows, woven
 from .elements import Elements
 from .grammar import Node, X, constant, node
 from .unwound import last_steps, likely, merged, told, undone, unwound

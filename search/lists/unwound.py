@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from ..budget import Budget
 from .bank import _GUARDED, Bank, Lists
-from .concat import joined, shared_ends
+from .edits import joined, shared_ends
 from .features import FEATURES, TERMS
 from .grammar import LARGEST_INTEGER, REPEATING, UNARY_LIST, Node, constant, node, run
 

@@ -34,9 +34,7 @@ from ...tools.sentence_rules.prepared import Prepared, TextIndex
 from ...tools.sentence_rules.quantities import Listed, Measure
 from ...tools.sentence_rules.rules import Prefer, Rule, When
 from ..budget import Budget
-from .words_ridge import Fit, centred, eliminated, work
-from .words_style import measures
-from .words_terms import Table, table
+from .words_terms import Fit, Table, centred, eliminated, measures, table, work
 
 MOST = 20  # sentences
 LISTED = 10  # words of a sentence

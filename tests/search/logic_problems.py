@@ -15,7 +15,7 @@ from peirce.records import Problem
 from peirce.search.engines import Searching
 from peirce.search.logic.choice import Found
 from peirce.search.logic.features import Features
-from peirce.search.logic.writing import Writer
+from peirce.search.logic.rules import Writer
 from peirce.tasks import task
 from peirce.tools.logic import (
     SIGNATURE,

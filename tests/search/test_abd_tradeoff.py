@@ -159,7 +159,7 @@ def test_times_states_and_shares_are_printed_for_each_budget_and_the_search_is_l
 ) -> None:
     import abd_search
     from peirce.search.logic import choice
-    from peirce.search.logic.growing import grown
+    from peirce.search.logic.choice import grown
 
     said = run("abd_search", "--data", data, "--sample", "3", "--budgets", "2000", "4000",
                "--out", str(tmp_path))  # fmt: skip

@@ -17,10 +17,21 @@ from typing import Any
 import numpy as np
 import peirce
 import pytest
-from peirce.search.acre.engine import serves
-from peirce.search.acre.grammar import Kind, Rule, Table, attribute_literals, literals
-from peirce.search.acre.search import DEARER, NEW, ROOMY, Earlier, Evidence, Scenes, Search
-from peirce.search.acre.source import sentence, source
+from peirce.search.acre.engine import sentence, serves, source
+from peirce.search.acre.search import (
+    DEARER,
+    NEW,
+    ROOMY,
+    Earlier,
+    Evidence,
+    Kind,
+    Rule,
+    Scenes,
+    Search,
+    Table,
+    attribute_literals,
+    literals,
+)
 from peirce.search.engines import Searching
 from peirce.tasks import judgeable, task
 

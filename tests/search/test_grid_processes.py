@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from peirce.search.budget import Budget
 from peirce.search.grids import cleaning
-from peirce.search.grids.facts import Facts
-from peirce.search.grids.goal import Goal, State
+from peirce.search.grids.goal import Facts, Goal, State
 from peirce.search.grids.grammar import (
     FAILURES,
     Grid,

@@ -11,10 +11,9 @@ import random
 import pytest
 from peirce.search.budget import Budget
 from peirce.search.lists.bank import start
-from peirce.search.lists.behaviour import surcharge
-from peirce.search.lists.bundles import Bundle
+from peirce.search.lists.conditionals import Bundle
 from peirce.search.lists.elements import Elements
-from peirce.search.lists.engine import Problem
+from peirce.search.lists.engine import Problem, surcharge
 from peirce.search.lists.grammar import X, node
 from peirce.search.lists.source import source
 from peirce.search.lists.unwound import last_steps, merged, undone, unwound

@@ -16,10 +16,9 @@ from peirce.search.lists import conditionals as list_conditionals
 from peirce.search.lists import integers as list_integers
 from peirce.search.lists.bank import start
 from peirce.search.lists.elements import Elements
-from peirce.search.lists.engine import Candidate, Problem
+from peirce.search.lists.engine import Candidate, Problem, sentence
 from peirce.search.lists.grammar import OPERATIONS, Node, X, constant, modest, node
 from peirce.search.lists.search import Search
-from peirce.search.lists.sentence import sentence
 from peirce.search.lists.source import TooLong, source
 from peirce.tests.counts import drawn
 

@@ -12,8 +12,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from peirce.search.logic.choice import grown, guards_of
 from peirce.search.logic.features import Features, Recipe
-from peirce.search.logic.growing import grown, guards_of
 from peirce.search.logic.lanes import EQUALITY, Guard, Lanes, Literal
 from peirce.tools.logic import (
     Stream,

@@ -10,9 +10,8 @@ import random
 
 import pytest
 from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking
+from peirce.search.logic.engine import LARGEST, VARIANTS, Space, _variants, mended
 from peirce.search.logic.engine import Problem as Engine
-from peirce.search.logic.engine import Space
-from peirce.search.logic.mending import LARGEST, VARIANTS, _variants, mended
 from peirce.tools.logic import Formula, Prepared, read_formula, written
 
 from ..tools.logic.worlds_at_random import rule

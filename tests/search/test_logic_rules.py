@@ -9,10 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking, exact_cost
-from peirce.search.logic.growing import grown
+from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking, exact_cost, grown, likely
 from peirce.search.logic.lanes import any_of, broken_alike, completed
-from peirce.search.logic.plausible import likely
 from peirce.search.logic.rules import Evidence, Priced, Shape, _shape, candidates, narrowed
 from peirce.tools.logic import (
     PUBLISHED,

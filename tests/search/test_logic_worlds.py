@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 from peirce.search.logic import lanes as lanes_module
+from peirce.search.logic.choice import drawn_worlds
 from peirce.search.logic.lanes import (
     COMPLETIONS_DRAWN,
     MOST_BROKEN,
@@ -21,7 +22,6 @@ from peirce.search.logic.lanes import (
     drawn_like,
     hidden_like,
 )
-from peirce.search.logic.plausible import drawn_worlds
 from peirce.tools.logic import PUBLISHED, SIGNATURE, Prepared, Regime, Stream, World
 
 from ..tools.logic.worlds_at_random import any_theory, completions, holds

@@ -12,10 +12,17 @@ import numpy as np
 import pytest
 from peirce.records import Json
 from peirce.search.budget import Budget
-from peirce.search.text.mentions import Mentioned, mentioned, pieces_of
-from peirce.search.text.multinomial import Setting, chances, fitted, judged
+from peirce.search.text.engine import rules_over_texts
+from peirce.search.text.mentions import (
+    Mentioned,
+    Setting,
+    chances,
+    fitted,
+    judged,
+    mentioned,
+    pieces_of,
+)
 from peirce.search.text.pieces import repeated, share_repeated
-from peirce.search.text.texts import rules_over_texts
 from peirce.tools.sentence_rules import Prepared, compile_sentence
 
 LABELS = ["cat", "dog", "hen"]

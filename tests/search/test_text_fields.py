@@ -21,7 +21,7 @@ from peirce.search.text.atoms import atoms_of, grain, roundest
 from peirce.search.text.chance import kept, surest
 from peirce.search.text.covering import Covering
 from peirce.search.text.fields import rules_over_fields
-from peirce.search.text.places import places
+from peirce.search.text.phrases import places
 from peirce.tasks import family
 from peirce.tools.sentence_rules import Prepared, Term, compile_sentence, mentions
 

@@ -14,8 +14,7 @@ from peirce.records import Json
 from peirce.search.budget import Budget
 from peirce.search.text import words
 from peirce.search.text.words import LISTED, MOST, mined, no_chance, sentences, tiers
-from peirce.search.text.words_ridge import Fit
-from peirce.search.text.words_terms import names_in, table
+from peirce.search.text.words_terms import Fit, names_in, table
 from peirce.tools.sentence_rules import (
     Compare,
     Count,

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..facts import Facts
+from ..goal import Facts
 from ..grammar import Step, named
 
 # (text, what it says, price)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..facts import Array, Facts
+from ..goal import Array, Facts
 from ..grammar import Step
 
 _FALL = [

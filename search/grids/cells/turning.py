@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..facts import Facts
+from ..goal import Facts
 from ..grammar import Step
 
 KEEPING = [

@@ -8,8 +8,7 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
-from ..facts import Facts
-from ..goal import shape
+from ..goal import Facts, shape
 from ..grammar import FAILURES, Grid, Step, function
 from .combining import different, ways
 
