@@ -42,7 +42,7 @@ from peirce.search.budget import PRESETS
 from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking, TradeOff
 from peirce.tasks import family
 from peirce.tasks.logic.measures import EVALUATORS
-from peirce.tools.logic.writing import written
+from peirce.tools.logic.formula import written
 from table import Row as BenchRow
 from table import write_rows
 

@@ -25,8 +25,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from peirce.training.bases import INSTALL, PACKAGES
-from peirce.training.dpo.log import ListLog
 from peirce.training.dpo.mixture import Mixture
+from peirce.training.dpo.progress import ListLog
 from peirce.training.dpo.settings import TrainConfig
 from peirce.training.pair_table import PairTable
 from peirce.training.splits import Split
@@ -90,7 +90,7 @@ def by_peirce(
 ) -> tuple[float, float, list[float]]:
     """CPU seconds in all and of the probes' passes, and the losses of the updates."""
     from peirce.training.dpo import models, run
-    from peirce.training.dpo.probes import Probe
+    from peirce.training.dpo.scoring import Probe
 
     spent = 0.0
     opened, made, measured = models.open_base, Probe.__init__, Probe.measure

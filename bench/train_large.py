@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 from peirce.training.bases import INSTALL, PACKAGES
-from peirce.training.dpo.log import ListLog
-from peirce.training.dpo.progress import Progress
+from peirce.training.dpo.progress import ListLog, Progress
 from peirce.training.dpo.run import train
 from peirce.training.dpo.settings import TrainConfig
 from peirce.training.pair_table import PairTable

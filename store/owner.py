@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..records import Json, StoreError
-from . import schema
+from . import connection
 from .connection import Database, Locked, Reading, Row, first_line
 
 if TYPE_CHECKING:
@@ -347,7 +347,7 @@ def _reach(path: Path) -> Reading:
         visitor = Visitor.reach(path)
         if visitor is not None:
             try:
-                schema.check(visitor.query, str(path))
+                connection.check(visitor.query, str(path))
                 return visitor
             except OSError:
                 visitor.close()  # it has just ended

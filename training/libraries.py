@@ -12,8 +12,8 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
-from ..agents.local.transformers_notes import without_notes
-from ..records import PeirceError
+from ..agents.local.model import without_notes
+from ..records import PeirceError, UsageError
 
 # What torch says of a file that it cannot write; it is no OSError.
 _TORCH_FILE = ("inline_container", "PytorchStreamWriter", "iostream", "basic_ios")
@@ -40,3 +40,23 @@ def writes(folder: Path) -> Iterator[None]:
         raise PeirceError(
             f"{folder} cannot be written, is the disk full? ({why}); what was written before stays."
         ) from None
+
+
+# --- Trackers that the libraries know (tensorboard, wandb, …), by their names.
+
+
+def trackers(told: str) -> list[str]:
+    """The names in `told`, by commas; none of an empty text or `none`. UsageError for one that
+    transformers does not know or whose library is not installed."""
+    names = [one.strip() for one in told.split(",") if one.strip() not in ("", "none")]
+    if not names:
+        return []
+    from transformers.integrations import get_reporting_integration_callbacks
+
+    try:
+        for callback in get_reporting_integration_callbacks(names):
+            callback()
+    except (ValueError, RuntimeError, ImportError) as error:
+        cause = " ".join(str(error).split())
+        raise UsageError(f"report_to {told!r} cannot be served: {cause}") from None
+    return names

@@ -21,13 +21,37 @@ import transformers
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers.generation import LogitsProcessorList, StoppingCriteriaList
+from transformers.utils import logging as transformers_logging
 
 from ...records import DataError, Json, PeirceError, UsageError
 from .decoding import Answer, Decoder, Prompt, decoder_of, parameters
 from .files import Found, read_object
 from .sampling import Broken, Sampling, sampling_of
 from .settings import LocalSettings
-from .transformers_notes import without_notes
+
+# --- What transformers and its kin write on the screen unasked. It imports transformers: import it late.
+
+
+@contextlib.contextmanager
+def without_notes(names: Sequence[str], level: int) -> Iterator[None]:
+    """No progress bars and warnings, and of the loggers `names` nothing below `level`; afterwards all
+    is as the user had set it."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [one.level for one in loggers]
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()
+    for one in loggers:
+        one.setLevel(level)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for one, before in zip(loggers, levels, strict=True):
+            one.setLevel(before)
+        if bars:
+            transformers_logging.enable_progress_bar()
+
 
 # Fields of a generation_config that `Sampling` takes over, or that a choice of one token at a time
 # has no use for.

@@ -17,8 +17,18 @@ from string import Template
 from typing import NamedTuple
 
 from ...records import DataError, Digest, Json, Message, Observation, View, digest_of
-from .text import OWN, TextPrompts, text_prompt_hash
-from .text_blocks import SOURCE_FORM, SOURCED, Findings, Pattern, Readable, Wrong, numbered
+from .text import (
+    OWN,
+    SOURCE_FORM,
+    SOURCED,
+    Findings,
+    Pattern,
+    Readable,
+    TextPrompts,
+    Wrong,
+    numbered,
+    text_prompt_hash,
+)
 
 _SPEAKERS = ("system", "user", "assistant")
 _PARTS = ("multi_content", "prefix", "suffix")

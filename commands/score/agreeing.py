@@ -225,7 +225,7 @@ def _agreed(
     other: tuple[str, Rated],
     pairs: Mapping[str, Mapping[str, Json]],
 ) -> dict[str, Json]:
-    from ...tools.discovery.agreement import agreement
+    from ...tools.discovery.scores import agreement
 
     left, right, scale = one[1][question], other[1][question], SCALES[question]
     items = sorted(i for i in left.keys() & right.keys() if None not in (left[i], right[i]))

@@ -17,7 +17,7 @@ from ...tasks.io.files import expanded
 from ...tasks.io.messages import nearest
 from ...tasks.text.labels import TASK, Labels
 from ...tasks.text.problems import SPLIT_NAMES, Rows
-from ...training.classifier.card import card
+from ...training.cards import classifier_card
 from ..arguments import checked
 from ..outcome import store_path
 from .results import ClassifierRecord, ClassifierSet
@@ -69,7 +69,7 @@ def train_labels(
     from ...training.bases import find_base
     from ...training.classifier.fitting import check_packages
     from ...training.durable_log import DurableLog
-    from ...training.trackers import trackers
+    from ...training.libraries import trackers
 
     check_packages("a classifier")
     folder = expanded(out)
@@ -211,7 +211,7 @@ def _fitted(
     writing.write(
         {
             out / PREDICTIONS: "\n".join(labelled),
-            out / CARD: card(base.name, told, settings),
+            out / CARD: classifier_card(base.name, told, settings),
         }
     )
     writing.write({out / SCORES: json.dumps(told, indent=1)})  # last: then the set is done

@@ -183,7 +183,7 @@ def training_curves(
 def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Path) -> Merged:
     """Writes an adapter and its base as one model that any server loads: {adapter, base, model}. base:
     None for the one that the adapter names. Raises UsageError for an adapter of another base."""
-    from ...training.dpo.merge import merge as merged
+    from ...training.dpo.models import merge as merged
 
     writing.check_folder(expanded(out).parent)
     model = merged(expanded(adapter), None if base is None else str(base), expanded(out))
@@ -260,7 +260,7 @@ def _finished(
     pair_settings: Mapping[str, Json],
 ) -> dict[str, Json]:
     """Writes card and figures beside the weights; the record."""
-    from ...training.dpo.card import card
+    from ...training.cards import dpo_card
     from ...training.durable_log import LINES, read_lines
 
     out = trained.out
@@ -290,7 +290,7 @@ def _finished(
         **record, "settings": told, "base": settings.get("base") or asked["base"],
         "kind": trained.model.name, "versions": _versions(),
     }  # fmt: skip
-    files: dict[Path, str | bytes] = {out / CARD: card(whole, points, counts, pair_settings)}
+    files: dict[Path, str | bytes] = {out / CARD: dpo_card(whole, points, counts, pair_settings)}
     row = {"training": trained.training, "status": trained.status, "settings": settings}
     drawn, _ = training_tables.files(runs([(row, points)]), out / PLOTS)
     record["files"] = writing.write(files | drawn)

@@ -14,14 +14,13 @@ from typing import Literal as OneOf
 import numpy as np
 
 from ...records import DataError, canonical_json
-from ...tools.logic.formula import FREE, Builder, Formula, Node
+from ...tools.logic.formula import FREE, Builder, Formula, Node, usual, written
 from ...tools.logic.judging import Beyond, Prepared
 from ...tools.logic.rules import NoRule, read_rule
 from ...tools.logic.sampling import Whole
 from ...tools.logic.tables import Bools, Structures, TooWide, Truth, about_elements, evaluate
 from ...tools.logic.theories import Theory, theory_from
 from ...tools.logic.worlds import World, world_of
-from ...tools.logic.writing import usual, written
 from ..engines import SearchEngine
 from ..following import Answer, Following, NotSearched, Predictions
 from .choice import DEFAULT, TRADE_OFFS, Found, Ranking, Scored, exact_cost

@@ -38,10 +38,10 @@ from typing import NamedTuple, TypeVar
 
 from ...records import DataError, InputSet, Json, Problem, UsageError
 from ...records.tasks import WRITTEN
+from ...tools.logic.formula import usual
 from ...tools.logic.judging import REGIMES
 from ...tools.logic.theories import Theory, theory_from
 from ...tools.logic.worlds import Tuples, World, world_of
-from ...tools.logic.writing import usual
 from ..io.files import identity, locate
 from ..io.messages import shorten
 from . import own_worlds, published_files

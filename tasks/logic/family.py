@@ -31,10 +31,9 @@ from ...records import (
     Unavailable,
     View,
 )
-from ...tools.logic.formula import Formula
+from ...tools.logic.formula import Formula, written
 from ...tools.logic.rules import NoRule, read_rule
 from ...tools.logic.theories import theory_from
-from ...tools.logic.writing import written
 from ...tools.solve import SOLVE, solve_tool
 from ..io.json_text import objects_in
 from .measures import check_evaluator, measured, seen_by

@@ -21,14 +21,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...records import DataError, Json, Problem
+from ...tools.logic.formula import written
 from ...tools.logic.judging import Regime
 from ...tools.logic.theories import PUBLISHED, Theory
 from ...tools.logic.worlds import World
-from ...tools.logic.writing import written
 from ..io.files import identity, joint_identity, read_jsonl, read_text
 from ..io.messages import BadValue, nearest, shorten, warn
-from ..io.record_cache import kept_records
-from ..io.yaml_records import read_records
+from ..io.yaml_records import kept_records, read_records
 from .problems import (
     Keys,
     count_of,

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...records import Agreement, Hypothesis, Json, Observation, View
+from ...tools.logic.formula import usual, written
 from ...tools.logic.theories import Theory, theory_from
-from ...tools.logic.writing import usual, written
 from ..io.compact_values import one_line
 from ..io.json_text import object_schema
 

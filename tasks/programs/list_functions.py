@@ -15,15 +15,249 @@ a sample of it.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
-from ...records import DataError, InputSet, Json, Observation, Problem
+from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
 from ..io import observations as observations_
 from ..io.json_text import literal
 from ..io.messages import shorten
 from ..io.problem_lines import Row, id_of, pairs_of, read_problems, secret_of
 from .difficulty import KINDS
+from .list_rules import Draw, Step, guard, list_step, reduction_step
+
+# --- Problems of our own for list functions: rules composed from list_rules.py, with pairs.
+#
+# A rule is a chain of one to three steps, or a condition on the whole list with a chain for each
+# case. A rule is kept only where every part of it shows in the pairs: leaving a step out, or taking
+# the other case, changes the output; no output is huge, the outputs vary, few pairs are identities,
+# and no earlier rule of the same seed behaves alike. Problem k of a seed is the same however many
+# are asked for. `Problem.secret` holds the rule as Python, in words, and its number of steps.
+
+SHOWN = HIDDEN = 8
+LONGEST_OUTPUT = 25
+LARGEST_OUTPUT = 999
+CANDIDATES = 80  # inputs drawn for a rule, of which 16 are kept
+ATTEMPTS = 2_000  # rules tried for one problem
+
+Function = Callable[[list[int]], object]
+Numbers = list[int]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A chain of steps, or, with a condition, one for each case."""
+
+    then: tuple[Step, ...]
+    condition: Step | None = None
+    otherwise: tuple[Step, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Step, ...]:
+        return self.then + ((self.condition,) if self.condition else ()) + self.otherwise
+
+    @property
+    def source(self) -> str:
+        lines = ["def f(x):"]
+        if self.condition is None:
+            lines += _chain(self.then, "    ")
+        else:
+            lines += [f"    if {self.condition.code}:", *_chain(self.then, "        ")]
+            lines += _chain(self.otherwise, "    ")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def description(self) -> str:
+        said = _say(self.then)
+        if self.condition is not None:
+            said = f"if {self.condition.says}, {said}; otherwise {_say(self.otherwise)}"
+        return said[0].upper() + said[1:] + "."
+
+
+def _chain(steps: Sequence[Step], indent: str) -> list[str]:
+    *first, last = steps
+    return [f"{indent}x = {step.code}" for step in first] + [f"{indent}return {last.code}"]
+
+
+def _say(steps: Sequence[Step]) -> str:
+    return ", then ".join(step.says for step in steps)
+
+
+def generate(count: int, seed: int) -> list[Problem]:
+    """`count` problems; raises UsageError below 1."""
+    if count < 1:
+        raise UsageError(f"{count} problems cannot be generated; at least 1")
+    seen: set[str] = {_behaviour(lambda x: x) or ""}
+    return [_generated(seed, index, seen) for index in range(count)]
+
+
+def _generated(seed: int, index: int, seen: set[str]) -> Problem:
+    rng = random.Random(f"list problem {seed} {index}")
+    for _ in range(ATTEMPTS):
+        high = 9 if rng.random() < 0.45 else 99
+        rule = _rule(Draw(rng, high))
+        function = _compile(rule.source)
+        behaviour = _behaviour(function)
+        if behaviour is None or behaviour in seen:
+            continue
+        pairs = _varied_pairs(rule, function, rng, high)
+        if pairs is None:
+            continue
+        seen.add(behaviour)
+        name = f"gen{seed}-{index}"
+        return Problem(
+            id=name,
+            task="list_functions",
+            family="programs",
+            shown=pairs[:SHOWN],
+            hidden=pairs[SHOWN:],
+            secret={
+                "rule": rule.source,
+                "description": rule.description,
+                "steps": len(rule.parts),
+            },
+            group=name,
+        )
+    raise RuntimeError(f"no rule found for problem {index} of seed {seed}")
+
+
+def _rule(draw: Draw) -> Rule:
+    if draw.rng.random() < 0.2:
+        condition = guard(draw)
+        return Rule(_steps(draw, 1), condition, _steps(draw, 1 + int(draw.rng.random() < 0.3)))
+    at = draw.rng.random()
+    return Rule(_steps(draw, 1 if at < 0.3 else 2 if at < 0.8 else 3))
+
+
+def _steps(draw: Draw, count: int) -> tuple[Step, ...]:
+    last = reduction_step(draw) if draw.rng.random() < 0.25 else list_step(draw)
+    return (*(list_step(draw) for _ in range(count - 1)), last)
+
+
+def _compile(source: str) -> Function:
+    """Sources of the catalogue alone come here, never a model's."""
+    names: dict[str, Function] = {}
+    exec(compile(source, "<rule>", "exec"), {}, names)
+    return names["f"]
+
+
+def _apply(function: Function, row: Numbers) -> Numbers | None:
+    """None where the rule has no value for the list."""
+    try:
+        output = function(list(row))
+    except (IndexError, ValueError, ZeroDivisionError):
+        return None
+    return output if isinstance(output, list) else None
+
+
+# --- inputs -----------------------------------------------------------------------
+
+
+def _row(rng: random.Random, high: int, constants: Sequence[int]) -> Numbers:
+    at = rng.random()
+    length = 0 if at < 0.04 else 1 if at < 0.1 else 2 + int(rng.random() * 9)
+    few = [int(rng.random() * (high + 1)) for _ in range(2 + int(rng.random() * 3))]
+    repeats = rng.random() < 0.35
+    row = []
+    for _ in range(length):
+        if constants and rng.random() < 0.12:
+            row.append(constants[int(rng.random() * len(constants))])
+        elif repeats:
+            row.append(few[int(rng.random() * len(few))])
+        elif high > 9 and rng.random() < 0.3:
+            row.append(int(rng.random() * 10))
+        else:
+            row.append(int(rng.random() * (high + 1)))
+    return row
+
+
+@cache
+def _probes() -> tuple[Numbers, ...]:
+    rng = random.Random("list rule probes")
+    return tuple(_row(rng, high, ()) for high in (9, 99) for _ in range(30))
+
+
+def _behaviour(function: Function) -> str | None:
+    """Outputs on fixed lists, as text; None where the rule is undefined on half of them."""
+    outputs = [_apply(function, row) for row in _probes()]
+    if 2 * outputs.count(None) > len(outputs):
+        return None
+    return repr(outputs)
+
+
+# --- pairs -------------------------------------------------------------------------
+
+
+def _varied_pairs(
+    rule: Rule, function: Function, rng: random.Random, high: int
+) -> tuple[Observation, ...] | None:
+    """16 pairs that show every part of the rule, or None."""
+    constants = [value for step in rule.parts for value in step.constants if value <= 99]
+    drawn = {tuple(_row(rng, high, constants)): None for _ in range(CANDIDATES)}
+    defined = [(list(row), _apply(function, list(row))) for row in drawn]
+    pairs = [(row, output) for row, output in defined if output is not None]
+    if rule.condition is not None:
+        pairs = _balanced(pairs, _compile(f"def f(x):\n    return [{rule.condition.code}]\n"))
+    pairs = pairs[: SHOWN + HIDDEN]
+    if len(pairs) < SHOWN + HIDDEN or not _fit(pairs):
+        return None
+    for half in (pairs[:SHOWN], pairs[SHOWN:]):
+        if not _varied(half):
+            return None
+    if not _every_part_shows(rule, pairs[:SHOWN]):
+        return None
+    return tuple(Observation(row, output) for row, output in pairs)
+
+
+def _balanced(
+    pairs: list[tuple[Numbers, Numbers]], condition: Function
+) -> list[tuple[Numbers, Numbers]]:
+    """True and false cases in turn, as far as the rarer goes."""
+    cases: dict[bool, list[tuple[Numbers, Numbers]]] = {True: [], False: []}
+    for row, output in pairs:
+        holds = _apply(condition, row)
+        if holds is not None:
+            cases[bool(holds[0])].append((row, output))
+    return [pair for both in zip(cases[True], cases[False], strict=False) for pair in both]
+
+
+def _fit(pairs: Sequence[tuple[Numbers, Numbers]]) -> bool:
+    return all(
+        len(output) <= LONGEST_OUTPUT and all(0 <= value <= LARGEST_OUTPUT for value in output)
+        for _, output in pairs
+    )
+
+
+def _varied(pairs: Sequence[tuple[Numbers, Numbers]]) -> bool:
+    outputs = {tuple(output) for _, output in pairs}
+    unchanged = sum(row == output for row, output in pairs)
+    empty = sum(not output for _, output in pairs)
+    return len(outputs) >= len(pairs) // 2 and unchanged <= 3 and empty <= 2
+
+
+def _every_part_shows(rule: Rule, pairs: Sequence[tuple[Numbers, Numbers]]) -> bool:
+    return all(
+        sum(_apply(function, row) != output for row, output in pairs) >= 2
+        for function in map(_compile, _lesser(rule))
+    )
+
+
+def _lesser(rule: Rule) -> list[str]:
+    """Sources of the rule without one of its parts."""
+    chains = [rule.then] if rule.condition is None else [rule.then, rule.otherwise]
+    if rule.condition is not None:
+        return [Rule(chain).source for chain in chains] + [
+            Rule(rule.then, rule.condition, shorter).source for shorter in _shorter(rule.otherwise)
+        ]
+    return [Rule(shorter).source for shorter in _shorter(rule.then)]
+
+
+def _shorter(steps: tuple[Step, ...]) -> list[tuple[Step, ...]]:
+    if len(steps) == 1:
+        return []
+    return [steps[:i] + steps[i + 1 :] for i in range(len(steps))]
+
 
 FILES = tuple(
     name + end for name in ("list_function.jsonl", "list_functions.jsonl") for end in ("", ".gz")
@@ -51,7 +285,6 @@ class ListFunctions:
         return observations_.apply(problems, observations, seed, _pair)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        from .list_generator import generate
 
         return generate(count, seed)
 

@@ -7,7 +7,6 @@ Internals: prompts are pure functions of a view, and their digest has to move wi
 
 import pytest
 from peirce.agents.prompts import text as text_prompts
-from peirce.agents.prompts import text_blocks
 from peirce.agents.prompts.text import OWN, text_prompt_hash
 from peirce.records import InputSet, Observation, View
 from peirce.tasks.text.answers import (
@@ -57,9 +56,9 @@ def test_one_hypothesis_is_asked_for_as_one():
 
 
 def test_the_form_asked_for_is_the_form_that_is_read():
-    text = text_blocks.list_form(3, sourced=True).replace("<number>", "2")
+    text = text_prompts.list_form(3, sourced=True).replace("<number>", "2")
     assert sourced_in(text, 3)[0] == ("<hypothesis>", 2, "<quote>")
-    assert hypotheses_in(text_blocks.list_form(2), 2) == ["<hypothesis>"]
+    assert hypotheses_in(text_prompts.list_form(2), 2) == ["<hypothesis>"]
 
 
 def test_refinement_shows_the_hypotheses_and_what_they_are_refined_by():

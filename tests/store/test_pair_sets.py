@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from peirce.records import StoreError, UsageError
-from peirce.store import Store, schema
+from peirce.store import Store, connection
 from peirce.training import PairTable, Split, read_table, save_table
 
 REPORT = {"pairs": 3}
@@ -152,7 +152,7 @@ def version_3(path: Path) -> None:
 
     Store.open(path, write=True).close()
     with duckdb.connect(str(path)) as connection:
-        for name in schema.ADDED["3"]:
+        for name in connection.ADDED["3"]:
             connection.execute(f"DROP TABLE {name}")
         connection.execute("UPDATE meta SET value = '3' WHERE name = 'schema'")
 
@@ -178,7 +178,7 @@ def test_a_store_of_version_3_gets_the_tables_when_it_is_opened_for_writing(path
     with Store.open(path, write=True) as store:
         store.create_session({"task": "t"}, [])
         save_table(store, table(), REPORT)
-    assert tables(path) == set(schema.TABLES)
+    assert tables(path) == set(connection.TABLES)
     with Store.open(path, write=False) as store:
         assert store.query("SELECT value FROM meta WHERE name = 'schema'") == [("4",)]
         assert len(store.sessions()) == 1
@@ -188,9 +188,9 @@ def test_an_upgrade_that_fails_leaves_version_3(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version_3(path)
-    whole = schema.upgrade
+    whole = connection.upgrade
     with monkeypatch.context() as patched:
-        patched.setattr(schema, "upgrade", lambda query: [*whole(query)[:3], "CREATE nonsense"])
+        patched.setattr(connection, "upgrade", lambda query: [*whole(query)[:3], "CREATE nonsense"])
         with pytest.raises(StoreError, match="no store can be made"):
             Store.open(path, write=True)
     assert "pair_set" not in tables(path)

@@ -31,7 +31,7 @@ from abd_records import (
 from peirce import cli
 from peirce.records import DataError, Problem, UsageError
 from peirce.tasks import DataWarning, load_problems
-from peirce.tasks.io import record_cache
+from peirce.tasks.io import yaml_records
 from peirce.tasks.logic.abd import TASK
 
 WORLD = {
@@ -158,7 +158,7 @@ def test_packed_and_plain_files_and_both_names_of_a_theory_are_alike(tmp_path: P
 def test_a_large_file_is_kept_in_the_cache_and_read_alike(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record_cache, "WORTH_CHARACTERS", 0)
+    monkeypatch.setattr(yaml_records, "WORTH_CHARACTERS", 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     first = load(folder)
     assert len(list((folder / "cache" / "peirce").iterdir())) == 1

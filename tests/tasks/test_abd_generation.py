@@ -23,11 +23,10 @@ from peirce.tasks import load_problems
 from peirce.tasks.io.files import write_whole
 from peirce.tasks.logic.abd import TASK
 from peirce.tasks.logic.audit.set_checks import maskings_of_one
-from peirce.tasks.logic.generation.candidates import Source
+from peirce.tasks.logic.generation.candidates import Source, masked_with_care
 from peirce.tasks.logic.generation.filters import judged
 from peirce.tasks.logic.generation.holdouts import holdouts, same
 from peirce.tasks.logic.generation.making import instances
-from peirce.tasks.logic.generation.masking import masked_with_care
 from peirce.tasks.logic.generation.set_files import as_problem, save
 from peirce.tools.logic import Prepared, Solved, Stream
 

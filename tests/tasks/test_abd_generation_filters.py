@@ -17,21 +17,21 @@ from abd_sets import REGIMES, made, of
 from peirce.records import UsageError
 from peirce.tasks.logic.audit import audited
 from peirce.tasks.logic.generation.candidates import Candidate, Source
-from peirce.tasks.logic.generation.cheaters import Cheater, beaten, cheapest
 from peirce.tasks.logic.generation.competitors import (
     Competitor,
     behaviour,
     mined_rules,
     pool,
 )
-from peirce.tasks.logic.generation.diversity import Used, most_uses
 from peirce.tasks.logic.generation.filters import (
     OF_HOLDOUTS,
     OF_SETS,
     OF_WORLDS,
     Judged,
     Seen,
+    Used,
     holdout_fault,
+    most_uses,
     set_fault,
     world_fault,
 )
@@ -42,10 +42,18 @@ from peirce.tasks.logic.generation.hardening import (
     hardened,
     surviving,
 )
-from peirce.tasks.logic.generation.making import instances, template_for, tried
+from peirce.tasks.logic.generation.making import (
+    Cheater,
+    Reference,
+    beaten,
+    cheapest,
+    instances,
+    refined,
+    template_for,
+    tried,
+)
 from peirce.tasks.logic.generation.mutants import mutants
 from peirce.tasks.logic.generation.recipes import DIFFICULTIES, MARGIN, recipe
-from peirce.tasks.logic.generation.refining import Reference, refined
 from peirce.tasks.logic.generation.set_files import save
 from peirce.tasks.logic.generation.templates import Template, library
 from peirce.tools.logic import PUBLISHED, SIGNATURE, Prepared, Stream, published, read_formula

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 from peirce.records import Problem, UsageError
-from peirce.tasks.programs.list_generator import generate
+from peirce.tasks.programs.list_functions import generate
 
 MADE = generate(150, 3)
 

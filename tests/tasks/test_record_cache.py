@@ -9,9 +9,8 @@ import os
 from pathlib import Path
 
 import pytest
-from peirce.tasks.io import record_cache
-from peirce.tasks.io.record_cache import cache_folder, kept_records
-from peirce.tasks.io.yaml_records import Record
+from peirce.tasks.io import yaml_records
+from peirce.tasks.io.yaml_records import Record, cache_folder, kept_records
 
 TEXT = "- " + "word " * 50_000
 RECORDS = [Record(1, {"é": [1, None, 2.5]}), Record(7, "line\nline\u2028\r")]
@@ -90,7 +89,7 @@ def test_a_folder_that_cannot_be_written_is_no_failure(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(record_cache, "write_lines", full)
+    monkeypatch.setattr(yaml_records, "write_lines", full)
     assert kept_records(TEXT, Reading()) == RECORDS
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import pytest
 from peirce.training.dpo import ListLog, TrainConfig, train
-from peirce.training.trackers import trackers
+from peirce.training.libraries import trackers
 from tiny_model import make_model, require
 from tiny_pairs import make_table
 

@@ -34,10 +34,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...records import Predictions, Verdict
-from .matrices import (
+from .novelty import (
     Codes,
     Mask,
     Sizes,
+    covered_shares,
     hypothesis_rows,
     input_sizes,
     prediction_matrix,
@@ -50,7 +51,6 @@ from .matrices import (
 from .novelty import Coverage as Coverage
 from .novelty import coverage as coverage
 from .novelty import coverages as coverages
-from .novelty import covered_shares
 from .novelty import is_redundant as is_redundant
 
 _BLOCK = 32_768  # codes sorted at once

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import scores as gear
-from .matrices import Codes, Mask, Sizes, input_sizes, prediction_matrix, space_size, unused_code
+from .novelty import Codes, Mask, Sizes, input_sizes, prediction_matrix, space_size, unused_code
 
 Places = NDArray[np.intp]
 Counts = NDArray[np.int64]

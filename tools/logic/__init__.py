@@ -1,6 +1,6 @@
 """Default-exception abduction: formulas, finite worlds, theories, and what a rule costs in them.
 
-formula.py (what a formula is), reading.py (from text), writing.py (to text), worlds.py, theories.py.
+formula.py (what a formula is, and as text), reading.py (from text), worlds.py, theories.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .completions import MOST_ATOMS as MOST_ATOMS
     from .explaining import explained as explained
-    from .formula import FREE as FREE, Builder as Builder, Formula as Formula, renamed as renamed
+    from .formula import (
+        FREE as FREE,
+        Builder as Builder,
+        Formula as Formula,
+        renamed as renamed,
+        usual as usual,
+        written as written,
+    )
     from .judging import (
         EVERY as EVERY,
         NO_COMPLETION as NO_COMPLETION,
@@ -51,14 +58,13 @@ if TYPE_CHECKING:
         theory_of as theory_of,
     )
     from .worlds import World as World, world_of as world_of
-    from .writing import usual as usual, written as written
 # isort: on
 
 # Public names by their module, which is imported when one of them is first used.
 _NAMES = {
     "completions": ("MOST_ATOMS",),
     "explaining": ("explained",),
-    "formula": ("FREE", "Builder", "Formula", "renamed"),
+    "formula": ("FREE", "Builder", "Formula", "renamed", "usual", "written"),
     "judging": (
         "EVERY",
         "NO_COMPLETION",
@@ -76,7 +82,6 @@ _NAMES = {
     "tables": ("Structures", "Truth", "about_elements", "evaluate"),
     "theories": ("PUBLISHED", "SIGNATURE", "Theory", "published", "theory_from", "theory_of"),
     "worlds": ("World", "world_of"),
-    "writing": ("usual", "written"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_MODULE_OF)

@@ -26,11 +26,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .completions import MOST_ATOMS, Completions, Component, bits
+from .completions import MOST_ATOMS, MOST_BITS, Completions, Component, Kleene, Three, bits
 from .formula import FREE, LETTERS, QUANTIFIERS, Formula, renamed
 from .tables import Structures, TooWide, Truth, about_elements, evaluate
 from .theories import Theory
-from .three_valued import MOST_BITS, Kleene, Three
 from .worlds import World
 
 Regime = Literal["full", "partial", "skeptical"]

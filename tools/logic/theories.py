@@ -16,10 +16,9 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from ...records import DataError, Json, canonical_json
-from .formula import ABNORMAL, BINARY, FREE, QUANTIFIERS, Builder, Formula, Node, renamed
+from .formula import ABNORMAL, BINARY, FREE, QUANTIFIERS, Builder, Formula, Node, renamed, written
 from .reading import FormulaError, read_formula
 from .tables import WIDEST
-from .writing import written
 
 OPERATORS = ("not", *BINARY, *QUANTIFIERS)
 _PREDICATE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

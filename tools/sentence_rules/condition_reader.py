@@ -7,13 +7,230 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ...records import UsageError
-from . import fields, texts
+from ...records import Json, UsageError
 from . import phrases as words
-from .conditions import AllOf, AnyOf, Condition, Not
+from . import texts
+from .conditions import AllOf, AnyOf, Compare, Condition, Is, Missing, More, Not
 from .cursor import Cursor, Got
-from .fields import counted
-from .subjects import ROW, Subject, subject
+from .lists import listed, mark
+from .quantities import Count, Length, Listed, Number, Quantity
+from .subjects import ROW, Subject, inside, subject
+from .terms import Term
+
+# --- What a sentence says of a column ("the math grade is A") or of a row by its columns ("they have
+# more than 2 publications").
+#
+# Quantities by name ("the number of words in the text") and what is said of them.
+
+LONGEST_VALUE = 4  # words
+LONGEST_VALUES = 12  # pieces of "an A or B in math" before "in"
+
+
+def field(cursor: Cursor, at: int, column: str) -> Got[Condition]:
+    if cursor.word(at) in words.IS and cursor.word(at) != "=":
+        at += 1
+    elif not cursor.one_of(at, words.BOUNDS):
+        return None
+    no = cursor.word(at) == "not"
+    got = compared(cursor, at + no, column)
+    return got and ((Not(got[0]) if no else got[0]), got[1])
+
+
+def compared(cursor: Cursor, at: int, column: str) -> Got[Condition]:
+    """A value, a bound, another column, or that there is none."""
+    if cursor.word(at) in words.ABSENT:
+        return Missing(column), at + 1
+    if cursor.word(at) in words.PRESENT:
+        return Not(Missing(column)), at + 1
+    bound = cursor.bound(at)
+    relation = cursor.one_of(at, words.BOUNDS)
+    if relation or (bound and (bound[0].relation != "exactly" or bound[0].high is not None)):
+        compares = cursor.naming.numeric(column)
+        got = against(cursor, at, Number(column)) if compares else None
+        if got or not relation or relation[0] != "exactly":
+            return got if compares or cursor.compares(at, column) else None
+        at = relation[1]
+    several = cursor.one_of(at, words.ANY_OF)
+    if several and several[0] == "all":
+        return None
+    at = several[1] if several else cursor.skip(at, "either", "in", "among")
+    found = values(cursor, cursor.skip(at, ":"), column)
+    if found is None:
+        cursor.fail(at, f"no value of {column!r} at {cursor.near(at)}")
+        return None
+    condition = Is(column, found[0])
+    return (Not(condition) if several and several[0] == "none" else condition), found[1]
+
+
+def values(cursor: Cursor, at: int, column: str) -> Got[tuple[Json, ...]]:
+    """Values with commas and "or" between them."""
+    found: list[Json] = []
+    end = at
+    while got := value(cursor, at, column):
+        found.append(got[0])
+        end = at = got[1]
+        at += cursor.word(at) == ","
+        if cursor.word(at) == "or":
+            at += 1
+        elif at == end:
+            break
+    return (tuple(found), end) if found else None
+
+
+def value(cursor: Cursor, at: int, column: str) -> Got[Json]:
+    """A quoted text, a number, or words that are a value of the column."""
+    if cursor.kind(at) == "quoted":
+        text = cursor.pieces[at].text
+        return (text, at + 1) if text.strip() else None
+    if cursor.kind(at) == "number":
+        number = float(cursor.pieces[at].text)
+        return (int(number) if number.is_integer() and abs(number) < 1e15 else number), at + 1
+    for start in (at + (cursor.word(at) in ("a", "an", "the")), at):  # "a B": the B
+        for end in range(min(start + LONGEST_VALUE, len(cursor.pieces)), start, -1):
+            if any(cursor.kind(n) not in ("word", "number") for n in range(start, end)):
+                continue
+            text = " ".join(cursor.pieces[n].raw for n in range(start, end))
+            if (found := cursor.naming.value(column, text)) is not None:
+                return found, end
+    if cursor.word(at) in ("true", "false"):
+        return cursor.word(at) == "true", at + 1
+    return None
+
+
+# --- rows ----------------------------------------------------------------------
+
+
+def row(cursor: Cursor, at: int) -> Got[Condition]:
+    """ "have more than 2 publications", "have an A in math", "have no criminal record", "are a legacy
+    student", "applied to Science or Medicine"."""
+    verb = cursor.word(at)
+    if verb in words.HAS or verb == "no":
+        at += verb != "no"
+        for way in (bounded, none, graded, own):
+            if got := way(cursor, at):
+                return got
+        return None
+    if got := bounded(cursor, at):
+        return got
+    no = verb in words.IS and cursor.word(at + 1) == "not"
+    got = own(cursor, at + 1 + no) if verb in words.IS else own(cursor, at)
+    return got and ((Not(got[0]) if no else got[0]), got[1])
+
+
+def bounded(cursor: Cursor, at: int) -> Got[Condition]:
+    """at least 2 publications"""
+    bound = cursor.bound(at)
+    column = bound and cursor.column(bound[1])
+    if not bound or not column or cursor.naming.kind(column[0]) != "number":
+        return None
+    return bound[0].of(Number(column[0])), column[1]
+
+
+def none(cursor: Cursor, at: int) -> Got[Condition]:
+    """no criminal record, no publications"""
+    if cursor.word(at) != "no" and cursor.word(at - 1) != "no":
+        return None
+    column = cursor.column(at + (cursor.word(at) == "no"))
+    if column is None:
+        return None
+    match cursor.naming.kind(column[0]):
+        case "truth":
+            return Is(column[0], (False,)), column[1]
+        case "number":
+            return Compare(Number(column[0]), "exactly", 0), column[1]
+    return None
+
+
+def graded(cursor: Cursor, at: int) -> Got[Condition]:
+    """an A or B in math"""
+    for place in range(at + 1, at + LONGEST_VALUES):
+        if cursor.word(place) in ("in", "for", "on"):
+            column = cursor.column(cursor.determiner(place + 1))
+            found = column and values(cursor, at, column[0])
+            if column and found and found[1] == place:
+                return Is(column[0], found[0]), column[1]
+            return None
+    return None
+
+
+def own(cursor: Cursor, at: int) -> Got[Condition]:
+    """A column with its value: "a math grade of A", "applied to Science", "donated to the school",
+    "a wealth index greater than 8"."""
+    article = cursor.word(at) in ("a", "an", "the", "any")
+    column = cursor.column(at + article)
+    if column is None:
+        return None
+    name, end = column
+    kind = cursor.naming.kind(name)
+    if kind == "truth":
+        return Is(name, (True,)), end
+    if kind == "number" and cursor.word(at) == "any":
+        return Compare(Number(name), "at least", 1), end
+    end = cursor.skip(end, "of", "to", "for", "in", "as", "from", "is", "are")
+    got = against(cursor, end, Number(name)) if kind == "number" else None
+    if got is None and kind in ("choice", "number"):
+        some = values(cursor, end, name)
+        got = some and (Is(name, some[0]), some[1])
+    return got
+
+
+def counted(cursor: Cursor, at: int) -> Got[Condition]:
+    """ "the number of words in the text is at least 3"."""
+    if cursor.starts(at, "the", "number", "of") is None:
+        return None
+    left = noun(cursor, at)
+    if left is None or cursor.word(left[1]) not in words.IS:
+        return None
+    at = left[1] + 1
+    no = cursor.word(at) == "not"
+    got = against(cursor, at + no, left[0])
+    return got and ((Not(got[0]) if no else got[0]), got[1])
+
+
+def against(cursor: Cursor, at: int, quantity: Quantity) -> Got[Condition]:
+    """A quantity against a number or another quantity."""
+    bound = cursor.bound(at)
+    if bound and cursor.percent(at, bound[1]) and not isinstance(quantity, Number):
+        return None
+    if bound:
+        return bound[0].of(quantity), bound[1]
+    relation = cursor.one_of(at, words.BOUNDS)
+    if relation is None or relation[0] not in ("more than", "less than"):
+        return None
+    other = noun(cursor, relation[1])
+    if other is None:
+        return None
+    more = relation[0] == "more than"
+    return (More(quantity, other[0]) if more else More(other[0], quantity)), other[1]
+
+
+def noun(cursor: Cursor, at: int) -> Got[Quantity]:
+    after = cursor.starts(at, "the", "number", "of")
+    if after is None:
+        column = cursor.numbers(cursor.determiner(at))
+        return column and (Number(column[0]), column[1])
+    unit = cursor.one_of(after, words.UNITS)
+    entries = cursor.starts(after, "entries", "of")
+    occurrences = cursor.one_of(after, words.OCCURRENCES)
+    terms: Got[tuple[Term, ...]] = None
+    if named := mark(cursor, after):
+        terms = (named[0],), named[1]
+    elif unit:
+        text = inside(cursor, unit[1])
+        return text and (Length(unit[0], text[0]), text[1])
+    elif entries is not None:
+        terms = listed(cursor, entries, announced=True)
+        text = terms and inside(cursor, terms[1])
+        return text and terms and (Listed(terms[0], text[0]), text[1])
+    elif occurrences:
+        terms = listed(cursor, occurrences[1], announced=True)
+    if terms is None:
+        column = cursor.numbers(after)
+        return column and (Number(column[0]), column[1])
+    share = cursor.share(terms[1])
+    text = inside(cursor, share or terms[1])
+    return text and (Count(terms[0], share is not None, text[0]), text[1])
+
 
 DEEPEST = 40  # brackets and denials within each other
 
@@ -124,10 +341,10 @@ class Reader:
     def asserted(self, at: int, who: Subject) -> Got[Condition]:
         text = who.column
         if who.kind == "row":
-            if got := fields.row(self.cursor, at):
+            if got := row(self.cursor, at):
                 return got
             if len(self.cursor.texts) != 1:
                 return None
         got = texts.edge(self.cursor, at, text) or texts.speaking(self.cursor, at, text)
         got = got or texts.length(self.cursor, at, text)
-        return got or (fields.field(self.cursor, at, text) if text else None)
+        return got or (field(self.cursor, at, text) if text else None)

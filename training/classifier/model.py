@@ -20,8 +20,7 @@ from ...agents.local.files import Found
 from ...agents.local.model import context_of
 from ...records import DataError, UsageError
 from ...tools.label_scores import macro_f1
-from ..libraries import writes
-from ..trackers import trackers
+from ..libraries import trackers, writes
 from .passes import Encoded, Epoch, Rows, Told, batches, score_of
 from .settings import ClassifierSettings
 

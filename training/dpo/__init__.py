@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .curriculum import MomentumSettings
-    from .log import ListLog, TrainingLog
+    from .progress import ListLog, TrainingLog
     from .run import train
     from .settings import TrainConfig
 
 # Where each public name stands; imported when it is first used, so that this costs nothing.
 _NAMES = {
     "MomentumSettings": "curriculum",
-    "ListLog": "log",
-    "TrainingLog": "log",
+    "ListLog": "progress",
+    "TrainingLog": "progress",
     "train": "run",
     "TrainConfig": "settings",
 }

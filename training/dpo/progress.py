@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from ...records import Message
+from ...records import Json, Message
 
 Ask = Callable[[Sequence[Sequence[Message]], int], list[str]]
 """Prompts and a seed to answers of the model under training, at temperature 1, one each; "" where the
@@ -32,3 +33,70 @@ class Progress:
     sampled: Mapping[str, float] = field(default_factory=dict)
     said: tuple[str, ...] = ()
     doing: str = "train"
+
+
+# --- Where the course of a training is written down, point by point.
+#
+# A point is a number at a count of examples, of a stage or of none (`""`). A training that is resumed
+# writes points again that it wrote before it was killed, with the same numbers: the last one stands.
+
+PROBES = ("probe_loss", "probe_accuracy", "probe_margin", "chosen_logratio", "rejected_logratio")
+"""Of each stage at each probe: mean DPO loss; share of pairs whose chosen answer the model has raised
+more than the rejected one (a tie counts half); mean difference of the two log-ratios times beta; the
+mean log-ratios, policy over reference, summed over an answer's tokens (nats)."""
+
+CURRICULUM = ("ewma", "improvement", "weight", "share", "drawn")
+"""Of each stage at each probe: averaged loss and clipped improvement (momentum alone, the latter from
+the second probe on); weight in the period that begins, of mean 1 where no bound clips it; its part of
+that period's draws as a probability; draws so far."""
+
+COURSE = ("train_loss", "learning_rate", "grad_norm", "seconds")
+"""Of no stage: of each update, but seconds, which is of each probe: since the training began, without
+the time between a stop and a resume."""
+
+SAMPLED = ("instruction_following", "consistent")
+"""Of no stage: what the sampler that the caller gave returned, under the names it gave."""
+
+NAMES = (*PROBES, *CURRICULUM, *COURSE, *SAMPLED)
+
+
+class TrainingLog(Protocol):
+    """What a training tells its points to."""
+
+    def open(self, training: str, settings: Mapping[str, Json]) -> None:
+        """Begins a training, or goes on with one of that name (a resume).
+
+        settings: the `TrainConfig` record under "settings", its digest, the digest of the pairs
+        ("pairs"), the base ("base": name and digest of the weights) and "stages".
+        """
+
+    def point(self, examples: int, stage: str, name: str, value: float) -> None:
+        """After `examples` examples; stage: one of `stages.STAGES`, or "". Writing again replaces."""
+
+    def close(self, status: str, fields: Mapping[str, Json]) -> None:
+        """The end, one of `store.trainings.STATUSES`, and the record of it. A resume may open it again."""
+
+
+class ListLog:
+    """A log in memory: `points` by (examples, stage, name), in the order they first came."""
+
+    def __init__(self) -> None:
+        self.training = ""
+        self.settings: dict[str, Json] = {}
+        self.points: dict[tuple[int, str, str], float] = {}
+        self.status = "running"
+        self.fields: dict[str, Json] = {}
+
+    def open(self, training: str, settings: Mapping[str, Json]) -> None:
+        self.training, self.settings, self.status = training, dict(settings), "running"
+
+    def point(self, examples: int, stage: str, name: str, value: float) -> None:
+        self.points[examples, stage, name] = value
+
+    def close(self, status: str, fields: Mapping[str, Json]) -> None:
+        self.status, self.fields = status, dict(fields)
+
+    def curve(self, stage: str, name: str) -> list[tuple[int, float]]:
+        """(examples, value) of a name, by examples."""
+        found = [(at, v) for (at, s, n), v in self.points.items() if (s, n) == (stage, name)]
+        return sorted(found)

@@ -32,10 +32,9 @@ from ..bases import Base, check_packages, find_base, write_origin
 from ..splits import Split
 from . import checkpoints
 from .curriculum import Schedule, schedule_named, taught
-from .log import TrainingLog
 from .mixture import Mixture
-from .probes import Probe, pools
-from .progress import Progress, Sampled
+from .progress import Progress, Sampled, TrainingLog
+from .scoring import Probe, pools
 from .settings import TrainConfig
 from .tokens import PairTokens
 

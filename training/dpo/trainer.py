@@ -25,8 +25,7 @@ from trl import DPOConfig, DPOTrainer
 
 from ...agents.local.chat import PLAIN, Wording
 from ...records import Json, Message, UsageError
-from ..libraries import quiet, writes
-from ..trackers import trackers
+from ..libraries import quiet, trackers, writes
 from .checkpoints import PREFIX
 from .course import Course
 from .models import Opened, adapter_config, compute_dtype, recomputes

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...tools.gear.matrices import input_sizes
+from ...tools.gear.novelty import input_sizes
 
 Integers = NDArray[np.int64]
 Bits = NDArray[np.uint64]

@@ -17,10 +17,12 @@ After the caps of each context (`preferences.Caps`) a set is made smaller in thi
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +46,6 @@ from ..pair_table import PairTable
 from ..rendering import Remembered, prompt
 from ..splits import Split, Splits
 from ..stages import STAGES, Stage
-from .ahead import ahead
 from .pooling import Asked, Pooled, Source, all_asked, pools, sources_of, template_of
 from .preferences import Caps, Pairs, preference_pairs
 from .report import Counting
@@ -52,6 +53,30 @@ from .selection import in_ratio, limited
 
 if TYPE_CHECKING:
     from ...store import Store
+
+
+# --- Reading in a thread of its own beside the work: what DuckDB and zlib do there leaves the work its
+# core.
+
+Item = TypeVar("Item")
+
+_END = object()
+
+
+def ahead(items: Iterator[Item], most: int) -> Generator[Item, None, None]:
+    """The items, in their order, of which up to `most` are made before they are asked for. What
+    making one raises is raised where it would have stood. The thread ends when this generator
+    does: close it (`contextlib.closing`) where it may be left early."""
+    with ThreadPoolExecutor(1, thread_name_prefix="reading ahead") as thread:
+        waiting = deque(thread.submit(next, items, _END) for _ in range(most))
+        try:
+            while (one := waiting.popleft().result()) is not _END:
+                waiting.append(thread.submit(next, items, _END))
+                yield cast(Item, one)
+        finally:
+            for future in waiting:
+                future.cancel()
+
 
 Integers = NDArray[np.int64]
 

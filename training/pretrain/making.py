@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import json
+import math
 import os
 import random
 import shutil
@@ -21,10 +22,108 @@ from pathlib import Path
 from typing import Any
 
 from ...records import DataError, Json, UsageError
-from . import library_file
+from . import library
 from .corpus import FromChains, FromLibrary, Lesson, prior
 from .library import of_grids, of_lists
+from .packing import Rows
 from .settings import CONTEXT, SIZES, WIDTH, PretrainSettings
+
+# --- The course of a pretraining: lessons in, a model folder out.
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How the weights are moved. The rates fall to a twentieth of their tops by the end, which is
+    after so many seconds or so many tokens, whichever comes first."""
+
+    seconds: float = math.inf
+    tokens: float = math.inf
+    rate: float = 2.5e-3  # AdamW: embeddings and norms
+    matrix_rate: float = 0.02  # Muon: the matrices of the layers
+    warmup: float = 0.03
+    decay: float = 0.01
+
+
+def learn(
+    model: Any,
+    rows: Iterator[Rows],
+    pace: Pace,
+    half: bool,
+    progress: Callable[[float, int, float], None] | None = None,
+) -> tuple[int, float]:
+    """Trains until `pace.seconds` have passed; returns tokens seen and the last mean loss of
+    answers. half: matrices are multiplied in bfloat16."""
+    import torch
+    from torch.nn import functional
+
+    matrices: list[Any] = []
+    rest: list[Any] = []
+    for name, weight in model.named_parameters():
+        inner = weight.ndim == 2 and "embed" not in name
+        (matrices if inner else rest).append(weight)
+    optimizers = [
+        torch.optim.Muon(matrices, lr=pace.matrix_rate, weight_decay=pace.decay, momentum=0.95),
+        torch.optim.AdamW(rest, lr=pace.rate, betas=(0.9, 0.98), weight_decay=0.0),
+    ]
+    tops = [pace.matrix_rate, pace.rate]
+    device = model.device
+    head = model.get_output_embeddings()
+    start = time.monotonic()
+    tokens, mean = 0, 0.0
+    model.train()
+    for step, batch in enumerate(rows):
+        done = max((time.monotonic() - start) / pace.seconds, tokens / pace.tokens)
+        if done >= 1:
+            break
+        factor = share_of_rate(done, pace.warmup)
+        for optimizer, top in zip(optimizers, tops, strict=True):
+            for group in optimizer.param_groups:
+                group["lr"] = top * factor
+        weights = torch.from_numpy(batch.weights).to(device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=half):
+            hidden = model.base_model(
+                input_ids=torch.from_numpy(batch.tokens).to(device),
+                position_ids=torch.from_numpy(batch.positions).to(device),
+                attention_mask=torch.from_numpy(batch.seen()).to(device),
+                use_cache=False,
+            ).last_hidden_state
+            chosen = weights > 0
+            logits = head(hidden[chosen])
+        targets = torch.from_numpy(batch.targets).to(device)[chosen]
+        losses = functional.cross_entropy(logits.float(), targets, reduction="none")
+        weights = weights[chosen]
+        loss = (losses * weights).sum() / weights.sum()
+        for optimizer in optimizers:
+            optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer in optimizers:
+            optimizer.step()
+        tokens += int((batch.lesson >= 0).sum())
+        said = float(losses.detach()[weights == 1].mean())
+        mean = said if step == 0 else 0.9 * mean + 0.1 * said
+        if progress is not None:
+            progress(done, tokens, mean)
+    return tokens, mean
+
+
+def share_of_rate(done: float, warmup: float) -> float:
+    """The share of its highest learning rate when `done`, 0 to 1, of a course is over: a rise from 0.01
+    over the share `warmup`, times half a cosine from 1 down to 0.05."""
+    fall = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done))
+    return min(1.0, done / warmup + 0.01) * fall
+
+
+def multiplies_halves(device: str) -> bool:
+    """Whether the hardware has instructions for bfloat16. A processor without them
+    makes a float32 of each number first: this model then learns less than half as fast."""
+    import torch
+
+    if device == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    told = torch.cpu.get_capabilities()
+    return device == "cpu" and any(told.get(name) for name in ("amx_bf16", "avx512_bf16", "bf16"))
+
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors")
 INSTALL = "pip install 'peirce[local]'"
@@ -129,9 +228,9 @@ class Lessons:
         # One library for all seeds: what differs is what is drawn of it, in which order.
         problems, shares = self._settings.problems[task], self._settings.shares
         if task == "acre":
-            chains = library_file.chains(0, problems, wait=wait)
+            chains = library.chains(0, problems, wait=wait)
             return None if chains is None else (FromChains(chains, shares), len(chains))
-        programs = library_file.programs(task, 0, problems, wait=wait)
+        programs = library.programs(task, 0, problems, wait=wait)
         if programs is None:
             return None
         programs = sorted(programs, key=lambda one: -prior(one))[: MOST[task]]
@@ -167,14 +266,14 @@ def _learned(
     import torch
 
     from ...agents.local.decoding import parameters
-    from . import course, packing, tokenizer
-    from .model import fresh
+    from . import packing
+    from .model import fresh, train
 
     vocabulary, rows = SIZES[settings.size][4:]
     tell({"part": "tokenizer", "done": 0.0})
     lessons.done = 1.0  # all programs and faults
     texts = (text for one in itertools.islice(lessons, FIRST_LESSONS) for text in one.texts)
-    words = tokenizer.train(texts, names(settings), vocabulary, CONTEXT)
+    words = train(texts, names(settings), vocabulary, CONTEXT)
     lessons.done = 0.0
     model = fresh(
         settings.architecture, settings.size, words, names(settings), CONTEXT, settings.seed
@@ -185,17 +284,17 @@ def _learned(
     trees = (planter.tree(lesson) for lesson in lessons)
     batches = packing.packed(trees, WIDTH, rows, words.pad_token_id)
     if settings.tokens is None:
-        pace = course.Pace(seconds=60 * settings.minutes)
+        pace = Pace(seconds=60 * settings.minutes)
     else:
-        pace = course.Pace(tokens=settings.tokens)
+        pace = Pace(tokens=settings.tokens)
 
     def told(done: float, tokens: int, loss: float) -> None:
         lessons.done = done
         tell({"part": "training", "done": min(1.0, done), "tokens": tokens, "loss": loss})
 
     started, processor = time.monotonic(), time.process_time()
-    half = course.multiplies_halves(model.device.type)
-    tokens, loss = course.learn(model, batches, pace, half, told)
+    half = multiplies_halves(model.device.type)
+    tokens, loss = learn(model, batches, pace, half, told)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
     model.to("cpu")
     return model, words, {
@@ -205,8 +304,8 @@ def _learned(
 
 
 def _write(folder: Path, model: Any, tokenizer: Any, record: Mapping[str, Json]) -> None:
+    from ..cards import proposer_card
     from ..libraries import writes
-    from .card import card
 
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
@@ -214,7 +313,7 @@ def _write(folder: Path, model: Any, tokenizer: Any, record: Mapping[str, Json])
         with writes(folder):
             model.save_pretrained(str(temporary))
         tokenizer.save_pretrained(str(temporary))
-        (temporary / "README.md").write_text(card(record), "utf-8")
+        (temporary / "README.md").write_text(proposer_card(record), "utf-8")
         (temporary / RECORD).write_text(
             json.dumps(record, indent=1, sort_keys=True) + "\n", "utf-8"
         )
@@ -227,10 +326,13 @@ def _write(folder: Path, model: Any, tokenizer: Any, record: Mapping[str, Json])
 
 def measured(folder: Path, figures: list[dict[str, Json]]) -> dict[str, Json]:
     """Writes what was measured into the folder's record and card; returns the record."""
-    from .card import card
+    from ..cards import proposer_card
 
     record = {**(finished(folder) or {}), "measured": figures}
-    texts = {RECORD: json.dumps(record, indent=1, sort_keys=True) + "\n", "README.md": card(record)}
+    texts = {
+        RECORD: json.dumps(record, indent=1, sort_keys=True) + "\n",
+        "README.md": proposer_card(record),
+    }
     for name, text in texts.items():
         temporary = folder / f".{name}.{os.getpid()}"
         temporary.write_text(text, "utf-8")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .corpus import Lesson
-from .tokenizer import ASSISTANT, END, USER
+from .model import ASSISTANT, END, USER
 
 OUTPUT_WEIGHT = 0.3  # of the loss on outputs in a prompt: a rule can be told from these
 ARROW = "->"

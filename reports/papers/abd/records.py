@@ -25,10 +25,9 @@ from typing import Literal
 
 from ....records import Agreement, Hypothesis, Json, Problem, StepRecord
 from ....tasks.logic.measures import Measured, Part
-from ....tools.logic.formula import Formula
+from ....tools.logic.formula import Formula, written
 from ....tools.logic.reading import FormulaError, read_formula
 from ....tools.logic.theories import theory_from
-from ....tools.logic.writing import written
 
 MISSING_CHARACTERS = 10  # an answer of no more holds no rule, and counts as missing
 INFLATED = 2.0  # a gap that grows by more than that is parsimony inflation (table H.2)

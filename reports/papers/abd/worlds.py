@@ -10,9 +10,9 @@ from statistics import fmean
 
 from ....records import Json, Observation, Problem
 from ....tasks.logic.measures import Measured, Part
+from ....tools.logic.formula import usual
 from ....tools.logic.judging import REGIMES
 from ....tools.logic.theories import Theory, theory_from
-from ....tools.logic.writing import usual
 from ...files.tables import Cell, Table
 from .records import Facts
 

@@ -15,7 +15,7 @@ from ....records import Json
 
 def audited(path: str | Path) -> dict[str, Json]:
     """The outcome as JSON. Raises `UsageError` and `DataError` of `reading.read_set`."""
-    from . import set_checks, statistics, world_checks
+    from . import set_checks, world_checks
     from .reading import read_set
 
     found = read_set(path)
@@ -26,5 +26,5 @@ def audited(path: str | Path) -> dict[str, Json]:
         "holdouts": sum(len(one.holdouts) for one in found.instances),
         "failed": sum(one.failed > 0 for one in checks),
         "checks": [one.as_json() for one in checks],
-        "statistics": statistics.rows(found),
+        "statistics": set_checks.rows(found),
     }

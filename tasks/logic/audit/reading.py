@@ -18,8 +18,7 @@ from ....tools.logic.theories import Theory
 from ....tools.logic.worlds import World
 from ...io.files import locate, read_jsonl, read_text
 from ...io.messages import BadValue, shorten
-from ...io.record_cache import kept_records
-from ...io.yaml_records import read_records
+from ...io.yaml_records import kept_records, read_records
 from ..generation.filters import Judged
 from ..generation.recipes import DIFFICULTIES, Difficulty, Recipe, recipe
 from ..published_files import FILES, Instance, checked, holdout_of, holdouts_of

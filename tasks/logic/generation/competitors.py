@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tools.logic.formula import Formula
+from ....tools.logic.formula import Formula, written
 from ....tools.logic.reading import read_formula
 from ....tools.logic.rules import Rule, read_rule
 from ....tools.logic.sampling import Stream
 from ....tools.logic.tables import TooWide
 from ....tools.logic.theories import PUBLISHED, SIGNATURE, Theory
-from ....tools.logic.writing import written
 from .drawing import Drawn, draw
 from .mutants import mutants
 from .recipes import recipe

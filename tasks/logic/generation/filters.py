@@ -6,6 +6,7 @@ A fault is what does not hold, "" where all does.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -103,3 +104,34 @@ OF_HOLDOUTS: Mapping[str, Callable[[Judged, Seen], bool]] = {
 
 def holdout_fault(one: Judged, of: Seen) -> str:
     return next((said for said, holds in OF_HOLDOUTS.items() if not holds(one, of)), "")
+
+
+# --- How often a template may be used within a theory, a difficulty and a regime (ABD, section 5).
+#
+# Twice, or for a third of the instances there, whichever is more; counted as they are made, so that
+# an instance does not depend on how many follow.
+
+ALWAYS = 2
+SHARE = 3  # one in so many
+
+
+def most_uses(instances: int) -> int:
+    """Of one template among so many instances."""
+    return max(ALWAYS, -(-instances // SHARE))
+
+
+class Used:
+    """How often each template stands in the instances so far."""
+
+    def __init__(self) -> None:
+        self.templates: Counter[tuple[str, ...]] = Counter()
+        self.instances: Counter[tuple[str, ...]] = Counter()
+
+    def may(self, regime: str, difficulty: str, theory: str, template: str) -> bool:
+        key = (regime, difficulty, theory)
+        return self.templates[(*key, template)] < most_uses(self.instances[key] + 1)
+
+    def count(self, regime: str, difficulty: str, theory: str, template: str) -> None:
+        key = (regime, difficulty, theory)
+        self.instances[key] += 1
+        self.templates[(*key, template)] += 1

@@ -8,22 +8,118 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ....records import UsageError
-from ....tools.logic.formula import Formula
+from ....tools.logic.formula import Formula, written
 from ....tools.logic.judging import REGIMES, Regime
 from ....tools.logic.sampling import Stream
 from ....tools.logic.theories import PUBLISHED, Theory, published
+from ....tools.logic.worlds import World
 from .candidates import Candidate, Source
-from .cheaters import Cheater, beaten, cheapest
-from .competitors import behaviour, mined_rules, pool
-from .diversity import Used
-from .filters import set_fault
-from .hardening import Pool, hardened, surviving
+from .competitors import Competitor, behaviour, mined_rules, pool
+from .filters import Judged, Used, judged, set_fault, world_fault
+from .hardening import INVALID, Costs, Pool, hardened, surviving
 from .holdouts import Holdout, holdouts
+from .mutants import mutants
 from .recipes import DIFFICULTIES, Difficulty, Recipe, recipe
-from .refining import Reference, refined
 from .templates import Template, templates_of
+
+# --- The cheapest rule that needs no knowledge of the reference (ABD, appendix D.4), in two tiers.
+#
+# First constants, atoms and other rules without a quantifier, then rules of one step and those mined
+# from earlier answers. An instance where one is valid at no more than the reference's cost is
+# rejected.
+
+TIERS: tuple[tuple[str, ...], ...] = (("tier0",), ("tier1", "mined"))
+
+
+class Cheater(NamedTuple):
+    """cost: in all prompt worlds."""
+
+    id: str
+    tier: int
+    cost: int
+
+
+def cheapest(rivals: Sequence[Competitor], costs: Costs) -> Cheater | None:
+    """Of those that are valid everywhere, the first tier's before others of its cost; costs:
+    (rivals, worlds)."""
+    found = [
+        Cheater(one.id, tier, int(total))
+        for tier, kinds in enumerate(TIERS, 1)
+        for one, total in zip(rivals, costs.sum(axis=1), strict=True)
+        if one.kind in kinds and total < INVALID
+    ]
+    return min(found, key=lambda one: one.cost, default=None)
+
+
+def beaten(cheater: Cheater | None, reference: int) -> bool:
+    """Whether the reference, at this cost, is not trivially as good."""
+    return cheater is None or cheater.cost > reference
+
+
+# --- A better reference than the planted one, where there is one (ABD, appendix D.4).
+#
+# Alternatives are templates of the recipe's tiers and mutants of the seed. One that passes all
+# filters in the chosen worlds and costs less takes the seed's place; of several the cheapest, which is
+# furthest from the cheaters too, then the shortest.
+
+MOST_TEMPLATES = 24
+MOST_MUTANTS = 24
+
+
+class Reference(NamedTuple):
+    """source: "seed", "template" or "mutant". worths: in the prompt worlds."""
+
+    formula: Formula
+    id: str
+    tier: int
+    source: str
+    worths: tuple[Judged, ...]
+
+    @property
+    def text(self) -> str:
+        return written(self.formula)
+
+    @property
+    def cost(self) -> int:
+        return sum(one.cost or 0 for one in self.worths)
+
+    @property
+    def bound(self) -> int:
+        return sum(one.bound for one in self.worths)
+
+
+def refined(
+    seed: Reference, theory: Theory, worlds: Sequence[World], recipe: Recipe, stream: Stream
+) -> Reference:
+    """The seed, or what takes its place."""
+    best = seed
+    for formula, name, tier, source in _alternatives(seed, theory, recipe, stream):
+        worths = tuple(judged(theory, worlds, recipe.regime, formula))
+        if any(world_fault(one, recipe) for one in worths) or set_fault(worths, recipe):
+            continue
+        one = Reference(formula, name, tier, source, worths)
+        if (one.cost, one.formula.size) < (best.cost, best.formula.size) and one.cost < seed.cost:
+            best = one
+    return best
+
+
+def _alternatives(
+    seed: Reference, theory: Theory, recipe: Recipe, stream: Stream
+) -> list[tuple[Formula, str, int, str]]:
+    of_library = [one for tier in recipe.tiers for one in templates_of(theory, tier)]
+    changed = mutants(seed.formula, theory)
+    some: list[Template] = [
+        of_library[place] for place in stream.shuffled(len(of_library))[:MOST_TEMPLATES]
+    ]
+    others = [changed[place] for place in stream.shuffled(len(changed))[:MOST_MUTANTS]]
+    return [
+        *((one.formula, one.id, one.tier, "template") for one in some),
+        *((one, f"{seed.id} changed", seed.tier, "mutant") for one in others),
+    ]
+
 
 TRIES = 400  # templates tried for an instance
 TRIES_OF_A_THEORY = 10  # before others are tried as well

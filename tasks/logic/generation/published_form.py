@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from ....records import Json
-from ....tools.logic.formula import Formula
+from ....tools.logic.formula import Formula, usual, written
 from ....tools.logic.judging import Prepared
 from ....tools.logic.theories import SIGNATURE, Theory
 from ....tools.logic.worlds import Tuples, World
-from ....tools.logic.writing import usual, written
 from ...io.yaml_records import Members
 from .candidates import Candidate
 from .making import Instance

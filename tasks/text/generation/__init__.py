@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from . import admission, election, marine, personality, shoe, tree
-from .catalogue import Generator, named
+from .planted import Generator, named
 
 GENERATORS: Mapping[str, Generator] = {
     one.name: one

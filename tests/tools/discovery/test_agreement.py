@@ -6,7 +6,7 @@ Internals: the agreement of raters is a pure function that reports call.
 from __future__ import annotations
 
 import pytest
-from peirce.tools.discovery.agreement import agreement
+from peirce.tools.discovery.scores import agreement
 
 YES_NO = (0.0, 1.0)
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -22,7 +22,7 @@ import torch  # noqa: E402
 from peft import PeftModel  # noqa: E402
 from peirce.records import DataError, PeirceError, UsageError  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, checkpoints, train  # noqa: E402
-from peirce.training.dpo.merge import merge  # noqa: E402
+from peirce.training.dpo.models import merge  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 TABLE = make_table(9)

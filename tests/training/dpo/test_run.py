@@ -23,8 +23,8 @@ import torch  # noqa: E402
 from peirce.records import PeirceError  # noqa: E402
 from peirce.training import STAGES  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
-from peirce.training.dpo.log import NAMES, PROBES, SAMPLED  # noqa: E402
 from peirce.training.dpo.mixture import Mixture  # noqa: E402
+from peirce.training.dpo.progress import NAMES, PROBES, SAMPLED  # noqa: E402
 from peirce.training.dpo.tokens import PairTokens  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402

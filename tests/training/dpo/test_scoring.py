@@ -15,8 +15,11 @@ require("trl", "datasets")
 from peirce.training import STAGES, find_base  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
 from peirce.training.dpo.models import open_base  # noqa: E402
-from peirce.training.dpo.probes import pools  # noqa: E402
-from peirce.training.dpo.scoring import References, Scorer  # noqa: E402
+from peirce.training.dpo.scoring import (  # noqa: E402
+    References,
+    Scorer,
+    pools,
+)
 from peirce.training.dpo.tokens import PairTokens, end_of_answer, shuffled  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 

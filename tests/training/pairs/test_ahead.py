@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from peirce.training.pairs.ahead import ahead
+from peirce.training.pairs.harvest import ahead
 
 
 def reading() -> list[threading.Thread]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.training.pairs.agreement import units
-from peirce.training.pairs.scores import ranking
+from peirce.training.pairs.preferences import ranking
 
 
 def test_fractions_nearer_than_floats_can_tell_are_ordered_rightly():
