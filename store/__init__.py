@@ -1,7 +1,7 @@
 """The store: sessions, their journal, steps, bank and predictions in one DuckDB file.
 
 One process writes it at a time; any number read it, from the file or, while it is owned, through
-the owner's socket. `schema.py` documents the tables, `digest.py` says what makes two sessions
+the owner's socket. `connection.py` documents the tables, `digest.py` says what makes two sessions
 equal.
 """
 

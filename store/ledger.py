@@ -96,7 +96,7 @@ class SessionLedger:
 
 
 def step_rows(session: str, record: StepRecord, writer: Writer) -> dict[str, list[Row]]:
-    """Rows by table (schema.py)."""
+    """Rows by table (connection.py)."""
     at = (session, text_cell(record.problem), record.step)
     rows: dict[str, list[Row]] = {
         "vector": [],

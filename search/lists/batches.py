@@ -1,6 +1,6 @@
 """Operations of the bank on whole blocks of lists at once, by fingerprint.
 
-An operation here, or with numbers in batches_numbered.py, is the one of the same name in grammar.py, on
+An operation here, or with numbers in ahead.py, is the one of the same name in grammar.py, on
 a block: what comes of each row, without that lists are made where slices and sums will do. An operation
 that has none runs by its Python text; a test holds all of these against the texts.
 """

@@ -23,7 +23,7 @@ from .source import TooLong, element, source, uses_index
 LARGE = 10_000  # an integer of the space: larger ones may be made ranges of, and are not tried
 SAMPLE = 600  # inputs of the space a candidate meets first
 PATCH = 5.0  # what a branch for a single shown pair is dearer, in a first answer
-LABORIOUS = 1.0  # what a program is dearer that would take long on the space (labour.py)
+LABORIOUS = 1.0  # what a program is dearer that would take long on the space (`laborious`)
 LONG = (
     240  # elements of all pairs together; where there are more, an expansion is as much work more
 )
@@ -146,7 +146,7 @@ class Problem:
         return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
 
     def _behaved(self, ranked: list[Candidate]) -> list[Candidate]:
-        """By price, the first of them with what the space says of them (behaviour.py)."""
+        """By price, the first of them with what the space says of them."""
         inputs = [i for i, _ in self.shown]
         for k, candidate in enumerate(ranked):
             candidate.cost = candidate.program.cost

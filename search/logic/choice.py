@@ -2,7 +2,7 @@
 it holds in further worlds.
 
 A candidate's score is gap + node * AST size - holds * P, all a world: gap is cost above the lower
-bound (ABD, section 4), P how likely the rule is valid in five further worlds (plausible.py). The lowest
+bound (ABD, section 4), P how likely the rule is valid in five further worlds. The lowest
 is best. The settings were chosen on one half of the development instances; docs/abd-results.md says when
 the other had been seen.
 """
@@ -39,7 +39,7 @@ COMPLETIONS = {"full": 1, "partial": 12, "skeptical": 20}  # of each prompt worl
 TOLD_APART = 48  # drawn worlds that tell rules apart
 WEIGHED = 400  # candidates whose P is estimated
 JUDGED = 80  # at once, exactly
-PLAINEST = 200  # features that rules of others are joined with (mending.py)
+PLAINEST = 200  # features that rules of others are joined with (engine.py)
 SHARE = 0.15  # of the expansions: features; the rest looks at pairs of them
 
 

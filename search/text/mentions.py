@@ -1,7 +1,7 @@
 """Sentences on phrases: "If the text mentions PHRASE, the label is LABEL", for texts that are put together
 from pieces (pieces.py).
 
-All phrases go into one multinomial regression (multinomial.py), so that what one of them does is not taken for what
+All phrases go into one multinomial regression, so that what one of them does is not taken for what
 another does that stands beside it. A group of phrases, of which each text has one, is spoken of where the
 labels hang together with it beyond all other phrases: the residuals of predictions by other rows,
 summed where each phrase stands, beside the same sums with the group dealt out anew among the rows (999

@@ -2,7 +2,7 @@
 
 Of phrases in the same rows one of the fewest words stands for all. Only those are kept that go best with a label, each
 alone; the price of a condition is for the choice among all of them. Phrases that fill a place of made
-texts (places.py) are the values of one column, as of a choice (atoms.py), and cost what those cost.
+texts are the values of one column, as of a choice (atoms.py), and cost what those cost.
 """
 
 from __future__ import annotations

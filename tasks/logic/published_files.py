@@ -10,7 +10,7 @@ Theory and scope are those of theoryId: what the record itself lists as allowed 
 incomplete. Of a record's other fields only those are read that a problem holds (logic/problems.py).
 
 Reading 5.6 MB of YAML takes a second, of JSON a tenth of that: records of a large file are kept as
-JSON in the user's cache folder (record_cache.py).
+JSON in the user's cache folder (yaml_records.py).
 """
 
 from __future__ import annotations

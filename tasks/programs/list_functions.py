@@ -1,8 +1,7 @@
 """Task `list_functions`: an unknown function from a list of integers to a list of integers.
 
 Loads the published JSONL (an object a line: `idx`, `train`, `test`; pairs whose values are
-strings such as `"[3, 4]"`, lists being read as well), and makes problems of its own
-(list_generator.py).
+strings such as `"[3, 4]"`, lists being read as well), and makes problems of its own.
 
 The sample space is the one that GEAR's section 4.2 describes, of 14,101 lists: the empty list,
 the 100 singletons, 1,000 for each length from 2 to 15, elements uniform in 0..99 and free to

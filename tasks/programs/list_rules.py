@@ -1,4 +1,4 @@
-"""The catalogue that list_generator.py composes: typed steps on a list `x`, as Python and in words.
+"""The catalogue that list_functions.py composes: typed steps on a list `x`, as Python and in words.
 
 A step is an expression in the variable `x` with a phrase that says what it does. Steps that keep
 a list a list come in kinds (map, filter, scan, slice, order, structure); a `reduction` ends a

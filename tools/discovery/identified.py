@@ -5,7 +5,7 @@ left out, a threshold moved by a value of its column, a choice taken away. With 
 other true rules beside it, more shown rows get a wrong label than with the rule as it is. A choice
 added makes a longer rule, which has to explain them better to be the one to believe. Nor may any other
 rule over columns that is no longer explain them as well in its place, nor may they be explained as well
-without it (rivals.py). And of all labels
+without it. And of all labels
 its own has to be the one that is raised most where it applies, beside its share among the shown rows.
 What some shown rows contradict has to stand beyond noise (discovery/identified.py).
 Where true rules never contradict each other each is taken by itself: a row is right where all that apply

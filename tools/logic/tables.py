@@ -1,7 +1,7 @@
 """Formulas over many worlds at once, as NumPy tables: (world, one axis for each free variable).
 
 One walk serves three algebras: truth values; three values with the unknown atoms that an undecided
-one depends on (`three_valued.py`); and truth in every completion of some atoms, a bit for each
+one depends on (`completions.py`); and truth in every completion of some atoms, a bit for each
 (`completions.py`). Worlds are padded to the largest domain, and quantifiers look at a world's own
 elements alone. Axes are in the order of the variables' names.
 """

@@ -26,7 +26,7 @@ WIDTH = 320  # tokens of a row in training
 
 @dataclass(frozen=True)
 class Shares:
-    """Of answers that are not as they should be (imperfections.py)."""
+    """Of answers that are not as they should be (corpus.py)."""
 
     malformed: float = 0.08
     wrong: float = 0.06

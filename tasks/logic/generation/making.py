@@ -1,7 +1,7 @@
 """An instance from a seed and its number: planted, hardened, refined, with holdouts.
 
 All of it follows from the text of its streams; no clock and no other instance bears on it but for
-the count of templates used before (`diversity.py`).
+the count of templates used before (`filters.py`).
 """
 
 from __future__ import annotations
