@@ -156,6 +156,15 @@ class Tolerant(Protocol):
 
 
 @runtime_checkable
+class FindsContradictions(Protocol):
+    """A family of which shown observations may rule each other out."""
+
+    def contradiction(self, problem: Problem) -> Sequence[Observation]:
+        """Two shown observations that no hypothesis can both be right on; none where there are none."""
+        ...
+
+
+@runtime_checkable
 class LabelsRows(Protocol):
     """A family whose observations are rows of a data set with a label each, some of them kept in
     splits. Its sessions have the settings `text`, a judge, and a bank that is read on the splits."""

@@ -7,10 +7,20 @@ by its path (custom/task_file.py). `load_problems` is what the commands call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
-from ..records import Family, InputSet, Problem, Task, Tolerant, UsageError, Worded, registry
+from ..records import (
+    Family,
+    FindsContradictions,
+    InputSet,
+    Problem,
+    Task,
+    Tolerant,
+    UsageError,
+    Worded,
+    registry,
+)
 from ..records.tasks import (
     GENERATED,
     BringsProblems,
@@ -27,9 +37,8 @@ from .custom.words import JUDGED
 from .io import observations as observations_
 from .io import problem_sample
 from .io.messages import DataWarning as DataWarning
-from .io.messages import nearest
+from .io.messages import nearest, shorten, warn
 from .io.spaces import read_space
-from .programs import contradictions
 
 SPACE_SEED = 0  # of every sample space unless asked: sessions of different seeds compare
 
@@ -154,9 +163,28 @@ def load_problems(
     if ids:
         chosen = [by_id[name] for name in dict.fromkeys(ids)]
     chosen = chosen[:problems]
-    contradictions.warn_of_contradictions(chosen)
+    _warn_of_contradictions(chosen)
     spaces = _spaces(source, everything, {problem.id for problem in chosen}, space_file, space_seed)
     return [(problem, spaces[problem.id]) for problem in chosen]
+
+
+def _warn_of_contradictions(problems: Iterable[Problem]) -> None:
+    """A `DataWarning` that names the problems where no hypothesis can be consistent. They run as they
+    are."""
+    found = {}
+    for problem in problems:
+        kind = family(problem.family)
+        if isinstance(kind, FindsContradictions) and (pairs := kind.contradiction(problem)):
+            found[problem.id] = pairs
+    if not found:
+        return
+    (name, (one, other)), *more = found.items()
+    others = ", ".join(other for other, _ in more)
+    warn(
+        f"no hypothesis can be consistent with problem {name!r}, which shows the input"
+        f" {shorten(one.input)} with two outputs, {shorten(one.output, 40)} and"
+        f" {shorten(other.output, 40)}{f'; nor with {len(more)} more: {shorten(others)}' * bool(more)}"
+    )
 
 
 def judgeable(problem: Problem) -> tuple[bool, ...]:

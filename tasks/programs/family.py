@@ -31,6 +31,7 @@ from ...records import (
     Observation,
     Oracles,
     Predictions,
+    Problem,
     SearchManner,
     Unavailable,
     View,
@@ -40,6 +41,7 @@ from ...sandbox.inside.tolerance import Normal, normal_bytes, normaliser
 from ...tools.execute import EXECUTE, Cut, execute_tool, trial, trial_text
 from ..custom.words import EQUALITY, OwnWords
 from ..io.compact_values import compact, one_line
+from ..io.spaces import form_of
 from .answers import ANSWER_SCHEMA, held_strictly, read_answer, read_code
 
 ANSWER_FORMATS = ("tuple", "json", "fenced_function")
@@ -253,6 +255,21 @@ class Programs:
 
     def consistent(self, agreement: Agreement) -> bool:
         return all(mark is True for mark in agreement.marks)
+
+    def contradiction(self, problem: Problem) -> Sequence[Observation]:
+        """Two shown pairs with one input and two outputs, under the equality of predictions or that of the
+        task: no function gives them."""
+        normal = normaliser(problem.public.get(EQUALITY, {}))
+        first: dict[bytes | str, tuple[bytes, Observation]] = {}
+        for pair in problem.shown:
+            try:
+                output = normal_bytes(plain(pair.output), normal)
+            except Unrepresentable:  # too large to be predicted at all
+                continue
+            before = first.setdefault(form_of(pair.input), (output, pair))
+            if before[0] != output:
+                return before[1], pair
+        return ()
 
     def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """`execute`, on the shown observations; nothing where the session has no sandbox."""

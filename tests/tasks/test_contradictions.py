@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from peirce.records import Observation, Problem
 from peirce.tasks import DataWarning, load_problems
-from peirce.tasks.programs.contradictions import contradiction
+from peirce.tasks.programs.family import FAMILY
 
 
 def problem(*pairs: tuple[Any, Any], **other: Any) -> Problem:
@@ -63,11 +63,11 @@ def test_problems_that_do_not_run_are_not_named(tmp_path: Path) -> None:
 def test_inputs_and_outputs_are_compared_as_predictions_are(
     first: Any, second: Any, contradict: bool
 ) -> None:
-    assert bool(contradiction(problem(first, second))) == contradict
+    assert bool(FAMILY.contradiction(problem(first, second))) == contradict
 
 
 def test_the_rule_of_a_task_says_which_outputs_are_two() -> None:
     public = {"equality": {"numbers": {"decimals": 1}}}
-    assert not contradiction(problem((1, 0.41), (1, 0.42), public=public))
-    assert contradiction(problem((1, 0.41), (1, 0.52), public=public))
-    assert contradiction(problem((1, 0.41), (1, 0.42)))
+    assert not FAMILY.contradiction(problem((1, 0.41), (1, 0.42), public=public))
+    assert FAMILY.contradiction(problem((1, 0.41), (1, 0.52), public=public))
+    assert FAMILY.contradiction(problem((1, 0.41), (1, 0.42)))
