@@ -7,7 +7,19 @@ and serialisable; nothing here imports another room. Import a name from `records
 whichever of these modules holds it.
 """
 
-from .calls import ASKED_AGAIN, CallKey, Journal, Message, Outcome, Reply, ToolCall, ToolSpec, Usage
+from .calls import (
+    ASKED_AGAIN,
+    CallKey,
+    Journal,
+    Message,
+    Outcome,
+    Proposer,
+    Repairer,
+    Reply,
+    ToolCall,
+    ToolSpec,
+    Usage,
+)
 from .errors import (
     BudgetSpent,
     DataError,
@@ -35,13 +47,13 @@ from .families import (
     Worded,
 )
 from .hypotheses import UNASKED, Agreement, Hypothesis, Malformed, Predictions, Verdict
-from .limits import Limits
 from .oracles import (
     Apply,
     Batch,
     Execute,
     Judge,
     Keep,
+    Limits,
     OpenOracle,
     OracleKind,
     Oracles,
@@ -52,7 +64,6 @@ from .oracles import (
     Wanted,
 )
 from .problems import Earlier, InputSet, Observation, Problem, Summary, View
-from .proposers import Proposer, Repairer
 from .steps import Answered, BankEvent, EventKind, Judged, Ledger, StepRecord
 from .tasks import Task
 from .values import Digest, Json, canonical_json, digest_of, digest_of_text

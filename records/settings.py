@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from .calls import Proposer, Repairer
 from .errors import UsageError
-from .proposers import Proposer, Repairer
 from .values import Json
 
 Number: TypeAlias = int | float  # a whole number stays one, as sessions record it

@@ -35,7 +35,6 @@ from ..records.tasks import (
 from .custom import task_file
 from .custom.words import JUDGED
 from .io import observations as observations_
-from .io import problem_sample
 from .io.messages import DataWarning as DataWarning
 from .io.messages import nearest, shorten, warn
 from .io.spaces import read_space
@@ -110,7 +109,7 @@ def load_problems(
     data: published or user's files; without it the task's own generator makes `problems`
     (default 12) from `seed`. observations: N drawn for each problem, or a file in GEAR's form
     (tasks/io/observations.py); without it the original split. ids: these problems, in this order;
-    sample: so many of the data drawn by `seed` (problem_sample.py), in their order; problems: the
+    sample: so many of the data drawn by `seed` (observations.py), in their order; problems: the
     first so many of what is left. space_file: JSONL of inputs, S for all problems;
     without it the task's own from `space_seed`, which is not the session's seed, so that sessions
     of different seeds are scored on one S. label, ood: of labelled text, the column of the labels
@@ -155,7 +154,7 @@ def load_problems(
     if keep is not None:
         chosen = [problem for problem in chosen if keep(problem)]
     if sample is not None:
-        chosen = problem_sample.draw(chosen, sample, seed)
+        chosen = observations_.draw_problems(chosen, sample, seed)
     by_id = {problem.id: problem for problem in chosen}
     for name in ids:
         if name not in by_id:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...records import Json, SandboxUnavailable
-from ..supervisor.cgroups import left_over
 from .engine import MARK, OWNER, connect, owner_is_gone, telling
 from .image import tags
+from .process import left_over
 
 
 def clean() -> dict[str, Json]:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ...records import InputSet, Json, Observation, Problem, UsageError
 from ...records.tasks import Wanted
-from ..io import problem_sample
+from ..io import observations
 from ..io.files import identity
 from ..io.messages import nearest, shorten, warn
 from ..io.spaces import each_once
@@ -228,7 +228,7 @@ def _numbered(names: Sequence[str], wanted: Wanted) -> list[tuple[str, int]]:
         bases = [name for name, sample in asked if sample is None]
     elif wanted.sample is not None:
         stubs = [Problem(f"{name}#0", NAME, TEXT, ()) for name in names]
-        drawn = problem_sample.draw(stubs, wanted.sample, wanted.seed)
+        drawn = observations.draw_problems(stubs, wanted.sample, wanted.seed)
         bases = [one.id.removesuffix("#0") for one in drawn]
     found = dict.fromkeys(fixed or [(name, 0) for name in bases])
     count = wanted.problems or len(found)

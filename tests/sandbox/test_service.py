@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
-from peirce.sandbox.supervisor.cgroups import left_over
+from peirce.sandbox.backends.process import left_over
 
 TEN = InputSet("ten", tuple([n, n + 1] for n in range(10)))
 IDENTITY = "def f(x):\n    return x"

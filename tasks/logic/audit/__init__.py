@@ -1,7 +1,7 @@
 """Whether instances in the published form are what the paper states about them (ABD, section 5 and
 appendices C to F): `peirce tasks audit`.
 
-reading.py (the files, as far as they can be read), world_checks.py, set_checks.py, statistics.py.
+reading.py (the files, as far as they can be read), checks.py (each instance), set_checks.py (all of a file, and its statistics).
 What the paper leaves open is held to the recipes of abd_generation, which are read off the public
 instances.
 """
@@ -15,11 +15,12 @@ from ....records import Json
 
 def audited(path: str | Path) -> dict[str, Json]:
     """The outcome as JSON. Raises `UsageError` and `DataError` of `reading.read_set`."""
-    from . import set_checks, world_checks
+    from . import set_checks
+    from .checks import checks as of_instances
     from .reading import read_set
 
     found = read_set(path)
-    checks = [*set_checks.of_files(found), *world_checks.checks(found), *set_checks.checks(found)]
+    checks = [*set_checks.of_files(found), *of_instances(found), *set_checks.checks(found)]
     return {
         "file": found.name,
         "instances": len(found.instances),

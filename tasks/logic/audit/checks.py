@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import floor
 
 from ....records import Json
+from ....tools.logic.worlds import World
+from ...io.messages import shorten
+from ..generation.filters import OF_HOLDOUTS, OF_WORLDS, seen
+from ..generation.recipes import ATTEMPTS_A_HOLDOUT, Recipe
+from .reading import Audited, AuditedInstance, ReadSet
 
 SHOWN = 5
 
@@ -50,3 +56,111 @@ class Checks:
 
     def all(self) -> Iterable[Check]:
         return self.found.values()
+
+
+# --- What is checked of each world: sizes, densities, masks; the reference in it, what is recorded.
+
+PROMPTS, HOLDOUTS = "prompt worlds", "holdouts"
+
+
+def checks(found: ReadSet) -> Iterable[Check]:
+    made = Checks()
+    for one in found.instances:
+        for side, some in ((PROMPTS, one.prompts), (HOLDOUTS, one.holdouts)):
+            for world in some:
+                where = f"{one.name} {world.world.id}"
+                _as_drawn(made, one, world, side, where)
+                _recorded(made, world, side, where)
+        _filtered(made, one)
+        _range(made, one)
+    return made.all()
+
+
+def _as_drawn(made: Checks, one: AuditedInstance, audited: Audited, side: str, where: str) -> None:
+    world, recipe = audited.world, one.recipe
+    size = len(world.names)
+    least, most = recipe.sizes
+    fits = least <= size <= most and world.names == tuple(f"a{place}" for place in range(size))
+    made.count(
+        f"{side}: elements a0, a1, …, as many as the regime has", side, fits, where,
+        f"{size} of {least} to {most}",
+    )  # fmt: skip
+    wrong = list(_wrong_counts(world, recipe))
+    made.count(
+        f"{side}: shares of true atoms within the ranges of the sampler", side, not wrong, where,
+        ", ".join(wrong),
+    )  # fmt: skip
+    unary = [name for name in world.unknown if name not in ("R", "S")]
+    made.count(f"{side}: P and Q are never masked", side, not unary, where, ", ".join(unary))
+    if recipe.regime == "partial":
+        wrong = [
+            f"{name} {len(world.unknown.get(name, ()))} of {size}²"
+            for name, share in recipe.masked.items()
+            if len(world.unknown.get(name, ())) != floor(share * size**2 + 1e-9)
+        ]
+        said = " and ".join(f"{share:.2f} of {name}" for name, share in recipe.masked.items())
+        made.count(f"{side}, partial: {said} are masked", side, not wrong, where, ", ".join(wrong))
+    if recipe.regime == "skeptical":
+        low, high = recipe.unknown
+        count = len(world.unknown_atoms)
+        made.count(
+            f"{side}, skeptical: {low} to {high} atoms of R and S are masked", side,
+            low <= count <= high, where, str(count),
+        )  # fmt: skip
+
+
+def _wrong_counts(world: World, recipe: Recipe) -> Iterator[str]:
+    """Before masking there were as many true atoms as now, or up to all unknown ones more."""
+    for name, (low, high) in recipe.densities.items():
+        atoms = len(world.names) ** (2 if name in ("R", "S") else 1)
+        true, unknown = len(world.true[name]), len(world.unknown.get(name, ()))
+        if true + unknown < floor(low * atoms) or true > floor(high * atoms):
+            yield f"{name} {true / atoms:.2f}"
+
+
+def _recorded(made: Checks, audited: Audited, side: str, where: str) -> None:
+    if audited.judged is None:
+        return
+    for key, due in (("optCost", audited.judged.bound), ("goldAlphaCost", audited.judged.cost)):
+        what = "lower bound" if key == "optCost" else "cost of the reference"
+        is_there = audited.data.get(key)
+        made.count(
+            f"{side}: {key} is the exact {what}", side, is_there == due, where,
+            f"{shorten(is_there)}, and it is {due}",
+        )  # fmt: skip
+
+
+def _filtered(made: Checks, one: AuditedInstance) -> None:
+    for audited in one.prompts:
+        if audited.judged is None:
+            continue
+        where = f"{one.name} {audited.world.id}"
+        for said, holds in OF_WORLDS.items():
+            found = f"cost {audited.judged.cost}, bound {audited.judged.bound}"
+            made.count(
+                f"{PROMPTS}: {said}", PROMPTS, holds(audited.judged, one.recipe), where, found
+            )
+
+
+def _range(made: Checks, one: AuditedInstance) -> None:
+    worths = [audited.judged for audited in one.prompts if audited.judged is not None]
+    known = len(worths) == len(one.prompts) and all(worth.cost is not None for worth in worths)
+    limits = seen(worths) if known else None
+    for audited in one.holdouts:
+        where, attempts = f"{one.name} {audited.world.id}", audited.meta.get("attempts")
+        made.count(
+            f"{HOLDOUTS}: at most {ATTEMPTS_A_HOLDOUT} attempts", HOLDOUTS,
+            isinstance(attempts, int) and 1 <= attempts <= ATTEMPTS_A_HOLDOUT, where,
+            shorten(attempts),
+        )  # fmt: skip
+        if audited.judged is None:
+            continue
+        worth, found = audited.judged, f"cost {audited.judged.cost}, bound {audited.judged.bound}"
+        if limits is not None:
+            found += f"; prompt worlds: cost {limits.cost[0]} to {limits.cost[1]}"
+            found += f", gap {limits.gap[0]} to {limits.gap[1]}"
+        for said, holds in OF_HOLDOUTS.items():
+            if limits is not None:
+                made.count(f"{HOLDOUTS}: {said}", HOLDOUTS, holds(worth, limits), where, found)
+            elif "range" not in said:
+                made.count(f"{HOLDOUTS}: {said}", HOLDOUTS, worth.cost is not None, where, found)
