@@ -99,10 +99,3 @@ def prediction_sizes(
         column = int(np.argwhere(torn)[0][1])
         raise ValueError(f"prediction weights give one prediction of input {column} two sizes")
     return checked_sizes(sizes)
-
-
-def size_of(mask: Mask, sizes: Sizes | None, row: int) -> float:
-    """M2 of the predictions that hypothesis `row` gives on the inputs of `mask` (n,)."""
-    if sizes is None:
-        return int(np.count_nonzero(mask))
-    return float((sizes if sizes.ndim == 1 else sizes[row])[mask].sum())
