@@ -17,8 +17,6 @@ from ..config import MethodSettings
 from ..records import Json, UsageError, registry
 from ..records.settings import nearest_name
 
-READS = ("literature", "bank", "judge")  # papers; a stored bank; a model that labels texts
-
 
 @dataclass(frozen=True)
 class Method:
@@ -35,7 +33,8 @@ class Method:
             back (imported).
         aim: what its prompts ask for after the first answer.
         text: its own defaults of `config.TextSettings`.
-        reads: what it reads besides the problem (`READS`).
+        reads: what it reads besides the problem: "literature" (papers), "bank" (a stored one), "judge" (a
+            model that labels texts).
         optional: of that, what it can do without.
     """
 

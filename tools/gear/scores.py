@@ -54,13 +54,12 @@ from .novelty import is_redundant as is_redundant
 _BLOCK = 32_768  # codes sorted at once
 
 
-def matrix(predictions: Sequence[Predictions], inputs: int | None = None) -> tuple[Codes, Mask]:
+def matrix(predictions: Sequence[Predictions]) -> tuple[Codes, Mask]:
     """`codes` and `defined`, each (h, n), of h predictions over one input set.
 
-    inputs: n, needed only where there are no predictions. Raises ValueError where they differ
-    in length: they are not over one input set.
+    Raises ValueError where they differ in length: they are not over one input set.
     """
-    lengths = {len(p.codes) for p in predictions} | (set() if inputs is None else {inputs})
+    lengths = {len(p.codes) for p in predictions}
     if len(lengths) > 1:
         raise ValueError(f"predictions over input sets of different sizes: {sorted(lengths)}")
     n = lengths.pop() if lengths else 0
