@@ -118,18 +118,31 @@ class ModelConfig(Settings):
 
 
 class RolesConfig(Settings):
-    """Models that play the other roles, where the proposer does not."""
+    """Models that play the other roles of a session, where the proposer does not."""
 
     panel = "Model and method"
     judge_model: str | None = setting(None, "Labels texts, where it is not the proposer.")
-    scorer_model: str | None = setting(None, "Scores hypotheses (`rate`; a session records it).")
     literature_model: str | None = setting(None, "Reads papers, where it is not the proposer.")
     role: Sequence[str] = setting(
-        (), "Of the model of judge, scorer or literature, as judge.temperature=0; repeatable.",
+        (), "Of the model of judge or literature, as judge.temperature=0; repeatable.",
         metavar="ROLE.K=V",
     )  # fmt: skip
     roles: Mapping[str, Any] | None = setting(
         None, "Settings of roles by name: {\"judge\": {\"model\": …, \"temperature\": …}}.",
+        flag=False,
+    )  # fmt: skip
+
+
+class RaterConfig(Settings):
+    """The model that rates what sessions hold (`peirce rate`); no session asks it."""
+
+    panel = "Model and method"
+    scorer_model: str | None = setting(None, "Rates hypotheses.")
+    role: Sequence[str] = setting(
+        (), "Of the scorer's model, as scorer.temperature=0; repeatable.", metavar="ROLE.K=V"
+    )
+    roles: Mapping[str, Any] | None = setting(
+        None, "Settings of it by name: {\"scorer\": {\"model\": …, \"temperature\": …}}.",
         flag=False,
     )  # fmt: skip
 
