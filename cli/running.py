@@ -38,7 +38,7 @@ def run(
     from ..reports.screen import endings, text
     from ..reports.screen.running import Screen
 
-    options = with_standing(context, settings)
+    options = with_standing(context, task, settings)
     if dry_run:
         counted = plan(task, **options)
         emit([counted]) if as_json else endings.print_forecast(text.console(), counted)
@@ -48,15 +48,16 @@ def run(
     end(session, as_json)
 
 
-def with_standing(context: typer.Context, settings: dict[str, Any]) -> dict[str, Any]:
+def with_standing(context: typer.Context, task: str, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings of a run with what file and environment say of its model and its roles, without
     what they say for another kind of model or another method. What a flag says is never left out."""
-    from ..commands.session.planning import drop_untaken
+    from ..commands.session.planning import check_method, drop_untaken
     from ..commands.session.roles import drop_unsupported
     from ..config import ModelConfig
 
     standing = [name for name in settings if source(context, name) in STANDING]
     model = settings.get("model", ModelConfig().model)
+    check_method(task, settings.get("method"))
     options, pairs = drop_unsupported(model, settings, standing, context.obj.model_args)
     options = drop_untaken(options, standing)
     options |= {

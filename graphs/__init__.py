@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -66,7 +67,8 @@ def all_methods() -> Mapping[str, Method]:
 
 
 def method(name: str, family: str) -> Method:
-    """Raises UsageError, which names the valid methods, for an unknown name or pair."""
+    """Raises UsageError, which names the methods of the family and the nearest one, for an unknown name
+    or pair."""
     if registry.has("methods", name):
         found: Method = registry.load("methods", name)
         if found.serves(family):
@@ -75,7 +77,9 @@ def method(name: str, family: str) -> Method:
     else:
         problem = "is no method"
     valid = [one.name for one in all_methods().values() if one.serves(family)]
-    raise UsageError(f"{name!r} {problem}; for {family} tasks: {', '.join(valid)}")
+    near = get_close_matches(name, valid, 1)
+    hint = f"; did you mean {near[0]}?" if near else ";"
+    raise UsageError(f"{name!r} {problem}{hint} for {family} tasks: {', '.join(valid)}")
 
 
 def method_named(name: str) -> Method:

@@ -15,7 +15,7 @@ import duckdb
 import peirce
 import pytest
 from peirce import graphs
-from peirce.cli import app
+from peirce.cli import app, main
 from peirce.commands.option_types import (
     CheckOptions,
     PairsOptions,
@@ -115,6 +115,30 @@ def test_settings_that_only_method_arg_sets_have_no_flag():
     hidden = set(TextConfig.model_fields) - {field for _, field, _ in TextConfig.options()}
     assert {"capacity", "alpha", "rewrites"} <= hidden
     assert not hidden & set(RunOptions.__annotations__)
+
+
+@pytest.mark.parametrize(
+    ("task", "method", "said"),
+    [
+        ("list_functions", "nope", "'nope' is no method; for programs tasks: abduce, imported, io, refine, t3"),
+        ("list_functions", "refin", "'refin' is no method; did you mean refine? for programs tasks: "),
+        ("labels:admission", "hypogen", "'hypogen' is no method; did you mean hypogenic? for text tasks"),
+        ("list_functions", "hypogenic", "'hypogenic' is no method for programs tasks; for programs"),
+    ],
+)  # fmt: skip
+def test_an_unknown_method_is_answered_with_those_for_the_task(
+    tmp_path, capsys, task, method, said
+):
+    for verb in (peirce.run, peirce.plan):
+        with pytest.raises(UsageError) as refused:
+            verb(task, method=method, store=tmp_path / "s.duckdb")
+        assert said in str(refused.value)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", task, "--method", method, "--store", str(tmp_path / "s.duckdb")])
+    assert ended.value.code == 2 and said in capsys.readouterr().err
+    listed = str(refused.value).partition(" tasks: ")[2].split(", ")
+    family = "programs" if task == "list_functions" else "text"
+    assert listed == [one.name for one in graphs.all_methods().values() if one.serves(family)]
 
 
 def test_a_session_keeps_its_configuration_and_a_resume_lays_options_over_it(tmp_path):
