@@ -8,6 +8,7 @@ import typer
 
 from . import options as o
 from .printing import emit
+from .running import role_flags
 
 app = typer.Typer()
 
@@ -56,8 +57,9 @@ def rate(
     from ..config import RaterConfig
     from ..reports.screen import rating, text
 
+    flags = role_flags(context, role, scorer=True)
     roles = role_settings(
-        RaterConfig(roles=context.obj.scorer, scorer_model=scorer_model, role=role or ())
+        RaterConfig(roles=context.obj.scorer, scorer_model=scorer_model, role=flags)
     )
     rows = rate_session(
         session, problem=problem, scores=score or (), roles=roles, known=known, seed=seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -61,6 +62,7 @@ def with_standing(context: typer.Context, task: str, settings: dict[str, Any]) -
     options, pairs = drop_unsupported(model, settings, standing, context.obj.model_args)
     options = drop_untaken(options, standing)
     options |= {
+        "role": role_flags(context, settings.get("role")) or None,
         "model": model,
         "roles": context.obj.roles or None,
         "model_arg": [*pairs, *settings.get("model_arg", ())],
@@ -72,6 +74,18 @@ def source(context: typer.Context, name: str) -> str:
     """Whence an option came, in click's words."""
     found = context.get_parameter_source(name)
     return "" if found is None else found.name
+
+
+def role_flags(
+    context: typer.Context, pairs: Sequence[str] | None, *, scorer: bool = False
+) -> Sequence[str]:
+    """The ROLE.K=V of --role. Of those of file and environment only the scorer's, for `rate`, or all
+    others: they were written for both."""
+    from ..commands.session.roles import SCORER
+
+    if source(context, "role") not in STANDING:
+        return pairs or ()
+    return [pair for pair in pairs or () if pair.startswith(f"{SCORER}.") == scorer]
 
 
 AGAIN = {

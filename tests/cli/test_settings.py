@@ -241,6 +241,15 @@ def test_the_scorer_is_of_rate_alone(peirce, monkeypatch):
         {"model": "openai:large", "temperature": 0, "top_p": 0.5, "max_tokens": 9},
         {"model": "openai:small", "temperature": 0, "top_p": 0.5},
     ]
+    Path("peirce.toml").write_text(
+        'role = ["scorer.model=openai:tiny", "judge.model=openai:small"]\n'
+    )
+    monkeypatch.delenv("PEIRCE_SCORER_TEMPERATURE")
+    assert peirce("rate", "--json")[0] == 0
+    assert taken[-1]["roles"] == {"scorer": {"model": "openai:tiny"}}
+    assert peirce(*SCRIPTED)[0] == 0
+    operational = json.loads(peirce("sessions", "--json")[1])[-1]["settings"]["operational"]
+    assert operational["roles"] == {"judge": {"model": "openai:small"}}
     code, out, err = peirce("rate", "--role", "judge.temperature=0")
     assert (code, out) == (2, "") and "role 'judge': `peirce rate` does not ask it" in err
 
