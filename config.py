@@ -16,23 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, Self, TypeAlias, cast
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import SerializeAsAny, field_validator, model_validator
-from pydantic_core import PydanticSerializationError
 
 from .records import Json, Proposer, Repairer, UsageError, registry
 from .records.settings import (
+    MethodRegistry,
     Number,
     Settings,
-    is_object,
-    is_option,
-    nearest_name,
-    option_name,
+    SettingsInParts,
+    is_known,
+    place_option,
     setting,
     setting_of,
-    shown,
     text_or_object,
+    unknown_setting,
 )
 
 PathLike: TypeAlias = str | Path
@@ -118,18 +117,31 @@ class ModelConfig(Settings):
 
 
 class RolesConfig(Settings):
-    """Models that play the other roles, where the proposer does not."""
+    """Models that play the other roles of a session, where the proposer does not."""
 
     panel = "Model and method"
     judge_model: str | None = setting(None, "Labels texts, where it is not the proposer.")
-    scorer_model: str | None = setting(None, "Scores hypotheses (`rate`; a session records it).")
     literature_model: str | None = setting(None, "Reads papers, where it is not the proposer.")
     role: Sequence[str] = setting(
-        (), "Of the model of judge, scorer or literature, as judge.temperature=0; repeatable.",
+        (), "Of the model of judge or literature, as judge.temperature=0; repeatable.",
         metavar="ROLE.K=V",
     )  # fmt: skip
     roles: Mapping[str, Any] | None = setting(
         None, "Settings of roles by name: {\"judge\": {\"model\": …, \"temperature\": …}}.",
+        flag=False,
+    )  # fmt: skip
+
+
+class RaterConfig(Settings):
+    """The model that rates what sessions hold (`peirce rate`); no session asks it."""
+
+    panel = "Model and method"
+    scorer_model: str | None = setting(None, "Rates hypotheses.")
+    role: Sequence[str] = setting(
+        (), "Of the scorer's model, as scorer.temperature=0; repeatable.", metavar="ROLE.K=V"
+    )
+    roles: Mapping[str, Any] | None = setting(
+        None, "Settings of it by name: {\"scorer\": {\"model\": …, \"temperature\": …}}.",
         flag=False,
     )  # fmt: skip
 
@@ -407,19 +419,7 @@ class StoreConfig(Settings):
     )  # fmt: skip
 
 
-class MethodRegistry(Protocol):
-    """What knows the methods: `graphs`, handed in, because imports run downwards."""
-
-    def settings_of(self, method: str) -> type[MethodSettings]:
-        """The settings of a method. Raises UsageError for a name that is none."""
-        ...
-
-    def methods_taking(self, option: str) -> Sequence[str]:
-        """The methods that take an option, by name; none where no method knows it."""
-        ...
-
-
-class RunConfig(Settings):
+class RunConfig(SettingsInParts):
     """All settings of a session, in parts."""
 
     data: DataConfig = DataConfig()
@@ -431,12 +431,6 @@ class RunConfig(Settings):
     sandbox: SandboxConfig = SandboxConfig()
     cluster: ClusterConfig = ClusterConfig()
     store: StoreConfig = StoreConfig()
-
-    @classmethod
-    def parts(cls) -> dict[str, type[Settings]]:
-        """The classes of the parts, by name; of `method` what all methods share."""
-        return {name: cast(type[Settings], field.annotation)
-                for name, field in cls.model_fields.items()}  # fmt: skip
 
     @classmethod
     def from_options(
@@ -467,10 +461,10 @@ class RunConfig(Settings):
             options = {**dict.fromkeys(options), **base.method.given(), **given}
         for option, value in options.items():
             if value is not None:
-                part, field = _place(option, value, method, classes, methods)
+                part, field = place_option(option, value, method, classes, methods)
                 values[part][field] = value
-            elif not _is_known(option, classes, methods):
-                raise UsageError(_unknown(option, classes))
+            elif not is_known(option, classes, methods):
+                raise UsageError(unknown_setting(option, classes))
         built: dict[str, Settings] = {}
         for name, part_class in classes.items():
             before = getattr(base, name)
@@ -489,64 +483,9 @@ class RunConfig(Settings):
             return value
         return registry.load("methods", name).settings(**value)
 
-    def to_dict(self) -> dict[str, Json]:
-        """What was given, as JSON values: `RunConfig(**config.to_dict())` is the same configuration."""
-        return self.to_record()
-
-    def to_record(self) -> dict[str, Json]:
-        """What a session keeps: the settings that were given, by part, as JSON values. A model or
-        repairer that is an object is left out: whoever resumes the session brings it again."""
-        record: dict[str, Json] = {}
-        for name in type(self).model_fields:
-            part: Settings = getattr(self, name)
-            objects = {key for key, value in part.given().items() if is_object(value)}
-            try:
-                record[name] = part.model_dump(mode="json", exclude_unset=True, exclude=objects)
-            except (PydanticSerializationError, UnicodeDecodeError):
-                raise UsageError(f"the settings of {name} hold what is no JSON value") from None
-        return {name: part for name, part in record.items() if part}
-
     @classmethod
     def from_record(cls, record: Mapping[str, Any], methods: MethodRegistry) -> RunConfig:
         """The configuration that `to_record` gave. Raises UsageError."""
         classes = dict(cls.parts())
         classes["method"] = methods.settings_of(record.get("method", {}).get("method", "abduce"))
         return cls.model_validate({key: classes[key](**values) for key, values in record.items()})
-
-
-def _place(
-    option: str,
-    value: Any,
-    method: str,
-    classes: Mapping[str, type[Settings]],
-    methods: MethodRegistry,
-) -> tuple[str, str]:
-    """The part and field of an option; of two with one name the method's. Raises UsageError."""
-    for part in ("method", *classes):
-        for name, field in classes[part].model_fields.items():
-            if option_name(name, field) != option:
-                continue
-            own = field.get_default(call_default_factory=True)
-            fixed = part == "method" and value == own and methods.methods_taking(option)
-            if is_option(field) or part == "roles" or fixed:
-                return part, name
-    if able := methods.methods_taking(option):
-        raise UsageError(
-            f"{option} is {shown(value)}: method {method} takes none; those that do:"
-            f" {', '.join(able)}"
-        )
-    raise UsageError(_unknown(option, classes))
-
-
-def _is_known(option: str, classes: Mapping[str, type[Settings]], methods: MethodRegistry) -> bool:
-    names = (
-        option_name(name, field)
-        for part in classes.values()
-        for name, field in part.model_fields.items()
-    )
-    return option in names or bool(methods.methods_taking(option))
-
-
-def _unknown(option: str, classes: Mapping[str, type[Settings]]) -> str:
-    known = [name for part in classes.values() for name, _, _ in part.options()]
-    return f"unknown setting {option!r}{nearest_name(option, known)}"

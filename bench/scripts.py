@@ -65,7 +65,7 @@ NEEDS = {"hypobench_banks.py": "data/text"}
 # These measure nothing that `make bench` reports: parts of scripts, and what has a target of its own.
 PARTS = (
     "abd_curve.py", "abd_instances.py", "beside_plain.py", "gear_store.py", "hypobench_curves.py",
-    "hypobench_page.py", "scripts.py", "table.py",
+    "hypobench_page.py", "mutations.py", "scripts.py", "table.py",
 )  # fmt: skip
 APART = {
     "run_all.py": "make bench",

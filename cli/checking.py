@@ -9,7 +9,7 @@ import typer
 from ..commands.option_types import CheckOptions
 from . import options as o
 from .printing import emit
-from .running import STANDING, source
+from .running import STANDING, role_flags, source
 
 app = typer.Typer()
 
@@ -48,7 +48,7 @@ def check(
     from ..reports.screen import reading, text
 
     of_text = {"label", "ood", "split", "tau", "judge", "judge_model", "repeats"}
-    role = settings.pop("role", ())
+    role = role_flags(context, settings.pop("role", ()))
     if judge_model is not None or role:
         roles = RolesConfig(roles=context.obj.roles, judge_model=judge_model, role=role)
         settings["roles"] = role_settings(roles)

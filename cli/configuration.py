@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..commands.session.roles import ROLES, role_keys, value_of
+from ..commands.session.roles import ROLES, SCORER, role_keys, value_of
 from ..secrecy import shown_value
 from .panels import OWN_FILE
 
 FILE = Path("peirce.toml")
 CONFIG = "PEIRCE_CONFIG"
 ARGUMENTS = "model_arg"
+TABLES = (*ROLES, SCORER)
 APART = frozenset({"PEIRCE_API_KEY", "PEIRCE_SHARED", CONFIG})  # of ours, and no settings
 
 
@@ -35,11 +36,12 @@ class ConfigurationError(Exception):
 class Configuration:
     """What file and environment set. defaults: of each verb's options, in the form of click's
     default_map. model_args: K=V of the proposer, below those of flags. roles: {role: {key: value}}
-    of the others. found: (key, value, source) of all that is set."""
+    of the others of a session. scorer: the same of the scorer, which `rate` alone reads. found: (key, value, source) of all that is set."""
 
     defaults: dict[str, Any] = field(default_factory=dict)
     model_args: list[str] = field(default_factory=list)
     roles: dict[str, dict[str, Any]] = field(default_factory=dict)
+    scorer: dict[str, dict[str, Any]] = field(default_factory=dict)
     found: list[tuple[str, Any, str]] = field(default_factory=list)
 
     def shown(self) -> list[dict[str, Any]]:
@@ -100,11 +102,11 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
     top: dict[str, Any] = {}
     tables: dict[str, dict[str, Any]] = {}
     for key, value in content.items():
-        if key in ROLES and isinstance(value, dict):
+        if key in TABLES and isinstance(value, dict):
             tables[key] = _unhyphened(f"{path} [{key}]", value, role_keys())
         else:
-            top |= _unhyphened(str(path), {key: value}, {*options, *ROLES}, top)
-    for role in ROLES:
+            top |= _unhyphened(str(path), {key: value}, {*options, *TABLES}, top)
+    for role in TABLES:
         if role in top:
             raise ConfigurationError(f"{path}: {role} must be a table: [{role}]")
     for role, table in tables.items():
@@ -146,7 +148,7 @@ def _take_cell(made: Configuration, source: str, role: str, key: str, value: Any
     if key == ARGUMENTS:
         value = dict(pair.split("=", 1) for pair in _pairs(value))
         value = {one: value_of(text) for one, text in value.items()}
-    made.roles.setdefault(role, {})[key] = value
+    (made.scorer if role == SCORER else made.roles).setdefault(role, {})[key] = value
     return []
 
 
@@ -163,14 +165,14 @@ def _take_variable(
         made.found.append((cell, value, name))
     elif name in APART or name.endswith("_KEY"):
         return
-    elif role in ROLES and cell:
+    elif role in TABLES and cell:
         if cell not in role_keys():
             raise ConfigurationError(f"{name}: unknown key {cell!r}{_nearest(cell, role_keys())}")
         pairs = value.split() if cell == ARGUMENTS else value_of(value)
         made.model_args += _take_cell(made, name, role, cell, pairs)
         return
     else:
-        cells = {f"{role}_{cell}": cell for role in ROLES for cell in role_keys()}
+        cells = {f"{role}_{cell}": cell for role in TABLES for cell in role_keys()}
         near = f"proposer_{key}" if key in role_keys() else _near(key, [*options, *cells])
         if near:
             raise ConfigurationError(f"{name} is no setting; did you mean PEIRCE_{near.upper()}?")

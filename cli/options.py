@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 from pydantic.fields import FieldInfo
 
-from ..config import MendingSettings, RunConfig
+from ..config import MendingSettings, RaterConfig, RunConfig
 from ..records.settings import Settings, alternatives
 from .panels import DATA, MODEL, OF_TRAINING, OUTPUT, RUNNING, TEXT, WHAT, examples
 
@@ -182,7 +182,8 @@ Label: TypeAlias = Annotated[str | None, flag("label")]
 Ood: TypeAlias = Annotated[str | None, flag("ood")]
 ModelArg: TypeAlias = Annotated[list[str] | None, flag("model_arg")]
 JudgeModel: TypeAlias = Annotated[str | None, flag("judge_model")]
-ScorerModel: TypeAlias = Annotated[str | None, flag("scorer_model")]
+ScorerModel: TypeAlias = Annotated[str | None, flag("scorer_model", of=RaterConfig)]
+ScorerSettings: TypeAlias = Annotated[list[str] | None, flag("role", of=RaterConfig)]
 RoleSettings: TypeAlias = Annotated[list[str] | None, flag("role")]
 BudgetTokens: TypeAlias = Annotated[int | None, flag("budget_tokens")]
 BudgetUsd: TypeAlias = Annotated[float | None, flag("budget_usd")]

@@ -9,7 +9,7 @@ import typer
 from ..commands.option_types import PredictOptions
 from . import options as o
 from .printing import emit
-from .running import STANDING, source
+from .running import STANDING, role_flags, source
 
 app = typer.Typer()
 SHAPING = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
@@ -66,7 +66,7 @@ def predict(
         model = None  # the proposer of other verbs
     if model is not None and typed and source(context, "judge_model") in STANDING:
         judge_model = None
-    role = settings.pop("role", ())
+    role = role_flags(context, settings.pop("role", ()))
     standing = [name for name in SHAPING if source(context, name) in STANDING]
     roles = role_settings(RolesConfig(roles=context.obj.roles, judge_model=judge_model, role=role))
     asked = (roles.get("judge") or {}).get("model") or model

@@ -8,6 +8,7 @@ import typer
 
 from . import options as o
 from .printing import emit
+from .running import role_flags
 
 app = typer.Typer()
 
@@ -44,7 +45,7 @@ def rate(
     ] = None,
     scores_file: Kept = None,
     scorer_model: o.ScorerModel = None,
-    role: o.RoleSettings = None,
+    role: o.ScorerSettings = None,
     seed: o.Seed = 0,
     concurrency: o.Concurrency = None,
     store: o.StoreFile = None,
@@ -53,11 +54,12 @@ def rate(
     """A model rates the hypotheses of a session; what was rated before is not asked again."""
     from .. import rate as rate_session
     from ..commands.session.roles import role_settings
-    from ..config import RolesConfig
+    from ..config import RaterConfig
     from ..reports.screen import rating, text
 
+    flags = role_flags(context, role, scorer=True)
     roles = role_settings(
-        RolesConfig(roles=context.obj.roles, scorer_model=scorer_model, role=role or ())
+        RaterConfig(roles=context.obj.scorer, scorer_model=scorer_model, role=flags)
     )
     rows = rate_session(
         session, problem=problem, scores=score or (), roles=roles, known=known, seed=seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -38,7 +39,7 @@ def run(
     from ..reports.screen import endings, text
     from ..reports.screen.running import Screen
 
-    options = with_standing(context, settings)
+    options = with_standing(context, task, settings)
     if dry_run:
         counted = plan(task, **options)
         emit([counted]) if as_json else endings.print_forecast(text.console(), counted)
@@ -48,18 +49,20 @@ def run(
     end(session, as_json)
 
 
-def with_standing(context: typer.Context, settings: dict[str, Any]) -> dict[str, Any]:
+def with_standing(context: typer.Context, task: str, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings of a run with what file and environment say of its model and its roles, without
     what they say for another kind of model or another method. What a flag says is never left out."""
-    from ..commands.session.planning import drop_untaken
+    from ..commands.session.planning import check_method, drop_untaken
     from ..commands.session.roles import drop_unsupported
     from ..config import ModelConfig
 
     standing = [name for name in settings if source(context, name) in STANDING]
     model = settings.get("model", ModelConfig().model)
+    check_method(task, settings.get("method"))
     options, pairs = drop_unsupported(model, settings, standing, context.obj.model_args)
     options = drop_untaken(options, standing)
     options |= {
+        "role": role_flags(context, settings.get("role")) or None,
         "model": model,
         "roles": context.obj.roles or None,
         "model_arg": [*pairs, *settings.get("model_arg", ())],
@@ -71,6 +74,18 @@ def source(context: typer.Context, name: str) -> str:
     """Whence an option came, in click's words."""
     found = context.get_parameter_source(name)
     return "" if found is None else found.name
+
+
+def role_flags(
+    context: typer.Context, pairs: Sequence[str] | None, *, scorer: bool = False
+) -> Sequence[str]:
+    """The ROLE.K=V of --role. Of those of file and environment only the scorer's, for `rate`, or all
+    others: they were written for both."""
+    from ..commands.session.roles import SCORER
+
+    if source(context, "role") not in STANDING:
+        return pairs or ()
+    return [pair for pair in pairs or () if pair.startswith(f"{SCORER}.") == scorer]
 
 
 AGAIN = {

@@ -47,8 +47,8 @@ def _with_settings(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _option(text: str, *names: str, metavar: str | None = None, panel: str = o.WHAT) -> Any:
-    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=panel)
+def _option(text: str, *names: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=o.WHAT)
 
 
 @app.command(

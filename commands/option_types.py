@@ -48,7 +48,6 @@ class RunOptions(TypedDict, total=False):
     budget_expansions: int | None
     preset: str | None
     judge_model: str | None
-    scorer_model: str | None
     literature_model: str | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -16,8 +17,6 @@ from ..agents.prompts.protocol import Aim
 from ..config import MethodSettings
 from ..records import Json, UsageError, registry
 from ..records.settings import nearest_name
-
-READS = ("literature", "bank", "judge")  # papers; a stored bank; a model that labels texts
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,8 @@ class Method:
             back (imported).
         aim: what its prompts ask for after the first answer.
         text: its own defaults of `config.TextSettings`.
-        reads: what it reads besides the problem (`READS`).
+        reads: what it reads besides the problem: "literature" (papers), "bank" (a stored one), "judge" (a
+            model that labels texts).
         optional: of that, what it can do without.
     """
 
@@ -67,7 +67,8 @@ def all_methods() -> Mapping[str, Method]:
 
 
 def method(name: str, family: str) -> Method:
-    """Raises UsageError, which names the valid methods, for an unknown name or pair."""
+    """Raises UsageError, which names the methods of the family and the nearest one, for an unknown name
+    or pair."""
     if registry.has("methods", name):
         found: Method = registry.load("methods", name)
         if found.serves(family):
@@ -76,7 +77,9 @@ def method(name: str, family: str) -> Method:
     else:
         problem = "is no method"
     valid = [one.name for one in all_methods().values() if one.serves(family)]
-    raise UsageError(f"{name!r} {problem}; for {family} tasks: {', '.join(valid)}")
+    near = get_close_matches(name, valid, 1)
+    hint = f"; did you mean {near[0]}?" if near else ";"
+    raise UsageError(f"{name!r} {problem}{hint} for {family} tasks: {', '.join(valid)}")
 
 
 def method_named(name: str) -> Method:

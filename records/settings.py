@@ -1,7 +1,8 @@
 """The base of everything that can be set: typed fields with the words of `--help` beside them.
 
 A setting is a field made by `setting`. A class of settings refuses, in one sentence, unknown names
-and values of another type. It is imported by this module's name and not from `records`, as pydantic
+and values of another type. Such classes are the parts of a larger one (`SettingsInParts`), and an option
+finds its part by its name (`place_option`). It is imported by this module's name and not from `records`, as pydantic
 costs time that those who only need the nouns should not pay.
 """
 
@@ -12,11 +13,11 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from .calls import Proposer, Repairer
 from .errors import UsageError
@@ -117,6 +118,88 @@ class Settings(BaseModel):
     def to_dict(self) -> dict[str, Json]:
         """All fields as JSON values."""
         return self.model_dump(mode="json")
+
+
+# --- settings in parts ------------------------------------------------------------------------
+
+
+class MethodRegistry(Protocol):
+    """What knows the methods: `graphs`, handed in, because imports run downwards."""
+
+    def settings_of(self, method: str) -> type[Any]:
+        """The class of the settings of a method. Raises UsageError for a name that is none."""
+        ...
+
+    def methods_taking(self, option: str) -> Sequence[str]:
+        """The methods that take an option, by name; none where no method knows it."""
+        ...
+
+
+class SettingsInParts(Settings):
+    """Settings that consist of parts, a field each. The class of the part `method` depends on the
+    method."""
+
+    @classmethod
+    def parts(cls) -> dict[str, type[Settings]]:
+        """The classes of the parts, by name; of `method` what all methods share."""
+        return {name: cast(type[Settings], field.annotation)
+                for name, field in cls.model_fields.items()}  # fmt: skip
+
+    def to_dict(self) -> dict[str, Json]:
+        """What was given, as JSON values: `RunConfig(**config.to_dict())` is the same configuration."""
+        return self.to_record()
+
+    def to_record(self) -> dict[str, Json]:
+        """What a session keeps: the settings that were given, by part, as JSON values. A model or
+        repairer that is an object is left out: whoever resumes the session brings it again."""
+        record: dict[str, Json] = {}
+        for name in type(self).model_fields:
+            part: Settings = getattr(self, name)
+            objects = {key for key, value in part.given().items() if is_object(value)}
+            try:
+                record[name] = part.model_dump(mode="json", exclude_unset=True, exclude=objects)
+            except (PydanticSerializationError, UnicodeDecodeError):
+                raise UsageError(f"the settings of {name} hold what is no JSON value") from None
+        return {name: part for name, part in record.items() if part}
+
+
+Parts: TypeAlias = Mapping[str, type[Settings]]
+
+
+def place_option(
+    option: str, value: Any, method: str, classes: Parts, methods: MethodRegistry
+) -> tuple[str, str]:
+    """The part and field of an option; of two with one name the method's. Raises UsageError."""
+    for part in ("method", *classes):
+        for name, field in classes[part].model_fields.items():
+            if option_name(name, field) != option:
+                continue
+            own = field.get_default(call_default_factory=True)
+            fixed = part == "method" and value == own and methods.methods_taking(option)
+            if is_option(field) or part == "roles" or fixed:
+                return part, name
+    if able := methods.methods_taking(option):
+        raise UsageError(
+            f"{option} is {shown(value)}: method {method} takes none; those that do:"
+            f" {', '.join(able)}"
+        )
+    raise UsageError(unknown_setting(option, classes))
+
+
+def is_known(option: str, classes: Parts, methods: MethodRegistry) -> bool:
+    """Whether any part, or any method, has this option."""
+    names = (
+        option_name(name, field)
+        for part in classes.values()
+        for name, field in part.model_fields.items()
+    )
+    return option in names or bool(methods.methods_taking(option))
+
+
+def unknown_setting(option: str, classes: Parts) -> str:
+    """One sentence about an option that no part has, with the nearest one."""
+    known = [name for part in classes.values() for name, _, _ in part.options()]
+    return f"unknown setting {option!r}{nearest_name(option, known)}"
 
 
 # --- words about settings -------------------------------------------------------------------

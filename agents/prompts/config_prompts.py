@@ -76,11 +76,10 @@ class ConfigPrompts:
     """templates: `prompt_templates` of a config.yaml. own: who is asked for roles that it lacks.
     Raises DataError for a template that is none."""
 
-    def __init__(self, templates: Mapping[str, Json], own: TextPrompts = OWN) -> None:
+    def __init__(self, templates: Mapping[str, Json]) -> None:
         for name, template in templates.items():
             _check(str(name), template)
         self._templates = templates
-        self._own = own
 
     @staticmethod
     def of(public: Mapping[str, Json]) -> TextPrompts:
@@ -142,7 +141,7 @@ class ConfigPrompts:
             (False, False): "initialize_zero_shot",
         }[bool(view.shown), bool(papers)]
         if not self.has(role):
-            return self._own.propose(view, count, papers)
+            return OWN.propose(view, count, papers)
         asked = self._asked(
             role,
             {"num_hypotheses": str(count)},
@@ -152,7 +151,7 @@ class ConfigPrompts:
 
     def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
         if not self.has("refine_with_data"):
-            return self._own.refine_with_data(view, hypotheses, count)
+            return OWN.refine_with_data(view, hypotheses, count)
         return self._asked(
             "refine_with_data",
             {"num_hypotheses": str(count), "hypotheses": numbered(hypotheses)},
@@ -163,7 +162,7 @@ class ConfigPrompts:
         self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
     ) -> list[Message]:
         if not self.has("refine_with_literature"):
-            return self._own.refine_with_papers(view, hypotheses, papers, count)
+            return OWN.refine_with_papers(view, hypotheses, papers, count)
         asked = self._asked(
             "refine_with_literature",
             {"num_hypotheses": str(count), "hypotheses": numbered(hypotheses)},
@@ -176,7 +175,7 @@ class ConfigPrompts:
     ) -> list[Message]:
         """As published, without what was predicted instead."""
         if not self.has("IO_refine_with_feedback"):
-            return self._own.refine_with_feedback(view, hypothesis, wrong, count)
+            return OWN.refine_with_feedback(view, hypothesis, wrong, count)
         return self._asked(
             "IO_refine_with_feedback",
             {"num_hypotheses": str(count), "hypothesis_text": hypothesis},
@@ -185,27 +184,27 @@ class ConfigPrompts:
 
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
         if not self.has("inference"):
-            return self._own.infer(view, hypothesis, input)
+            return OWN.infer(view, hypothesis, input)
         return self._asked("inference", {**_columns(input), "hypothesis": hypothesis})
 
     def infer_many(
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
     ) -> list[Message]:
         if not self.has("multiple_hypotheses_inference"):
-            return self._own.infer_many(view, hypotheses, input)
+            return OWN.infer_many(view, hypotheses, input)
         told = {"hypotheses": numbered(hypotheses), "num_hypotheses": str(len(hypotheses))}
         return self._asked("multiple_hypotheses_inference", {**_columns(input), **told})
 
     def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
         if not self.has("is_relevant"):
-            return self._own.relevant(view, hypothesis, input)
+            return OWN.relevant(view, hypothesis, input)
         return self._asked("is_relevant", {**_columns(input), "hypothesis": hypothesis})
 
     def infer_adaptively(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
         if not self.has("adaptive_inference"):
-            return self._own.infer_adaptively(view, patterns, input)
+            return OWN.infer_adaptively(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
         return self._asked("adaptive_inference", _columns(input), told)
 
@@ -213,7 +212,7 @@ class ConfigPrompts:
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
         if not self.has("adaptive_selection"):
-            return self._own.select(view, patterns, input)
+            return OWN.select(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
         return self._asked("adaptive_selection", _columns(input), told)
 
@@ -221,19 +220,19 @@ class ConfigPrompts:
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
     ) -> list[Message]:
         if not self.has("few_shot_baseline"):
-            return self._own.direct(view, rows, input)
+            return OWN.direct(view, rows, input)
         told = {"observations": _rows(view, rows)}
         return self._asked("few_shot_baseline", _columns(input), told)
 
     def summarise(self, view: View, paper: Readable) -> list[Message]:
         if not self.has("summarize_paper"):
-            return self._own.summarise(view, paper)
+            return OWN.summarise(view, paper)
         return self._asked("summarize_paper", {"title": paper.title, "paper_text": paper.text})
 
     def same(self, view: View, first: str, second: str) -> list[Message]:
         role = "check_hypothesis_pair_repetition"
         if not self.has(role):
-            return self._own.same(view, first, second)
+            return OWN.same(view, first, second)
         return self._asked(role, {"hypotheses": numbered([first, second])})
 
     def _asked(

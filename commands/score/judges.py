@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...config import RolesConfig, TextSettings
+from ...config import RaterConfig, RolesConfig, TextSettings
 from ...records import Json, Proposer, UsageError
-from ..session.roles import PRICES, model_options, role_settings
+from ..session.roles import PRICES, SCORER, model_options, role_settings
 from ..session.settings import model_args_of
 from ..session.text_course import WITHOUT_JUDGE
 
@@ -64,7 +64,7 @@ def writer_of(model: str | Proposer, model_arg: Sequence[str] | Mapping[str, Jso
 def rater_of(model: str | Proposer | None, roles: Mapping[str, Any] | None = None) -> Asked:
     """The model of `roles["scorer"]`, else `model`. Raises UsageError where there is none, and for one
     that rates nothing."""
-    found = _asked("scorer", model, {}, (), roles, "rates nothing")
+    found = _asked(SCORER, model, {}, (), roles, "rates nothing")
     if found.model is None:
         raise UsageError("no model rates: name one with --scorer-model")
     return found
@@ -79,7 +79,8 @@ def _asked(
     unable: str,
 ) -> Asked:
     given_role = dict((roles or {}).get(role) or {})
-    told = dict(role_settings(RolesConfig(roles={role: given_role})).get(role, {}))
+    config = (RaterConfig if role == SCORER else RolesConfig)(roles={role: given_role})
+    told = dict(role_settings(config).get(role, {}))
     spec = told.pop("model", None) or model
     arguments = {**model_args_of(model_arg), **model_args_of(told.pop("model_arg", None) or ())}
     given = {key: value for key, value in own.items() if value is not None}

@@ -25,6 +25,7 @@ from ...records import (
     Searched,
     SetsMethods,
     UsageError,
+    registry,
 )
 from ..outcome import store_path
 from ..problems import Chosen, choose
@@ -145,6 +146,16 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
             )
         del record["target_gap"]
     return {name: value for name, value in record.items() if value is not None}
+
+
+def check_method(task: str, method: object) -> None:
+    """Raises UsageError for a name that is no method, with the methods for this task; and for a task that
+    is none, where the method is none either."""
+    if isinstance(method, str) and not registry.has("methods", method):
+        from ... import graphs
+        from ...tasks import task as task_named
+
+        graphs.method(method, task_named(task).family)
 
 
 def drop_untaken(options: Mapping[str, Any], standing: Collection[str]) -> dict[str, Any]:

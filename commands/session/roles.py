@@ -1,7 +1,7 @@
 """The roles that models play, each with a model string and settings of its own.
 
 The proposer makes hypotheses, judge labels texts, literature reads papers; where these two are not named
-the proposer plays them. The scorer is checked and recorded, no method asks it yet.
+the proposer plays them. The scorer rates what sessions hold: `peirce rate` asks it, no session does.
 """
 
 from __future__ import annotations
@@ -16,11 +16,17 @@ from urllib.parse import urlsplit
 from ...secrecy import SECRET_NAME, scrubbed
 
 if TYPE_CHECKING:
-    from ...config import RolesConfig
+    from ...config import RaterConfig, RolesConfig
     from ...records import Json, UsageError
 
-OTHERS = ("judge", "scorer", "literature")
-ROLES = ("proposer", *OTHERS)
+ROLES = ("proposer", "judge", "literature")  # of a session
+SCORER = "scorer"  # of `peirce rate`
+NOT_HERE = {  # why a role that there is cannot be set up
+    "proposer": "the options of the command itself set it up",
+    "judge": "`peirce rate` does not ask it",
+    "literature": "`peirce rate` does not ask it",
+    SCORER: "`peirce rate` alone asks it",
+}
 BODY = ("reasoning_effort",)  # fields of the request that have an option of their own
 PRICES = ("price_in", "price_out", "price_cached")  # settings of the session, one set a role
 
@@ -90,9 +96,12 @@ def model_options(
     return options | ({"model_args": fields} if fields else {})
 
 
-def role_settings(config: RolesConfig) -> dict[str, dict[str, Json]]:
+def role_settings(config: RolesConfig | RaterConfig) -> dict[str, dict[str, Json]]:
     """{role: {"model": …, key: value}} of the roles that are set up: tables before --role
     ROLE.KEY=VALUE before --judge-model and its like. Raises UsageError."""
+    names = [
+        name.removesuffix("_model") for name in type(config).model_fields if name.endswith("_model")
+    ]
     roles: dict[str, dict[str, Json]] = {}
     for role, settings in (config.roles or {}).items():
         if not isinstance(settings, Mapping):
@@ -104,18 +113,18 @@ def role_settings(config: RolesConfig) -> dict[str, dict[str, Json]]:
         if not (equals and dot and key):
             raise _wrong("--role must be ROLE.KEY=VALUE, as in judge.temperature=0")
         roles.setdefault(role, {})[key.replace("-", "_")] = value_of(text)
-    for role in OTHERS:
+    for role in names:
         if (model := getattr(config, f"{role}_model")) is not None:
             roles.setdefault(role, {})["model"] = model
     for role, settings in roles.items():
+        if role not in names:
+            why = NOT_HERE.get(role, "unknown")
+            raise _wrong(f"role {role!r}: {why}; it must be {' or '.join(names)}")
         _check(role, settings)
-    return {role: roles[role] for role in OTHERS if roles.get(role)}
+    return {role: roles[role] for role in names if roles.get(role)}
 
 
 def _check(role: str, settings: Mapping[str, Json]) -> None:
-    if role not in OTHERS:
-        said = "the options of the command itself set it up" if role == "proposer" else "unknown"
-        raise _wrong(f"role {role!r}: {said}; the others are {', '.join(OTHERS)}")
     for key in settings:
         if key not in role_keys():
             near = get_close_matches(key, role_keys(), 1)

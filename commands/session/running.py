@@ -16,7 +16,7 @@ from ..option_types import ResumeOptions, RunOptions
 from ..outcome import Session, outcome, reading, store_path
 from .driving import OnEvent, OpenedSettings, complete, execute_session
 from .forecast import forecast_run, with_forecast
-from .planning import RunPlan, plan_run, repairer_of
+from .planning import RunPlan, check_method, plan_run, repairer_of
 from .results import Forecast
 from .settings import model_name, role_records, split_model
 from .stored_config import stored_config
@@ -45,6 +45,7 @@ def run(
         UsageError: a setting that cannot be.
         PeirceError: any other expected end, in one sentence.
     """
+    check_method(task, _method_of(config, overrides))
     plan = plan_run(task, run_config(config, overrides))
     on_event = with_forecast(on_event, plan)
     return _execute(plan, on_event, callbacks)
@@ -55,7 +56,13 @@ def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOpti
     """What `run` with these settings would take, as `forecast.forecast` counts it: {task, method,
     model, seed, problems, calls: {role: {least, most}}}. Refuses what `run` would, as far as that can
     be known without asking or loading a model; asks nothing, makes no store."""
+    check_method(task, _method_of(config, overrides))
     return Forecast.from_dict(forecast_run(task, run_config(config, overrides)))
+
+
+def _method_of(config: RunConfig | None, overrides: Mapping[str, Any]) -> Any:
+    method = overrides.get("method")
+    return (config or RunConfig()).method.method if method is None else method
 
 
 def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunConfig:

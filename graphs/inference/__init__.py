@@ -11,8 +11,7 @@ sentences). Each has a meaning without a model, by exact rules alone. All questi
 decides gets the majority label of the shown rows, in either order of two texts; every other
 decision follows the sentences, so that texts swapped swap it where judge and model do.
 
-`choose.choose` picks a strategy by validation rows. `upper_bound` (right where any entry is) is a
-figure beside, never a strategy.
+`choose.choose` picks a strategy by validation rows.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ from .reading import (
     Worth,
 )
 from .strategies import STRATEGIES, predict, strategy
-from .weighing import upper_bound, weighed, with_right
+from .weighing import weighed, with_right
 
 __all__ = [
     "DOES_NOT_APPLY", "NEEDS_MODEL", "REASONS", "STRATEGIES", "UNREADABLE", "Asking", "Decision",
     "Entry", "Judging", "Predicted", "Reading", "ReadingSettings", "Strategy", "Worth", "predict",
-    "strategy", "upper_bound", "weighed", "with_right",
+    "strategy", "weighed", "with_right",
 ]  # fmt: skip

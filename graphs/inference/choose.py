@@ -31,7 +31,6 @@ async def choose(
     reading: Reading,
     inputs: Sequence[Json],
     labels: Sequence[str],
-    place: str = "",
     strategies: Mapping[str, Strategy] = STRATEGIES,
 ) -> Choice:
     """inputs, labels: the n validation rows. The strategies go one after the other, so that what
@@ -41,7 +40,7 @@ async def choose(
         names = ", ".join(strategies or STRATEGIES)
         raise UsageError(f"there are no validation rows to choose by: name one of {names}")
     true = gold(reading, labels)
-    predicted = {name: await one(reading, inputs, place) for name, one in strategies.items()}
+    predicted = {name: await one(reading, inputs, "") for name, one in strategies.items()}
     right = {name: accuracy(one.codes, true) for name, one in predicted.items()}
     f1 = {name: macro_f1(one.codes, true) for name, one in predicted.items()}
     best = max(strategies, key=lambda name: (right[name], f1[name]))

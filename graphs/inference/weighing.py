@@ -1,4 +1,4 @@
-"""What the entries of a bank are worth on labelled rows, and what no reading of it can exceed."""
+"""What the entries of a bank are worth on labelled rows."""
 
 from __future__ import annotations
 
@@ -55,16 +55,3 @@ async def with_right(reading: Reading) -> Reading:
         for entry, one in zip(reading.entries, hits, strict=True)
     )
     return replace(reading, entries=tuple(entries))
-
-
-async def upper_bound(
-    reading: Reading, rows: Sequence[Observation], top: int | None = None
-) -> float:
-    """Share of rows that at least one of the `top` most accurate entries (all: None) labels
-    rightly. It reads the labels: an oracle, a figure beside the strategies and none of them.
-    0.0 without rows."""
-    if not rows:
-        return 0.0
-    best = list(reading.ranked[:top])
-    codes = await codes_on(reading, rows)
-    return float((codes[best] == _gold(reading, rows)).any(axis=0).mean())

@@ -59,10 +59,10 @@ def code_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
     return blake2b(canonical_bytes(value, max_bytes), digest_size=8).digest()
 
 
-def code_of(value: Any, max_bytes: int = MAX_BYTES) -> int:
+def code_of(value: Any) -> int:
     """The code as a signed 64-bit integer; equal values have equal codes, unequal ones collide
     with probability 2**-64. Raises Unrepresentable."""
-    return int.from_bytes(code_bytes(value, max_bytes), "little", signed=True)
+    return int.from_bytes(code_bytes(value), "little", signed=True)
 
 
 def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:

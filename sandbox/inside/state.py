@@ -30,13 +30,15 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__:
+    from .bindings import Beyond
     from .harmless import BUILTINS, CONSTANTS, HARMLESS, PERMITTED, PRELOADED, SUBMODULES, names
     from .top_level import Binds, Place, Scope
-    from .walk import Beyond, Walk
+    from .walk import Walk
 else:
+    from bindings import Beyond
     from harmless import BUILTINS, CONSTANTS, HARMLESS, PERMITTED, PRELOADED, SUBMODULES, names
     from top_level import Binds, Place, Scope
-    from walk import Beyond, Walk
+    from walk import Walk
 
 __all__ = ["HARMLESS", "PRELOADED", "Reach", "reach"]
 

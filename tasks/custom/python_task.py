@@ -118,6 +118,9 @@ def _lines(content: bytes, kind: str) -> dict[str, int]:
     return found
 
 
+# The object is the user's, of any class and made by any means: what it lacks is found by name, and each part
+# that it has is checked by itself, so that a sentence can name the part and its line. For a Protocol it
+# would have the part or not.
 class PythonTask:
     """records.Task around a user's TASK: calls it, checks what comes, and puts its words and rule
     into each problem."""
@@ -280,8 +283,7 @@ class PythonTask:
         if not isinstance(one.id, str) or not one.id:
             raise DataError(f"{where}, id: not a text: {shorten(one.id)}")
         sides: dict[str, tuple[Observation, ...]] = {}
-        for side in ("shown", "hidden"):
-            some = getattr(one, side)
+        for side, some in (("shown", one.shown), ("hidden", one.hidden)):
             if not isinstance(some, (list, tuple)) or (side == "shown" and not some):
                 raise DataError(f"{where}, {side}: not a tuple of Observation: {shorten(some)}")
             read = []

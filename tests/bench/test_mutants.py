@@ -35,7 +35,7 @@ def unused(a, b):
 
 
 def test_each_operator_changes_one_place_within_functions() -> None:
-    from mutants import mutants_of
+    from mutations import mutants_of
 
     found = [(one.function, one.operator, one.becomes) for one, _ in mutants_of("m.py", SOURCE)]
     assert found == [
@@ -55,7 +55,7 @@ def test_each_operator_changes_one_place_within_functions() -> None:
 
 
 def test_every_change_is_another_program_that_compiles() -> None:
-    from mutants import mutants_of
+    from mutations import mutants_of
 
     programs = [ast.dump(ast.parse(edit.apply(SOURCE))) for _, edit in mutants_of("m.py", SOURCE)]
     assert len({*programs, ast.dump(ast.parse(SOURCE))}) == len(programs) + 1
@@ -64,7 +64,8 @@ def test_every_change_is_another_program_that_compiles() -> None:
 def test_a_mutant_is_found_after_other_lines_changed_and_after_its_file_moved(
     tmp_path: Path,
 ) -> None:
-    from mutants import Package, mutants_of
+    from mutants import Package
+    from mutations import mutants_of
 
     ((mutant, _),) = [
         one for one in mutants_of("store/bank.py", SOURCE) if one[0].operator == "call"
@@ -84,7 +85,8 @@ def test_what_the_tests_notice_is_killed_and_what_they_do_not_survives(
     # Loading all plugins takes longer than the tests.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin")
-    from mutants import Room, RoomResult, check_room, mutants_of
+    from mutants import Room, RoomResult, check_room
+    from mutations import mutants_of
 
     tree = tmp_path / "tree"
     make_python(tree)
@@ -139,7 +141,8 @@ def test_a_room_has_another_digest_once_a_source_or_a_test_changes(tmp_path: Pat
 
 
 def test_the_fixed_mutants_are_21_of_each_room_and_three_of_each_operator() -> None:
-    from mutants import OPERATORS, ROOMS, read_fixed
+    from mutants import ROOMS, read_fixed
+    from mutations import OPERATORS
 
     fixed = read_fixed()
     assert list(fixed) == list(ROOMS)

@@ -208,7 +208,7 @@ def test_other_roles_are_recorded_and_change_no_digest(peirce, monkeypatch):
     alone = json.loads(peirce(*SCRIPTED)[1])
     Path("peirce.toml").write_text('[judge]\nmodel = "openai:small"\ntemperature = 0\ntop_p = 1\n')
     monkeypatch.setenv("PEIRCE_JUDGE_TOP_P", "0.5")
-    monkeypatch.setenv("PEIRCE_SCORER_MODEL", "openai:large")
+    monkeypatch.setenv("PEIRCE_SCORER_MODEL", "openai:large")  # of `rate`: left out
     code, _, err = peirce(*SCRIPTED, "--judge-model", "search", "--role", "judge.temperature=0")
     assert code == 2 and "model 'search' takes no setting" in err
     code, out, err = peirce(
@@ -218,9 +218,46 @@ def test_other_roles_are_recorded_and_change_no_digest(peirce, monkeypatch):
     recorded = json.loads(peirce("sessions", "--json")[1])[-1]["settings"]["operational"]["roles"]
     assert recorded == {
         "judge": {"model": "openai:medium", "temperature": 0, "top_p": 0.5, "max_tokens": 9},
-        "scorer": {"model": "openai:large"},
     }
     assert json.loads(out)["digest"] == alone["digest"]
+
+
+def test_the_scorer_is_of_rate_alone(peirce, monkeypatch):
+    """Its table of the file is left out of a session, and reaches `rate`."""
+    import peirce as package
+
+    Path("peirce.toml").write_text('[scorer]\nmodel = "openai:large"\ntop_p = 0.5\n')
+    code, _, err = peirce(*SCRIPTED)
+    assert code == 0, err
+    operational = json.loads(peirce("sessions", "--json")[1])[-1]["settings"]["operational"]
+    assert operational["roles"] == {} and "roles" not in operational["config"]
+
+    taken: list[dict] = []
+    monkeypatch.setattr(package, "rate", lambda session, **given: taken.append(given) or iter(()))
+    monkeypatch.setenv("PEIRCE_SCORER_TEMPERATURE", "0")
+    assert peirce("rate", "--role", "scorer.max-tokens=9", "--json")[0] == 0
+    assert peirce("rate", "--scorer-model", "openai:small", "--json")[0] == 0
+    assert [given["roles"]["scorer"] for given in taken] == [
+        {"model": "openai:large", "temperature": 0, "top_p": 0.5, "max_tokens": 9},
+        {"model": "openai:small", "temperature": 0, "top_p": 0.5},
+    ]
+    Path("peirce.toml").write_text(
+        'role = ["scorer.model=openai:tiny", "judge.model=openai:small"]\n'
+    )
+    monkeypatch.delenv("PEIRCE_SCORER_TEMPERATURE")
+    assert peirce("rate", "--json")[0] == 0
+    assert taken[-1]["roles"] == {"scorer": {"model": "openai:tiny"}}
+    assert peirce(*SCRIPTED)[0] == 0
+    operational = json.loads(peirce("sessions", "--json")[1])[-1]["settings"]["operational"]
+    assert operational["roles"] == {"judge": {"model": "openai:small"}}
+    code, out, err = peirce("rate", "--role", "judge.temperature=0")
+    assert (code, out) == (2, "") and "role 'judge': `peirce rate` does not ask it" in err
+
+
+@pytest.mark.parametrize("verb", ["run", "resume", "check", "predict"])
+def test_no_session_takes_a_scorer(peirce, verb):
+    code, out, err = peirce(verb, "examples", "--scorer-model", "openai:large")
+    assert (code, out) == (2, "") and "No such option: --scorer-model" in err
 
 
 @pytest.mark.parametrize(
@@ -235,7 +272,8 @@ def test_other_roles_are_recorded_and_change_no_digest(peirce, monkeypatch):
         (["--judge-model", "http://[::bad#NAME"], "is no URL"),
         (["--role", "judge.temperature=hot"], "role judge: temperature is 'hot': it must be a number"),
         (["--role", "judge.max_tokens=1.5"], "role judge: max_tokens is 1.5: it must be a whole"),
-        (["--role", "scorer.price_in=cheap"], "role scorer: price_in is 'cheap': it must be"),
+        (["--role", "literature.price_in=cheap"], "role literature: price_in is 'cheap': it must be"),
+        (["--role", "scorer.temperature=0"], "role 'scorer': `peirce rate` alone asks it"),
         (["--role", "judge.model=5"], "the model of role judge must be a text"),
         (["--judge-model", ENDPOINT, "--role", "judge.stream=perhaps"], "role judge: stream 'perhaps'"),
         (["--judge-model", "hf:x", "--role", "judge.batch=0"], "role judge: batch 0 of model 'hf:x'"),

@@ -6,14 +6,16 @@ Internals: the keywords of the public functions are a file that is written from 
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import peirce
 import pytest
 from peirce import graphs
-from peirce.cli import app
+from peirce.cli import app, main
 from peirce.commands.option_types import (
     CheckOptions,
     PairsOptions,
@@ -115,6 +117,30 @@ def test_settings_that_only_method_arg_sets_have_no_flag():
     assert not hidden & set(RunOptions.__annotations__)
 
 
+@pytest.mark.parametrize(
+    ("task", "method", "said"),
+    [
+        ("list_functions", "nope", "'nope' is no method; for programs tasks: abduce, imported, io, refine, t3"),
+        ("list_functions", "refin", "'refin' is no method; did you mean refine? for programs tasks: "),
+        ("labels:admission", "hypogen", "'hypogen' is no method; did you mean hypogenic? for text tasks"),
+        ("list_functions", "hypogenic", "'hypogenic' is no method for programs tasks; for programs"),
+    ],
+)  # fmt: skip
+def test_an_unknown_method_is_answered_with_those_for_the_task(
+    tmp_path, capsys, task, method, said
+):
+    for verb in (peirce.run, peirce.plan):
+        with pytest.raises(UsageError) as refused:
+            verb(task, method=method, store=tmp_path / "s.duckdb")
+        assert said in str(refused.value)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", task, "--method", method, "--store", str(tmp_path / "s.duckdb")])
+    assert ended.value.code == 2 and said in capsys.readouterr().err
+    listed = str(refused.value).partition(" tasks: ")[2].split(", ")
+    family = "programs" if task == "list_functions" else "text"
+    assert listed == [one.name for one in graphs.all_methods().values() if one.serves(family)]
+
+
 def test_a_session_keeps_its_configuration_and_a_resume_lays_options_over_it(tmp_path):
     store = tmp_path / "s.duckdb"
     config = RunConfig(
@@ -128,6 +154,39 @@ def test_a_session_keeps_its_configuration_and_a_resume_lays_options_over_it(tmp
     }  # fmt: skip
     again = peirce.resume("last", store=store, concurrency=2)
     assert (again.digest, again.status) == (session.digest, "done")
+
+
+def test_no_session_takes_a_scorer(tmp_path):
+    store = tmp_path / "s.duckdb"
+    with pytest.raises(UsageError, match="unknown setting 'scorer_model'"):
+        peirce.run("list_functions", scorer_model="openai:large", store=store)
+    with pytest.raises(UsageError, match="role 'scorer': `peirce rate` alone asks it"):
+        peirce.run("list_functions", roles={"scorer": {"model": "openai:large"}}, store=store)
+    calls = peirce.plan("list_functions", problems=1).to_dict()["calls"]
+    assert list(calls) == ["proposer", "judge", "literature"] and not store.exists()
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_a_session_that_recorded_a_scorer_is_resumed_and_replayed(tmp_path, older):
+    """Sessions took one before only `rate` did; older: those that kept no configuration yet."""
+    store = tmp_path / "s.duckdb"
+    session = peirce.run("list_functions", problems=1, max_answers=1, workers=1, store=store)
+    with duckdb.connect(str(store)) as connection:
+        ((text,),) = connection.execute("SELECT settings FROM session").fetchall()
+        settings = json.loads(text)
+        operational = settings["operational"]
+        operational["roles"] = {"scorer": {"model": "openai:large", "temperature": 0}}
+        operational["config"]["roles"] = {
+            "scorer_model": "openai:large", "role": ["scorer.temperature=0"],
+            "roles": {"scorer": {"top_p": 1}},
+        }  # fmt: skip
+        if older:
+            del operational["config"]
+        connection.execute("UPDATE session SET settings = ?", [json.dumps(settings)])
+    assert peirce.show("last", store=store)
+    again = peirce.resume("last", store=store)
+    assert (again.digest, again.status) == (session.digest, "done")
+    assert peirce.replay("last", store=store).to_dict()["differences"] == []
 
 
 def test_importing_the_configuration_imports_no_room(tmp_path):

@@ -1,4 +1,4 @@
-"""What is chosen by validation rows, the upper bound beside, and pairs of texts the other way round.
+"""What is chosen by validation rows, and pairs of texts the other way round.
 
 Internals: weights and choices are compared with those worked by hand from validation rows.
 """
@@ -20,14 +20,12 @@ from peirce.graphs.inference import (
     Reading,
     Worth,
     predict,
-    upper_bound,
     weighed,
     with_right,
 )
 from peirce.graphs.inference.choose import choose
-from peirce.graphs.inference.weighing import codes_on, gold
+from peirce.graphs.inference.weighing import gold
 from peirce.records import DataError, InputSet, Json, Message, Observation, UsageError, View
-from peirce.tools import accuracy
 
 ROWS = tuple(
     Observation(one, bank.LABELS[code]) for one, code in zip(bank.INPUTS, bank.GOLD, strict=True)
@@ -84,25 +82,6 @@ def test_rows_got_right_are_found_anew_on_the_shown_rows() -> None:
 def test_a_label_that_the_reading_does_not_know_is_named() -> None:
     with pytest.raises(DataError, match="row 1 has the label 'refuse': it is none of deny, grant"):
         gold(bank.reading(), ["deny", "refuse"])
-
-
-def test_the_upper_bound_is_right_where_any_entry_is() -> None:
-    assert asyncio.run(upper_bound(bank.reading(), ROWS)) == pytest.approx(5 / 6)
-    assert asyncio.run(upper_bound(bank.reading(), ROWS, top=1)) == pytest.approx(3 / 6)
-    assert asyncio.run(upper_bound(bank.reading(), ())) == 0.0
-    assert asyncio.run(upper_bound(bank.reading({}), ROWS)) == 0.0
-
-
-def test_no_single_entry_exceeds_the_upper_bound() -> None:
-    draw = random.Random(1)
-    for _ in range(10):
-        some = {
-            f"H{i}": (draw.random(), tuple(draw.choices((-2, -1, 0, 1), k=6)), ()) for i in range(5)
-        }
-        one = bank.reading(some)
-        codes = asyncio.run(codes_on(one, ROWS))
-        alone = [accuracy(row.tolist(), bank.GOLD) for row in codes]
-        assert asyncio.run(upper_bound(one, ROWS)) >= max(alone)
 
 
 # --- two texts the other way round ------------------------------------------------------------

@@ -18,7 +18,7 @@ TEXT = {
 }  # fmt: skip
 ROWS = {"shown": 200, "val": 300, "ind": 500, "ood": 0}
 CALLS = {"proposer": {"least": 1, "most": 20}, "judge": {"least": 7, "most": 7},
-         "scorer": {"least": 0, "most": 0}}  # fmt: skip
+         "literature": {"least": 0, "most": 0}}  # fmt: skip
 
 
 def event(method="hypogenic", operational=None, **text):

@@ -1,5 +1,5 @@
 """The service as such, of every backend alike: cancelled runs, order of arrival, input sets, closing,
-the death of the parent, and nothing left behind. What it answers: test_conformance.py.
+the death of the parent, and nothing left behind. What it answers: test_conformance.py, test_limits_and_state.py.
 
 Internals: control groups that a dead parent left are counted on the machine.
 """

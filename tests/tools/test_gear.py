@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import Predictions, UsageError, Verdict
+from peirce.tests.marginal_gains import marginal_gains
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 CODES = st.sampled_from([0, 1, 2, 3, LEAST, LEAST + 1, GREATEST])
@@ -256,7 +257,7 @@ def test_marginal_gains_equal_the_definition(case, data):
     n = codes.shape[1]
     k = data.draw(st.integers(0, len(codes) - 1))
     weights = data.draw(st.none() | st.lists(WEIGHTS, min_size=n, max_size=n))
-    gains = gear.marginal_gains(codes[k:], defined[k:], codes[:k], defined[:k], weights)
+    gains = marginal_gains(codes[k:], defined[k:], codes[:k], defined[:k], weights)
     sets, size, space = sets_of(codes, defined), sizes_of(n, weights), space_of(n, weights)
     context = sets[:k]
     for i, f in enumerate(sets[k:]):
@@ -272,7 +273,7 @@ def test_marginal_gains_equal_the_definition(case, data):
 
 
 def test_a_total_hypothesis_without_context_scores_two_thirds():
-    gains = gear.marginal_gains([[1, 2]], [[True, True]], np.zeros((0, 2)), np.zeros((0, 2)))
+    gains = marginal_gains([[1, 2]], [[True, True]], np.zeros((0, 2)), np.zeros((0, 2)))
     assert (gains.share[0], gains.gamma[0], gains.beta[0]) == (1.0, 1.0, 0.0)
     assert gains.score[0] == 2 / 3
 
@@ -280,5 +281,5 @@ def test_a_total_hypothesis_without_context_scores_two_thirds():
 def test_a_copy_of_the_context_gains_nothing_but_its_share():
     row = np.array([[1, 2, 3, 4]])
     known = np.array([[1, 1, 1, 0]], bool)
-    gains = gear.marginal_gains(row, known, row, known)
+    gains = marginal_gains(row, known, row, known)
     assert (gains.share[0], gains.gamma[0], gains.beta[0]) == (0.75, 0.0, 0.0)

@@ -16,9 +16,9 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-import peirce.tools.gear.scores as gear
 import pytest
 from peirce.records import UsageError
+from peirce.tests.marginal_gains import marginal_gains
 from peirce.tools.gear import studies
 
 CASES = range(150)
@@ -165,7 +165,7 @@ def test_scores_are_those_of_the_marginal_gains():
     scored = studies.context_scores(some, contexts)
     for places, scores in zip(contexts, scored, strict=True):
         for members, row in zip(places, scores, strict=True):
-            gains = gear.marginal_gains(codes, defined, codes[members], defined[members])
+            gains = marginal_gains(codes, defined, codes[members], defined[members])
             others = np.setdiff1d(np.arange(9), members)
             assert row[others] == pytest.approx(gains.score[others], abs=1e-11)
 

@@ -1,4 +1,4 @@
-"""Novelty of a hypothesis given the earlier ones (GEAR, section 4.1).
+"""Prediction matrices, and the novelty of a hypothesis given the earlier ones (GEAR, 3.3 and 4.1).
 
 cov(f | F) is the share of S on which some earlier hypothesis g has g(in) = f(in). Both must be
 defined there: an undefined prediction is never covered. A hypothesis with cov of at least 0.8 is
@@ -115,13 +115,6 @@ def prediction_sizes(
         column = int(np.argwhere(torn)[0][1])
         raise ValueError(f"prediction weights give one prediction of input {column} two sizes")
     return checked_sizes(sizes)
-
-
-def size_of(mask: Mask, sizes: Sizes | None, row: int) -> float:
-    """M2 of the predictions that hypothesis `row` gives on the inputs of `mask` (n,)."""
-    if sizes is None:
-        return int(np.count_nonzero(mask))
-    return float((sizes if sizes.ndim == 1 else sizes[row])[mask].sum())
 
 
 REDUNDANT_FROM = 0.8

@@ -13,9 +13,8 @@ there), which must be one number wherever two hypotheses agree. Without M2 a pre
 size of its input; without either a set's size is its cardinality, counted in integers.
 
 Departures from the paper: none in the formulas. Fixed where the text is silent: two empty
-prediction sets (or two of size 0) are at distance 0; gamma of no hypothesis is 0 inside a
-marginal gain and has no value as a score. The bounds that gamma puts on beta are in
-`gear_bounds`; the rule of novelty is in `novelty` and reached from here too.
+prediction sets (or two of size 0) are at distance 0; gamma of no hypothesis has no value as a
+score. The rule of novelty is in `novelty` and reached from here too.
 
 What gamma says about beta (GEAR, appendix D and figure 5).
 
@@ -43,7 +42,6 @@ from .novelty import (
     input_sizes,
     prediction_matrix,
     prediction_sizes,
-    size_of,
     space_size,
     unused_code,
     unused_codes,
@@ -56,13 +54,12 @@ from .novelty import is_redundant as is_redundant
 _BLOCK = 32_768  # codes sorted at once
 
 
-def matrix(predictions: Sequence[Predictions], inputs: int | None = None) -> tuple[Codes, Mask]:
+def matrix(predictions: Sequence[Predictions]) -> tuple[Codes, Mask]:
     """`codes` and `defined`, each (h, n), of h predictions over one input set.
 
-    inputs: n, needed only where there are no predictions. Raises ValueError where they differ
-    in length: they are not over one input set.
+    Raises ValueError where they differ in length: they are not over one input set.
     """
-    lengths = {len(p.codes) for p in predictions} | (set() if inputs is None else {inputs})
+    lengths = {len(p.codes) for p in predictions}
     if len(lengths) > 1:
         raise ValueError(f"predictions over input sets of different sizes: {sorted(lengths)}")
     n = lengths.pop() if lengths else 0
@@ -208,67 +205,6 @@ def set_scores(
         _mean_distance(distances_of(overlap.shared)),
         covered_shares(known & ~overlap.new, weights),
     )
-
-
-# --- marginal gains and the score of a preference pair (section 5.3) ---------
-
-
-class Gains(NamedTuple):
-    """What each of c candidates adds to a context; each (c,)."""
-
-    share: NDArray[np.float64]  # g(f)
-    gamma: NDArray[np.float64]  # gamma(context and f) - gamma(context)
-    beta: NDArray[np.float64]  # beta(context and f) - beta(context)
-
-    @property
-    def score(self) -> NDArray[np.float64]:
-        return (self.share + self.gamma + self.beta) / 3
-
-
-def marginal_gains(
-    codes: ArrayLike,
-    defined: ArrayLike,
-    context_codes: ArrayLike,
-    context_defined: ArrayLike,
-    weights: ArrayLike | None = None,
-    prediction_weights: ArrayLike | None = None,
-) -> Gains:
-    """Of c candidates (c, n), each on its own, over a context (k, n) of hypotheses: the definition, to
-    which tests hold what scores many contexts at once (`studies`, and training's pairs).
-
-    prediction_weights: (n,), or (k + c, n) with the context's rows first. Without a context the
-    gain in gamma is the candidate's own size over that of S, and the gain in beta 0. All gains
-    are 0 where S has size 0.
-    """
-    rows, known = prediction_matrix(codes, defined)
-    context, context_known = prediction_matrix(context_codes, context_defined, inputs=rows.shape[1])
-    k, c = len(context), len(rows)
-    everything = np.concatenate([context, rows])
-    everything_known = np.concatenate([context_known, known])
-    sizes = prediction_sizes(everything, everything_known, weights, prediction_weights)
-    space = space_size(rows.shape[1], weights)
-    share, gamma_gain, beta_gain = np.zeros((3, c))
-    own = sizes if sizes is None or sizes.ndim == 1 else sizes[:k]
-    own_beta = beta(context, context_known, None, own)
-    own_total = own_beta * (k * (k - 1) // 2)
-    context_sizes = [size_of(context_known[j], own, j) for j in range(k)]
-    for i in range(c):
-        share[i] = prediction_share(known[i], weights)
-        size = size_of(known[i], sizes, k + i)
-        given = np.zeros(rows.shape[1], np.bool_)
-        distances = []
-        for j in range(k):
-            same = (rows[i] == context[j]) & known[i] & context_known[j]
-            given |= same
-            shared = size_of(same, sizes, k + i)
-            union = size + context_sizes[j] - shared
-            distances.append((union - shared) / union if union > 0 else 0.0)
-        if space:
-            gamma_gain[i] = size_of(known[i] & ~given, sizes, k + i) / space
-        if k:
-            pairs = k * (k + 1) // 2
-            beta_gain[i] = math.fsum([own_total, *distances]) / pairs - own_beta
-    return Gains(share, gamma_gain, beta_gain)
 
 
 # --- inside ------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Preference pairs against the definition written naively over `gear.marginal_gains`, against
+"""Preference pairs against the definition written naively over `tests/marginal_gains.py`, against
 fractions of Python's sets where equality matters, and worked by hand.
 
 Random cases hold undefined predictions with codes beneath them, copies, empty prediction sets,
@@ -13,11 +13,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-import peirce.tools.gear.scores as gear
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import UsageError
+from peirce.tests.marginal_gains import marginal_gains
 from peirce.training import STAGES, Stage
 from peirce.training.pairs import Caps, Pool, preference_pairs
 
@@ -91,10 +91,10 @@ def exact_score(pool, context, f):
     return sum(terms) / len(terms)
 
 
-def by_gear(pool, context, f):
+def by_measures(pool, context, f):
     """The same through the functions that score sessions."""
     context = list(context)
-    gains = gear.marginal_gains(
+    gains = marginal_gains(
         pool.codes[[f]], pool.defined[[f]],
         pool.codes[context], pool.defined[context], pool.weights,
     )  # fmt: skip
@@ -174,8 +174,8 @@ def check_definition(pool):
         if stage is not Stage.GEAR:
             assert np.isnan(high) and np.isnan(low)
             continue
-        assert abs(high - by_gear(pool, context, chosen)) <= 1e-12
-        assert abs(low - by_gear(pool, context, rejected)) <= 1e-12
+        assert abs(high - by_measures(pool, context, chosen)) <= 1e-12
+        assert abs(low - by_measures(pool, context, rejected)) <= 1e-12
 
 
 def test_a_hand_worked_problem():
@@ -269,8 +269,8 @@ def test_sizes_past_62_bits_are_exact_too():
         listed(pairs), pairs.chosen_score, pairs.rejected_score, strict=True
     ):
         assert high > low
-        assert high == pytest.approx(by_gear(pool, context, a), abs=1e-9)
-        assert low == pytest.approx(by_gear(pool, context, b), abs=1e-9)
+        assert high == pytest.approx(by_measures(pool, context, a), abs=1e-9)
+        assert low == pytest.approx(by_measures(pool, context, b), abs=1e-9)
 
 
 # --- caps and seeds -----------------------------------------------------------------------

@@ -1,0 +1,314 @@
+"""The names that a source binds, each in its scope: the half of the walk (walk.py) that is about statements.
+
+Imports, functions, classes, targets of all kinds. What needs no names is judged on the spot, by raising
+`Beyond`; the rest is facts, in the attributes of `Bindings`.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or __package__:
+    from .harmless import PERMITTED, SUBMODULES, names
+    from .top_level import Binds, Place, Scope, TopLevel
+else:
+    from harmless import PERMITTED, SUBMODULES, names
+    from top_level import Binds, Place, Scope, TopLevel
+
+_METHODS = names(
+    """init post_init repr str bool len iter next reversed contains getitem setitem delitem missing call
+    eq ne lt le gt ge hash index int float abs neg pos invert round add radd iadd sub rsub
+    isub mul rmul imul truediv rtruediv floordiv rfloordiv mod rmod pow rpow and or xor lshift rshift
+    matmul""",
+    "__{}__",
+)
+_COMPARISONS = names("contains eq ne lt le gt ge hash", "__{}__")
+_PLAIN_DUNDERS = names("all author doc slots version", "__{}__")
+_ADDRESSED = names("enumerate filter iter map memoryview object reversed zip")
+
+
+class Beyond(Exception):
+    """Something that is not known to stay within the namespace."""
+
+
+class Bindings:
+    """What a walk over a tree finds, and the nodes that bind names."""
+
+    def __init__(self) -> None:
+        self.keeps = False  # state, at least possibly, in objects of its own
+        self.module = self.scope = Scope("module", None)
+        self.scopes = [self.module]
+        self.stack: list[Any] = []
+        self.pending: list[tuple[Scope, list[Any]]] = []
+        self.loads: list[tuple[str, Scope, ast.Name]] = []
+        self.place: dict[int, int] = {}
+        self.base_of: dict[int, ast.Attribute] = {}  # by a name or attribute: what is read from it
+        self.call_of: dict[int, ast.Call] = {}  # by its function
+        self.reads: dict[int, str] = {}  # harmless uses of a table: the builtin relied on, or ""
+        self.times: dict[str, int] = {}  # how often a name is bound anywhere
+        self.top_level = TopLevel(self.module, self.place, self.times)
+        self.shown: list[tuple[str, Scope]] = []
+        self.private: list[tuple[str, Scope]] = []
+        self.imports: set[str] = set()
+        self.trusted: set[str] = set()  # builtins without whose meaning all is lost
+        self.stores = self.foreign_values = self.compares = False
+        self.records = self.classes_seen = False
+
+    def own(self) -> None:
+        self.keeps = True
+
+    def read_only(self, node: Any, reader: str = "") -> None:
+        if type(node) is ast.Name:
+            self.reads[id(node)] = reader
+
+    def bind(self, name: str, how: int) -> None:
+        if name[:2] == "__" and name.strip("_"):
+            if self.scope.kind == "class" and name in _METHODS:
+                self.compares |= name in _COMPARISONS
+            elif name not in _PLAIN_DUNDERS:
+                raise Beyond  # `__builtins__`, or mangled inside a class
+        bound = self.scope.bound
+        bound[name] = bound.get(name, 0) | how
+        self.times[name] = self.times.get(name, 0) + 1
+        if self.scope is self.module and how & (Binds.OTHER | Binds.CLASS | Binds.ADDRESS):
+            self.top_level.opaque.add(name)
+
+    def import_(self, node: ast.Import) -> None:
+        for alias in node.names:
+            if alias.name not in PERMITTED:
+                raise Beyond
+            self.foreign(alias.asname, alias.name, None)
+
+    def import_from(self, node: ast.ImportFrom) -> None:
+        module = node.module
+        if node.level or module not in PERMITTED:
+            raise Beyond
+        for alias in node.names:
+            if (module, alias.name) in SUBMODULES:
+                self.foreign(alias.asname or alias.name, SUBMODULES[module, alias.name], None)
+            elif alias.name in PERMITTED[module]:
+                self.foreign(alias.asname or alias.name, module, alias.name)
+            else:
+                raise Beyond
+
+    def foreign(self, bound: str | None, module: str, name: str | None) -> None:
+        """`bound` is a module (`name` is None) or something of it."""
+        self.imports.add(module)
+        if module == "random":
+            self.own()
+        if bound is None:  # `import a.b` binds a
+            bound = module = module.split(".")[0]
+        elif module == "__future__" and name:
+            return
+        self.bind(bound, Binds.FOREIGN)
+        self.scope.foreign.setdefault(bound, []).append((module, name))
+
+    # --- scopes ---
+
+    def function(self, node: ast.FunctionDef) -> None:
+        if getattr(node, "type_params", None):
+            raise Beyond
+        at_top = self.scope is self.module
+        self.bind(node.name, Binds.FUNCTION)
+        if at_top:
+            if node.decorator_list or not self.top_level.fixed_defaults(node.args):
+                self.own()
+                self.top_level.opaque.add(node.name)
+            self.top_level.functions.add(node.name)
+            self.top_level.fixed.add(node.name)
+        self.decorators(node.decorator_list)
+        if node.returns is not None:
+            self.annotation(node.returns)
+        inner = self.parameters(node.args)
+        if self.scope.kind == "class":
+            first = node.args.posonlyargs or node.args.args
+            inner.self_name = first[0].arg if first else None
+        self.pending.append((inner, node.body[::-1]))
+
+    def lambda_(self, node: ast.Lambda) -> None:
+        self.pending.append((self.parameters(node.args), [node.body]))
+
+    def parameters(self, args: ast.arguments) -> Scope:
+        self.stack += args.defaults
+        self.stack += [one for one in args.kw_defaults if one is not None]
+        every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+        every += [one for one in (args.vararg, args.kwarg) if one is not None]
+        inner = self.new_scope("function")
+        outside, self.scope = self.scope, inner
+        for one in every:
+            self.bind(one.arg, Binds.OTHER)
+        self.scope = outside
+        for one in every:
+            if one.annotation is not None:
+                self.annotation(one.annotation)
+        return inner
+
+    def new_scope(self, kind: str) -> Scope:
+        scope = Scope(kind, self.scope)
+        self.scopes.append(scope)
+        return scope
+
+    def decorators(self, nodes: list[ast.expr]) -> None:
+        for node in nodes:
+            self.place[id(node)] = Place.DECORATES
+        self.stack += nodes
+
+    def class_(self, node: ast.ClassDef) -> None:
+        if node.keywords or getattr(node, "type_params", None):
+            raise Beyond
+        self.own()
+        self.bind(node.name, Binds.CLASS)
+        self.decorators(node.decorator_list)
+        for base in node.bases:
+            at: Any = base.value if isinstance(base, ast.Subscript) else base
+            if isinstance(at, ast.Call):
+                maker = at.func
+                if (maker.attr if type(maker) is ast.Attribute else name_of(maker)) != "namedtuple":
+                    raise Beyond
+            elif isinstance(at, ast.Name):
+                self.place[id(at)] = Place.INHERITED
+            elif isinstance(at, ast.Attribute) and (name := _root(at)) is not None:
+                self.place[id(at)] = Place.INHERITED
+                self.place[id(name)] = Place.FOREIGN
+            else:
+                raise Beyond
+        self.stack += node.bases
+        self.pending.append((self.new_scope("class"), node.body[::-1]))
+
+    def comprehension(self, node: Any) -> None:
+        first, *others = node.generators
+        self.read_only(first.iter)
+        self.stack.append(first.iter)
+        nodes = [node.key, node.value] if type(node) is ast.DictComp else [node.elt]
+        for one in node.generators:
+            if one.is_async:
+                raise Beyond
+            nodes.append(one.target)
+            nodes += one.ifs
+        for one in others:
+            self.read_only(one.iter)
+            nodes.append(one.iter)
+        self.pending.append((self.new_scope("comprehension"), nodes))
+
+    # --- types ---
+
+    def annotation(self, node: ast.expr) -> None:
+        stack: list[ast.expr] = [node]
+        while stack:
+            at = stack.pop()
+            if isinstance(at, ast.Subscript):
+                stack += (at.value, at.slice)
+            elif isinstance(at, ast.Tuple | ast.List):
+                stack += at.elts
+            elif isinstance(at, ast.BinOp):
+                stack += (at.left, at.right)
+            elif not isinstance(at, ast.Constant):
+                if not isinstance(at, ast.Name | ast.Attribute):
+                    self.own()
+                self.place[id(at)] = Place.TYPE
+                self.stack.append(at)
+
+    def is_type(self, node: ast.expr) -> None:
+        for one in node.elts if isinstance(node, ast.Tuple) else [node]:
+            self.place[id(one)] = Place.TYPE
+
+    # --- statements and patterns, in any scope ---
+
+    def assign(self, node: ast.Assign) -> None:
+        targets, value = node.targets, node.value
+        for target in targets:
+            if type(target) is ast.Name:
+                self.bind(target.id, Binds.ADDRESS if is_addressed(value) else Binds.OTHER)
+            else:
+                self.stack.append(target)
+                if isinstance(target, ast.Tuple | ast.List):
+                    self.read_only(value)
+        self.stack.append(value)
+
+    def annotated(self, node: ast.AnnAssign) -> None:
+        if self.scope.kind == "class":  # in a function it is not evaluated
+            self.annotation(node.annotation)
+        self.stack.append(node.target)
+        if node.value is not None:
+            self.stack.append(node.value)
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        self.read_only(node.value)
+        if type(node.target) is ast.Name:  # outside of functions this reads the builtin
+            self.loads.append((node.target.id, self.scope, node.target))
+        self.stack += (node.target, node.value)
+
+    def loop(self, node: ast.For) -> None:
+        self.read_only(node.iter)
+        self.stack += (node.target, node.iter, *node.orelse, *node.body)
+
+    def yields(self, node: Any) -> None:
+        self.scope.yields = True
+        if node.value is not None:
+            if type(node) is ast.YieldFrom:
+                self.read_only(node.value)
+            self.stack.append(node.value)
+
+    def handler(self, node: ast.ExceptHandler) -> None:
+        if node.name is not None:
+            self.bind(node.name, Binds.OTHER)
+        if node.type is not None:
+            self.is_type(node.type)
+            self.stack.append(node.type)
+        self.stack += node.body
+
+    def global_(self, node: ast.Global) -> None:
+        self.own()
+        for name in node.names:
+            self.scope.outer[name] = True
+            self.bind(name, 0)
+
+    def nonlocal_(self, node: ast.Nonlocal) -> None:
+        for name in node.names:
+            self.scope.outer[name] = False
+            self.bind(name, 0)
+
+    def walrus(self, node: ast.NamedExpr) -> None:
+        inside = self.scope
+        while self.scope.kind == "comprehension":
+            assert self.scope.parent is not None
+            self.scope = self.scope.parent
+        if self.scope is self.module:
+            self.own()
+        self.bind(node.target.id, Binds.OTHER)
+        self.scope = inside
+        self.stack.append(node.value)
+
+    def match_name(self, node: Any) -> None:
+        if node.name is not None:
+            self.bind(node.name, Binds.OTHER)
+        if getattr(node, "pattern", None) is not None:
+            self.stack.append(node.pattern)
+
+    def match_mapping(self, node: ast.MatchMapping) -> None:
+        if node.rest is not None:
+            self.bind(node.rest, Binds.OTHER)
+        self.stack += node.keys
+        self.stack += node.patterns
+
+
+# --- parts of a tree ---
+
+
+def name_of(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _root(node: ast.Attribute) -> ast.Name | None:
+    """The name before the one or two attributes of `module.name`."""
+    base = node.value.value if isinstance(node.value, ast.Attribute) else node.value
+    return base if isinstance(base, ast.Name) else None
+
+
+def is_addressed(node: Any) -> bool:
+    """Whether the text of this object would be an address."""
+    kind = type(node)
+    if kind is ast.Call:
+        return type(node.func) is ast.Name and node.func.id in _ADDRESSED
+    return kind is ast.Lambda or kind is ast.GeneratorExp

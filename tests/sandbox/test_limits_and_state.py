@@ -1,0 +1,220 @@
+"""What every backend answers alike where a limit is reached and where a function keeps state; the rest of
+what backends answer alike: test_conformance.py."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from batches import IDENTITY, TEN, TIGHT, result, values
+from peirce.records import Batch, InputSet, Limits
+
+SPIN = "def f(x):\n    for _ in range(10**12): pass"
+SPARE = Limits(wall_s=60, input_cpu_s=50, cpu_s=50)
+
+
+# --- limits ------------------------------------------------------------------
+
+VERDICTS = {
+    "ok": IDENTITY,
+    "syntax": "def f(",
+    "no_function": "def g(x):\n    return x",
+    "too_slow": "def f(x):\n    return sum(range(10**15))",
+    "memory": "kept = [0] * 10**9\ndef f(x):\n    return x",
+    "output_too_large": "def f(x):\n    return 'x' * 30_000",
+    "protocol": "import os\ndef f(x):\n    os.write(3, b'[1, 2, 3]' * 10)\n    os._exit(0)",
+    "crashed": "import os\ndef f(x):\n    os._exit(0)",
+    "nondeterministic": "import time\ndef f(x):\n    return time.time_ns()",
+}
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_every_verdict_is_told_apart(served: Any, verdict: str) -> None:
+    batch = served.run(VERDICTS[verdict], TEN, limits=TIGHT)
+    assert batch.verdict == verdict, batch.detail
+    assert batch.limited == (verdict in ("too_slow", "memory", "output_too_large"))
+    assert batch.codes.shape == batch.reasons.shape == (10,)
+    if verdict != "ok":
+        assert batch.values is None and not batch.codes.any()
+        assert batch.reasons.tolist() == [1] * 10 and batch.reason_names == (verdict,)
+
+
+DEATHS = {
+    "a SIGTERM": ("import os\ndef f(x):\n    os.kill(os.getpid(), 15)", "signal 15"),
+    "a SIGKILL": ("import os\ndef f(x):\n    os.kill(os.getpid(), 9)", "killed"),
+    "a null pointer": ("import sys\nsys.setrecursionlimit(10**9)\ndef f(x):\n    return sorted([x], key=f)", "signal 11"),
+    "an exit with success": ("import os\ndef f(x):\n    os._exit(0)", "status 0"),
+    "an exit with failure": ("import os\ndef f(x):\n    os._exit(7)", "status 7"),
+    "a closed result": ("import os\ndef f(x):\n    os.close(3)", "its result"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEATHS)
+def test_a_death_is_a_crash_and_no_timeout(served: Any, name: str) -> None:
+    source, detail = DEATHS[name]
+    batch = served.run(source, TEN, limits=Limits(wall_s=20))
+    assert batch.verdict == "crashed" and detail in batch.detail and not batch.limited
+
+
+LIMITED = {
+    "steps": ("def f(x):\n    while x[0] == 3:\n        pass\n    return x[0]", True),
+    "timeout": ("def f(x):\n    for _ in (iter(int, 1) if x[0] == 3 else []):\n        pass\n    return x[0]", True),
+    "MemoryError": ("def f(x):\n    if x[0] == 3:\n        return [0] * 10**9\n    return x[0]", True),
+    "RecursionError": ("def f(x):\n    return f(x) if x[0] == 3 else x[0]", True),
+    "too_large": ("def f(x):\n    return 'x' * 200_000 if x[0] == 3 else x[0]", True),
+    "IndexError": ("def f(x):\n    return x[9] if x[0] == 3 else x[0]", False),
+    "unrepresentable": ("def f(x):\n    return {1} if x[0] == 3 else x[0]", False),
+    "exit": ("def f(x):\n    return exec('raise SystemExit') if x[0] == 3 else x[0]", False),
+    "Exception": ("class Own(KeyError): pass\ndef f(x):\n    if x[0] == 3: raise Own\n    return x[0]", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reason", LIMITED)
+def test_a_limit_on_one_input_is_its_reason_and_the_rest_has_values(
+    served: Any, reason: str
+) -> None:
+    source, limited = LIMITED[reason]
+    batch = served.run(source, TEN, limits=replace(TIGHT, cpu_s=4, wall_s=10))
+    assert values(batch) == [0, 1, 2, reason, 4, 5, 6, 7, 8, 9]
+    assert batch.limited is limited and batch.reason_names == (reason,)
+
+
+def test_endless_loops_on_many_inputs_end_the_batch_after_a_count_and_not_by_a_clock(
+    served: Any,
+) -> None:
+    source = "def f(x):\n    while x[0] > 3:\n        pass\n    return x"
+    six_times = replace(TIGHT, batch_loop_steps=6 * TIGHT.loop_steps)
+    one_less = replace(TIGHT, batch_loop_steps=5 * TIGHT.loop_steps - 1)
+    ended, cut = (served.run(source, TEN, limits=limits) for limits in (six_times, one_less))
+    assert values(ended) == [[n, n + 1] if n < 4 else "steps" for n in range(10)]
+    assert cut.verdict == "too_slow" and "passes" in cut.detail and cut.limited
+
+
+def test_deep_recursion_is_undefined_and_a_legal_depth_is_not(served: Any) -> None:
+    source = "def f(x):\n    def g(n):\n        return 0 if n == 0 else 1 + g(n - 1)\n    return g(x[0] * 200)"
+    batch = served.run(source, TEN, limits=TIGHT)
+    assert values(batch) == [0, 200, 400, 600, 800] + ["RecursionError"] * 5
+
+
+def test_memory_that_is_kept_from_call_to_call_runs_out(served: Any) -> None:
+    source = "import math\ndef f(x):\n    math.kept = [getattr(math, 'kept', None), bytearray(2**25)]\n    return x[0]"
+    batch = served.run(source, TEN, limits=TIGHT)
+    if batch.verdict == "ok":  # a module is beyond a namespace, so the inputs are run again
+        assert batch.limited and set(values(batch)) <= {*range(10), "MemoryError"}
+    else:
+        assert batch.verdict in ("memory", "nondeterministic")
+
+
+def test_outputs_may_be_many_in_codes_where_they_are_too_many_as_values(served: Any) -> None:
+    flood = InputSet("many", tuple([n] for n in range(100)))
+    source = "def f(x):\n    return 'x' * 10_000"
+    assert served.run(source, flood, limits=TIGHT).verdict == "output_too_large"
+    batch = served.run(source, flood, "codes", TIGHT)
+    assert batch.verdict == "ok" and len(set(batch.codes.tolist())) == 1 and not batch.limited
+
+
+def test_floods_of_print_and_of_stderr_go_nowhere_and_stdin_is_empty(served: Any) -> None:
+    source = "import sys\ndef f(x):\n    print('x' * 10**6)\n    sys.stderr.write('y' * 10**6)\n    return input() if x[0] == 3 else x[0]"
+    assert values(served.run(source, TEN, limits=TIGHT)) == [0, 1, 2, "EOFError", *range(4, 10)]
+
+
+def test_the_time_of_a_batch_is_told_and_bounded(served: Any) -> None:
+    busy = served.run("def f(x):\n    return sum(range(3_000_000))", TEN, limits=Limits())
+    assert 0.05 < busy.cpu_s < 20
+    start = time.monotonic()
+    slow = served.run(SPIN, TEN, limits=replace(SPARE, wall_s=0.5))
+    assert (slow.verdict, slow.detail, slow.limited) == ("too_slow", "wall time", True)
+    assert time.monotonic() - start < 30
+
+
+# --- state -------------------------------------------------------------------
+
+STATE = {
+    "a global counter": "count = 0\ndef f(x):\n    global count\n    count += 1\n    return [count, x]",
+    "a list of the module": "seen = []\ndef f(x):\n    seen.append(x[0])\n    return [len(seen), seen]",
+    "a table of the module": "table = {}\ndef f(x):\n    table.setdefault(x[0] % 3, len(table))\n    return [table[x[0] % 3], list(table)]",
+    "a mutable default": "def f(x, seen=[]):\n    seen.append(x)\n    return len(seen)",
+    "a keyword's default": "def f(x, *, seen={}):\n    seen[len(seen)] = 1\n    return len(seen)",
+    "a closure": "def make():\n    n = 0\n    def g(x):\n        nonlocal n\n        n += x[0]\n        return n\n    return g\nf = make()",
+    "an attribute of the function": "def f(x):\n    f.calls = getattr(f, 'calls', 0) + 1\n    return f.calls",
+    "a class attribute": "class Box:\n    count = 0\ndef f(x):\n    Box.count += 1\n    return Box.count",
+    "an object": "class Box:\n    def __init__(self):\n        self.n = 0\nbox = Box()\ndef f(x):\n    box.n += 1\n    return box.n",
+    "a generator": "def numbers():\n    n = 0\n    while True:\n        yield n\n        n += 1\nsource = numbers()\ndef f(x):\n    return next(source)",
+    "an iterator": "import itertools\ncount = itertools.count()\ndef f(x):\n    return next(count)",
+    "a cache": "from functools import lru_cache\n@lru_cache(None)\ndef g(n):\n    return [n]\ndef f(x):\n    g(x[0] % 2).append(1)\n    return g(x[0] % 2)",
+    "a cache with one key for 1 and True": "from functools import cache\n@cache\ndef g(n):\n    return str(n)\ndef f(x):\n    return g(x[0] == 1 if x[0] % 2 else 1)",
+    "an order of insertion": "kept = {}\ndef f(x):\n    kept[x[0]] = None\n    return list(kept)",
+    "random without a seed": "import random\ndef f(x):\n    return [random.random(), random.randrange(10**9), random.sample(range(99), 3)]",
+    "random with a seed": "import random\nrandom.seed(7)\ndef f(x):\n    return random.random()",
+    "random with a seed in each call": "import random\ndef f(x):\n    random.seed(x[0])\n    random.shuffle(x)\n    return [x, random.random()]",
+    "a generator of random numbers": "import random\nr = random.Random(3)\ndef f(x):\n    return r.randrange(10**9)",
+    "from random": "from random import choice, shuffle\ndef f(x):\n    return choice(range(10**6))",
+    "the order of a set of texts": "def f(x):\n    return list({'a', 'b', 'c', str(x[0]), 'd' * x[0]})",
+    "the order of a set with None": "def f(x):\n    return list({None, 1, 'a', x[0], (1, None), True, 2.5})",
+    "hashes": "def f(x):\n    return [hash('a'), hash((1, 'b')), hash(None), hash(1.5)]",
+    "changed inputs": "def f(x):\n    x.append(9)\n    x[0] = -1\n    return x",
+    "what it was told before": "last = None\ndef f(x):\n    global last\n    before, last = last, x\n    return before",
+    "a memo by hand": "memo = {0: 1}\ndef f(x):\n    n = max(memo)\n    memo[x[0]] = n\n    return n",
+    "nothing but a table": "table = {0: 'a', 1: 'b'}\ndef f(x):\n    return table.get(x[0], '?')",
+}  # fmt: skip
+SPACE = tuple([n % 13, n, n * n] for n in range(60))
+BACKWARDS = tuple(reversed(SPACE))
+SHUFFLED = tuple(sorted(SPACE, key=lambda x: (x[1] * 37) % 61))
+
+
+def by_input(batch: Batch, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    codes, reasons = result(batch)
+    return {str(x): (code, reason) for x, code, reason in zip(inputs, codes, reasons, strict=True)}
+
+
+def test_a_function_with_state_predicts_the_same_in_any_order_and_on_any_number_of_workers(
+    opening: Any,
+) -> None:
+    orders = {"as it is": SPACE, "backwards": BACKWARDS, "shuffled": SHUFFLED, "alone": SPACE[7:8]}
+    sets = {name: InputSet(name, inputs) for name, inputs in orders.items()}
+
+    async def session(workers: int) -> dict[tuple[str, str], dict[str, Any]]:
+        async with opening(workers, tuple(sets.values())) as sandbox:
+            cases = [(name, order) for name in STATE for order in orders]
+            batches = await asyncio.gather(
+                *(sandbox.run(STATE[n], "f", sets[o].digest, "codes", SPARE) for n, o in cases)
+            )
+            return {
+                (name, order): by_input(batch, orders[order])
+                for (name, order), batch in zip(cases, batches, strict=True)
+            }
+
+    one, two, three = (asyncio.run(session(workers)) for workers in (1, 2, 3))
+    assert one == two == three
+    for name in STATE:
+        for order in ("backwards", "shuffled"):
+            assert one[name, order] == one[name, "as it is"], name
+        assert one[name, "alone"].items() <= one[name, "as it is"].items(), name
+
+
+UNFORESEEN = {
+    "the clock": "import time\ndef f(x):\n    return time.time_ns()",
+    "an address": "def f(x):\n    return id([])",
+    "the hash of an object": "def f(x):\n    return hash(object())",
+    "entropy": "import os\ndef f(x):\n    return list(os.urandom(8))",
+    "the system's random numbers": "import random\ndef f(x):\n    return random.SystemRandom().random()",
+    "a text with an address": "def f(x):\n    return str(object())",
+    "a text with a function's address": "def f(x):\n    return f'{f}'",
+    "a count in a module": "import math\ndef f(x):\n    math.count = getattr(math, 'count', 0) + 1\n    return math.count",
+    "the time of the processor": "import time\ndef f(x):\n    return time.process_time_ns()",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNFORESEEN)
+def test_what_cannot_be_foreseen_is_marked_or_undefined_and_never_a_value(
+    served: Any, name: str
+) -> None:
+    for keep in ("codes", "values"):
+        batch = served.run(UNFORESEEN[name], TEN, keep)
+        if batch.verdict == "ok":
+            assert (batch.reasons > 0).all() and not batch.codes.any(), batch
+        else:
+            assert batch.verdict == "nondeterministic" and "again" in batch.detail
