@@ -10,16 +10,15 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ..records import BankEvent, Digest, InputSet, Json, Problem, StepRecord, StoreError
-from . import answers as _consistent
-from . import answers as _given
+from . import answers as _answers
 from . import bank as _bank
 from . import digest as _digest
-from . import digest as _intact
 from . import export as _export
 from . import journal as _journal
 from . import ledger as _ledger
@@ -69,9 +68,7 @@ def _named(path: str | Path) -> Path:
 
 class Store:
     """A store, open for writing (this process owns the file) or for reading. Every method raises
-    StoreError where the file cannot be read or written or lacks what was asked for.
-
-    pairs: its sets of preference pairs; trainings: those of a proposer on them, with their logs."""
+    StoreError where the file cannot be read or written or lacks what was asked for."""
 
     def __init__(
         self, path: Path, reading: Reading, writer: Writer | None = None, owner: Owner | None = None
@@ -82,8 +79,6 @@ class Store:
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
         self._settings: dict[str, Mapping[str, Json]] = {}
-        self.pairs = PairSets(reading, writer, path)
-        self.trainings = Trainings(reading, writer, path)
         # An interpreter that ends with DuckDB's objects alive in other threads reports leaks.
         atexit.register(self.close)
 
@@ -105,6 +100,16 @@ class Store:
             Change({}, [("UPDATE session SET status = 'interrupted' WHERE status = 'running'", ())])
         )
         return store
+
+    @cached_property
+    def pairs(self) -> PairSets:
+        """Its sets of preference pairs."""
+        return PairSets(self._reading, self._writer, self.path)
+
+    @cached_property
+    def trainings(self) -> Trainings:
+        """Trainings of a proposer on sets of pairs, with their logs."""
+        return Trainings(self._reading, self._writer, self.path)
 
     def __enter__(self) -> Store:
         return self
@@ -223,11 +228,11 @@ class Store:
 
     def consistent(self, session: str, problems: Sequence[str]) -> dict[str, list[Consistent]]:
         """The consistent hypotheses of each problem, in the order of its steps."""
-        return _consistent.consistent(self._reading, session, problems)
+        return _answers.consistent(self._reading, session, problems)
 
     def given(self, session: str, problems: Sequence[str]) -> dict[str, list[Given]]:
         """The answers of each problem, in the order of its steps."""
-        return _given.given(self._reading, session, problems)
+        return _answers.given(self._reading, session, problems)
 
     def vectors(self, digests: Iterable[Digest]) -> dict[Digest, Vector]:
         """Arrays by digest, as `Consistent` names them."""
@@ -282,7 +287,7 @@ class Store:
 
     def alterations(self, session: str) -> list[dict[str, Any]]:
         """Rows that are not what the digest beside them names: problem, step, path, field."""
-        return _intact.alterations(self._reading, session)
+        return _digest.alterations(self._reading, session)
 
     def export(self, session: str, out: str | Path, format: str) -> dict[str, Any]:
         """format: parquet (a folder), jsonl (a file) or huggingface (a data set folder).
