@@ -151,10 +151,10 @@ def version_3(path: Path) -> None:
     import duckdb
 
     Store.open(path, write=True).close()
-    with duckdb.connect(str(path)) as connection:
+    with duckdb.connect(str(path)) as database:
         for name in connection.ADDED["3"]:
-            connection.execute(f"DROP TABLE {name}")
-        connection.execute("UPDATE meta SET value = '3' WHERE name = 'schema'")
+            database.execute(f"DROP TABLE {name}")
+        database.execute("UPDATE meta SET value = '3' WHERE name = 'schema'")
 
 
 def tables(path: Path) -> set[str]:

@@ -143,12 +143,12 @@ def test_what_a_kill_left_of_a_new_store_is_a_store_of_nothing_yet(path: Path, l
 def test_a_killed_creation_leaves_a_store_that_opens(path: Path) -> None:
     code = """
 import os, signal, sys
-from peirce.store import schema
-made = schema.statements()
+from peirce.store import connection
+made = connection.statements()
 def killed():
     yield from made[:int(sys.argv[2])]
     os.kill(os.getpid(), signal.SIGKILL)
-schema.statements = killed
+connection.statements = killed
 from peirce.store import Store
 Store.open(sys.argv[1], write=True)
 """

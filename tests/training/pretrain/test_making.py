@@ -41,7 +41,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Any:
     patch = pytest.MonkeyPatch()
     patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     patch.setattr(making, "FIRST_LESSONS", 200)
-    patch.setattr(making.library_file, "programs", lambda task, seed, problems, wait=True: PROGRAMS)
+    patch.setattr(making.library, "programs", lambda task, seed, problems, wait=True: PROGRAMS)
     patch.setattr("peirce.training.pretrain.model.OFTEN", 1_000)
     yield
     patch.undo()
