@@ -19,10 +19,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .commands.data.auditing import tasks_audit
     from .commands.data.diagnosis import doctor
     from .commands.data.exporting import export
-    from .commands.data.generating import tasks_generate
+    from .commands.data.generating import tasks_audit, tasks_generate
     from .commands.data.results import (
         Audit,
         Doctor,
@@ -134,8 +133,7 @@ _NAMES = {
     "commands.train.labelled_training": "train_labels",
     "commands.train.pretraining": "pretrain",
     "commands.problems": "tasks_list tasks_help tasks_show tasks_space",
-    "commands.data.generating": "tasks_generate",
-    "commands.data.auditing": "tasks_audit",
+    "commands.data.generating": "tasks_generate tasks_audit",
     "commands.data.exporting": "export",
     "commands.data.diagnosis": "doctor",
     "commands.outcome": "Session Trace",

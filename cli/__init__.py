@@ -13,8 +13,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from .groups import Verbs
-from .panels import examples
+from .groups import Verbs, examples
 
 app = typer.Typer(
     name="peirce",

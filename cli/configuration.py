@@ -19,7 +19,7 @@ from typing import Any
 
 from ..commands.session.roles import ROLES, SCORER, role_keys, value_of
 from ..secrecy import shown_value
-from .panels import OWN_FILE
+from .groups import OWN_FILE
 
 FILE = Path("peirce.toml")
 CONFIG = "PEIRCE_CONFIG"

@@ -5,12 +5,72 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from .task_help import TaskHelpCommand, print_of, told_of
+if TYPE_CHECKING:
+    from .. import TaskHelp
+
+
+# --- Groups of flags in `--help`, and command lines to copy below it.
+
+DATA, MODEL, TEXT = "Data", "Model and method", "Labelled text"
+RUNNING, OUTPUT = "Running", "Output"
+WHAT, OF_TRAINING = "What is trained", "Settings of a training"
+OWN_FILE = (WHAT, OF_TRAINING)  # panels whose settings stand in YAML (--config), not in peirce.toml
+
+
+def examples(*lines: str) -> str:
+    """An epilog: command lines to copy, each on a line of its own where the terminal is as wide."""
+    return "\n".join(("To copy:", *(f"  {line}" for line in lines)))
+
+
+# --- `peirce TASK`, with or without --help, and `peirce run TASK --help`: lines to copy for that task.
+
+
+def told_of(name: str) -> TaskHelp | None:
+    """What `peirce.tasks_help` says of a task; None where there is none of this name. A file that is there
+    and is no task is an error that says why (PeirceError)."""
+    from .. import tasks_help
+    from ..records import PeirceError
+
+    try:
+        return tasks_help(name)
+    except PeirceError:
+        if Path(name).exists():
+            raise
+        return None
+
+
+def print_of(told: TaskHelp) -> None:
+    from ..reports.screen import reading, text
+
+    reading.print_task(text.console(), told)
+
+
+class TaskHelpCommand(TyperCommand):
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        assert self.callback is not None
+        self.callback()
+
+
+class OfTask(TyperCommand):
+    """A verb whose first argument is a task: with --help behind one, that task's lines stand below."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[__name__] = args[0] if args and not args[0].startswith("-") else None
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        super().format_help(ctx, formatter)
+        told = told_of(ctx.meta[__name__]) if ctx.meta.get(__name__) else None
+        if told is not None:
+            print_of(told)
+
 
 # The commands by group, each with the module here that holds it and the first line of its help:
 # `peirce --help` imports none of them. A test compares the lines.

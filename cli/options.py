@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 
 from ..config import MendingSettings, RaterConfig, RunConfig
 from ..records.settings import Settings, alternatives
-from .panels import DATA, MODEL, OF_TRAINING, OUTPUT, RUNNING, TEXT, WHAT, examples
+from .groups import DATA, MODEL, OF_TRAINING, OUTPUT, RUNNING, TEXT, WHAT, examples
 
 __all__ = ["DATA", "MODEL", "OF_TRAINING", "OUTPUT", "RUNNING", "TEXT", "WHAT", "examples"]
 

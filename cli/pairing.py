@@ -63,11 +63,11 @@ def pairs(
     """Preference pairs from sessions, of any models, into the store: what `peirce train` trains on."""
     from .. import pair_sets
     from .. import pairs as build_pairs
-    from ..reports.screen import pairing, text
+    from ..reports.screen import text, training
 
     if listed:
         rows = pair_sets(store=store)
-        emit([rows]) if as_json else pairing.print_sets(text.console(), rows)
+        emit([rows]) if as_json else training.print_sets(text.console(), rows)
         return
     for name in ("contexts", "per_context"):
         if name in settings:
@@ -79,7 +79,7 @@ def pairs(
             *(sessions or ()), saved=saved, dry_run=dry_run, out=out, format=format, plain=plain,
             store=store, progress=progress, **settings,
         )  # fmt: skip
-    emit([report]) if as_json else pairing.print_pairs(text.console(), report)
+    emit([report]) if as_json else training.print_pairs(text.console(), report)
 
 
 def _caps(option: str, given: str) -> list[int | None]:

@@ -66,9 +66,9 @@ def pretrain(
     if as_json:
         emit([made])
         return
-    from ..reports.screen import pretraining, text
+    from ..reports.screen import text, training
 
-    pretraining.print_pretrained(text.console(), made)
+    training.print_pretrained(text.console(), made)
 
 
 class _Told:

@@ -9,8 +9,8 @@ import typer
 
 from ..commands.option_types import ResumeOptions, RunOptions
 from . import options as o
+from .groups import OfTask
 from .printing import emit, end
-from .task_help import OfTask
 
 app = typer.Typer()
 STANDING = ("ENVIRONMENT", "DEFAULT_MAP")  # sources of options that were not typed for this run

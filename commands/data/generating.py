@@ -13,11 +13,32 @@ from ...tasks.io.files import identity, writable, write_lines
 from ...tasks.programs.difficulty import of_difficulty
 from ...tasks.text.labels import Labels
 from ..arguments import checked
+from ..outcome import reading
 from ..problems import choose
 from ..session.driving import OnEvent
-from .mining import answered_rules
-from .results import Generated
+from .results import Audit, Generated
 from .topics import Writing, written
+
+# --- Rules that answered problems in a store: what `tasks generate abd --mined STORE` plants against.
+
+
+def answered_rules(store: str | Path, family: str) -> dict[str, list[str]]:
+    """By the first name of a theory, the rules that were valid in all prompt worlds of one of its
+    problems, each once, in the order of sessions, problems and steps."""
+    found: dict[str, dict[str, None]] = {}
+    with reading(store) as opened:
+        for session in opened.sessions():
+            rows = [
+                row for row in opened.problems(session["session"]) if row.problem.family == family
+            ]
+            if not rows:
+                continue
+            names = {row.problem.id: row.problem.public["theory"]["names"][0] for row in rows}
+            for problem, rules in opened.consistent(session["session"], list(names)).items():
+                of_theory = found.setdefault(names[problem], {})
+                for rule in rules:
+                    of_theory.setdefault(rule.text)
+    return {theory: list(rules) for theory, rules in found.items()}
 
 
 @checked
@@ -115,3 +136,17 @@ def _published(problem: Problem) -> Json:
         for side, some in sides.items()
     }
     return {"idx": problem.id, **pairs, **({"secret": problem.secret} if problem.secret else {})}
+
+
+# --- `peirce tasks audit`: whether a set of instances is what its paper states.
+
+
+@checked
+def tasks_audit(file: str | Path) -> Audit:
+    """{"file", "instances", "holdouts", "failed", "checks": [{"check", "of", "passed", "failed",
+    "offenders"}], "statistics": [{"regime", "worlds", "statistic", "mean", "least", "most",
+    "n"}]} of instances of abd in the published form. Raises UsageError (no such file), DataError
+    (a file of another kind)."""
+    from ...tasks.logic.audit import audited
+
+    return Audit.from_dict(audited(file))

@@ -12,8 +12,8 @@ from ...training.pairs.settings import PairsConfig
 from ..arguments import checked
 from ..option_types import PairsOptions
 from ..outcome import reading, store_path
+from ..problems import splits_of
 from ..session.settings import one_of
-from ..subsets import splits_of
 from .results import PairReport, PairSetRow
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import peirce
 from peirce.agents.scripted import Scripted
-from peirce.commands.data.mining import answered_rules
+from peirce.commands.data.generating import answered_rules
 
 RULE = "(and (exists y (and (R x y) (P y))) (= x x))"
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from peirce.commands.problems import choose
-from peirce.commands.subsets import subset_of
+from peirce.commands.problems import choose, subset_of
 from peirce.config import DataConfig
 from peirce.records import UsageError
 from peirce.training import Fractions, Split, Splits
