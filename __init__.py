@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .commands.score.evaluating import baselines, evaluate
     from .commands.score.predicting import predict
     from .commands.score.rating import rate
-    from .commands.score.reporting import report
+    from .commands.score.reporting import report, view
     from .commands.score.results import (
         Agreement,
         CheckRow,
@@ -54,9 +54,7 @@ if TYPE_CHECKING:
         Study,
     )
     from .commands.score.studying import study
-    from .commands.score.viewing import view
     from .commands.session.listing import bank, load, sessions, show
-    from .commands.session.replaying import replay
     from .commands.session.results import (
         BankRow,
         BankStep,
@@ -67,7 +65,7 @@ if TYPE_CHECKING:
         Replay,
         SessionRow,
     )
-    from .commands.session.running import import_recorded, plan, resume, run
+    from .commands.session.running import import_recorded, plan, replay, resume, run
     from .commands.train.labelled_training import train_labels
     from .commands.train.pairing import pair_sets, pairs
     from .commands.train.pretraining import pretrain
@@ -117,8 +115,7 @@ __all__ = [
 # Where each public name stands. The imports above say the same to type checkers and editors, and
 # tests/test_public_names.py compares the two.
 _NAMES = {
-    "commands.session.running": "run plan resume import_recorded",
-    "commands.session.replaying": "replay",
+    "commands.session.running": "run plan resume import_recorded replay",
     "commands.session.listing": "sessions show bank load",
     "commands.score.checking": "check",
     "commands.score.predicting": "predict",
@@ -126,8 +123,7 @@ _NAMES = {
     "commands.score.studying": "study",
     "commands.score.rating": "rate",
     "commands.score.agreeing": "agree",
-    "commands.score.reporting": "report",
-    "commands.score.viewing": "view",
+    "commands.score.reporting": "report view",
     "commands.train.pairing": "pairs pair_sets",
     "commands.train.training": "train trainings training_curves merge",
     "commands.train.labelled_training": "train_labels",

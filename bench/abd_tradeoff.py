@@ -31,7 +31,7 @@ import abd_curve
 import abd_instances
 from abd_instances import Row
 from peirce.commands.opening import opened
-from peirce.commands.score.rule_records import Judging, Said
+from peirce.commands.score.rule_scores import Judging, Said
 from peirce.records import Problem
 from peirce.reports.files import plotting
 from peirce.reports.files.tables import Cell, Mean, Table, as_csv, as_markdown, as_text

@@ -42,7 +42,7 @@ from hypobench_curves import Row
 from peirce.records import Problem
 from peirce.reports.files import plotting
 from peirce.reports.files.tables import as_text
-from peirce.reports.papers.hypobench.discovered import discovered
+from peirce.reports.papers.hypobench.metrics import discovered
 from peirce.tasks import load_problems
 from peirce.tasks.text.generation import GENERATORS
 from table import Row as BenchRow

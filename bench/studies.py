@@ -37,8 +37,8 @@ from peirce.records import (
     StepRecord,
     Verdict,
 )
-from peirce.reports.metrics.joining import Joined
 from peirce.reports.papers.gear import studies as study
+from peirce.reports.papers.gear.joining import Joined
 from peirce.store import Store
 from peirce.tools.gear import studies
 from table import Row, add_json_option, write_rows

@@ -43,7 +43,7 @@ def check(
     """Judge hypotheses that you bring; no session, and no model but one that labels texts."""
     from .. import check as check_answers
     from ..commands.problems import has_texts
-    from ..commands.session.roles import role_settings
+    from ..commands.session.settings import role_settings
     from ..config import RolesConfig
     from ..reports.screen import reading, text
 

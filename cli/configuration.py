@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..commands.session.roles import ROLES, SCORER, role_keys, value_of
+from ..commands.session.settings import ROLES, SCORER, role_keys, value_of
 from ..secrecy import shown_value
 from .groups import OWN_FILE
 

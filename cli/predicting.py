@@ -56,10 +56,10 @@ def predict(
 ) -> None:  # fmt: skip
     """Apply a bank to new rows; no session, nothing is written."""
     from .. import predict as predict_rows
-    from ..commands.session.roles import drop_unsupported, role_settings
+    from ..commands.session.settings import drop_unsupported, role_settings
     from ..commands.session.text_course import WITHOUT_JUDGE
     from ..config import RolesConfig
-    from ..reports.screen import predictions, text
+    from ..reports.screen import rating, text
 
     typed = source(context, "model") not in STANDING
     if model is not None and not typed and model.partition(":")[0] in WITHOUT_JUDGE:
@@ -83,4 +83,4 @@ def predict(
     if as_json:
         emit(rows)
     else:
-        predictions.print_rows(text.console(), rows)
+        rating.print_rows(text.console(), rows)

@@ -53,7 +53,7 @@ def rate(
 ) -> None:  # fmt: skip
     """A model rates the hypotheses of a session; what was rated before is not asked again."""
     from .. import rate as rate_session
-    from ..commands.session.roles import role_settings
+    from ..commands.session.settings import role_settings
     from ..config import RaterConfig
     from ..reports.screen import rating, text
 

@@ -53,7 +53,7 @@ def with_standing(context: typer.Context, task: str, settings: dict[str, Any]) -
     """The settings of a run with what file and environment say of its model and its roles, without
     what they say for another kind of model or another method. What a flag says is never left out."""
     from ..commands.session.planning import check_method, drop_untaken
-    from ..commands.session.roles import drop_unsupported
+    from ..commands.session.settings import drop_unsupported
     from ..config import ModelConfig
 
     standing = [name for name in settings if source(context, name) in STANDING]
@@ -81,7 +81,7 @@ def role_flags(
 ) -> Sequence[str]:
     """The ROLE.K=V of --role. Of those of file and environment only the scorer's, for `rate`, or all
     others: they were written for both."""
-    from ..commands.session.roles import SCORER
+    from ..commands.session.settings import SCORER
 
     if source(context, "role") not in STANDING:
         return pairs or ()

@@ -165,7 +165,7 @@ def tasks_generate(
 ) -> None:  # fmt: skip
     """New problems from a seed, as a file."""
     from .. import tasks_generate as generate_problems
-    from ..commands.session.roles import drop_unsupported
+    from ..commands.session.settings import drop_unsupported
 
     spending: dict[str, Any] = dict(
         budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
@@ -209,10 +209,10 @@ def tasks_audit(
 ) -> None:
     """Checks all that the ABD paper states about a set of instances; exit code 1 where it is not so."""
     from .. import tasks_audit as audit_instances
-    from ..reports.screen import auditing, text
+    from ..reports.screen import rating, text
 
     told = audit_instances(file)
-    emit([told]) if as_json else auditing.print_audit(text.console(), told)
+    emit([told]) if as_json else rating.print_audit(text.console(), told)
     raise typer.Exit(1 if told.failed else 0)
 
 

@@ -67,12 +67,12 @@ CROSSINGS = {
         "peirce.agents.endpoint.limits",  # an estimated usage, as a client of an endpoint reports it
     ),
     "tests/reports/test_abd.py": (
-        "peirce.commands.score.rule_records",  # records are judged there and counted here
+        "peirce.commands.score.rule_scores",  # records are judged there and counted here
         "peirce.tasks.logic.measures",
     ),
     "tests/reports/test_abd_golden.py": (
         "peirce.agents.recorded",  # published records, read, judged and counted
-        "peirce.commands.score.rule_records",
+        "peirce.commands.score.rule_scores",
     ),
     "tests/reports/test_training_screen.py": (
         "peirce.training.dpo.progress",  # what a training tells is what the screen draws

@@ -159,7 +159,7 @@ def evaluate_sessions(
             files |= of_study
             result["notes"] = [without] if without else []
         if chosen == "t3" and not _is_file(target):
-            from ...reports.papers.t3 import files as t3_files
+            from ...reports.papers.t3 import metrics as t3_files
 
             files |= t3_files.files(scored, target)
         if chosen == OF_TEXTS and not _is_file(target):

@@ -21,9 +21,8 @@ from ..option_types import PredictOptions
 from ..outcome import store_path
 from ..session.bank_files import StoredBank, read_bank
 from ..session.planning import CONCURRENCY
-from ..session.roles import role_settings
 from ..session.running import run_config
-from ..session.settings import one_of
+from ..session.settings import one_of, role_settings
 from .checking import as_they_come
 from .judges import Asked, judge_of, judged_by
 from .results import PredictionRow

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...records import Json
-from ...reports.papers.hypobench.rated import summed
+from ...reports.papers.hypobench.tables import summed
 from ...store import Store
 from ...tasks.text.rating_answers import QUALITIES
 from .rating import variables_of

@@ -183,7 +183,7 @@ class _Work:
         self, one: Banked, scores: Sequence[str], scorer: Proposer, give: Give
     ) -> None:
         from ...agents.prompts import rating as prompts
-        from ...reports.papers.hypobench.rated import summed
+        from ...reports.papers.hypobench.tables import summed
 
         rows: list[dict[str, Json]] = []
 

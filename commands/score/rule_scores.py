@@ -1,30 +1,214 @@
 """`peirce eval abd`: the stored answers of sessions judged again, their metrics, and the paper's
-tables."""
+tables.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
-from ...records import Json, Measuring, OracleSettings, Problem, StepRecord
+from ...records import (
+    Agreement,
+    Family,
+    Hypothesis,
+    InputSet,
+    Json,
+    Malformed,
+    Measuring,
+    Oracles,
+    OracleSettings,
+    Problem,
+    StepRecord,
+    View,
+)
 from ...reports.files import tables, writing
 from ...reports.metrics.evaluation import fitting
 from ...reports.papers.abd import beside as abd_beside
 from ...reports.papers.abd import files, metrics
 from ...reports.papers.abd import groups as abd_groups
-from ...reports.papers.abd.beside import Known
+from ...reports.papers.abd.beside import ANTECEDENT, PLANTED, Kind, Known
 from ...reports.papers.abd.groups import Run
-from ...reports.papers.abd.records import MODES, Record, feedback_of, refined
-from ...reports.papers.abd.worlds import Described
+from ...reports.papers.abd.records import (
+    MODES,
+    Attempt,
+    Record,
+    choose,
+    facts_of,
+    feedback_of,
+    record,
+    refined,
+)
+from ...reports.papers.abd.worlds import Described, described
 from ...store import Store
-from ...tasks.logic.measures import EVALUATORS, check_evaluator
+from ...tasks.logic.family import hypothesis_of
+from ...tasks.logic.measures import EVALUATORS, check_evaluator, measured
+from ...tools.logic.rules import NoRule, read_rule
+from ...tools.logic.theories import theory_from
 from ...tools.solve import check_solver
 from ..opening import opened
 from ..session.driving import complete
 from ..session.settings import shown_model
-from .rule_records import Judging, Said
+
+# --- Stored answers of a logic session judged again, by either evaluator, holdouts too: what `peirce
+# eval abd` scores. Never a model; the solver is what `run` and `check` use.
+
+PROBLEMS_AT_ONCE = 8
+NO_SPACE = InputSet("none", ())
+EVERYTHING = "(= x x)"  # valid wherever a rule can be: it asks for the lower bounds alone
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+
+class Said(NamedTuple):
+    """What a session has said to a problem. answers: raw texts, in order. refined: see
+    `abd_records.choose`."""
+
+    problem: Problem
+    answers: Sequence[str]
+    refined: bool = False
+
+
+@dataclass(frozen=True)
+class Judging:
+    """family: as the evaluator reads rules."""
+
+    family: Family
+    evaluator: str
+    oracles: Oracles
+
+    async def records(self, answered: Sequence[Said]) -> tuple[Record, ...]:
+        """One for each problem with its answers, in their order. Raises Unavailable."""
+        return await _in_turn(self._record, answered)
+
+    async def described(self, problems: Sequence[Problem]) -> tuple[Described, ...]:
+        """The problems, with the bounds of their worlds and what the planted rules cost there."""
+        return await _in_turn(self._described, problems)
+
+    async def known(self, problems: Sequence[Problem]) -> tuple[Known, ...]:
+        """Of each problem the planted rule and the antecedent of its theory, those that there are."""
+        found = await _in_turn(self._known, problems)
+        return tuple(one for some in found for one in some)
+
+    async def _record(self, answered: Said) -> Record:
+        known, answers, refined = answered
+        problem = await self._costed(self._seen(known))
+        view = problem.view(NO_SPACE)
+        shown: dict[str, Agreement] = {}
+        attempts: list[Attempt] = []
+        for answer in answers:
+            for item in self.family.parse(view, answer, self.family.answer_formats[0]):
+                if isinstance(item, Malformed):
+                    closed = self._closed(problem, view, answer)
+                    attempts.append(Attempt(len(attempts), answer, None, item.reason, closed))
+                    continue
+                if item.digest not in shown:
+                    shown[item.digest] = await self._agree(item, problem, view, hidden=False)
+                closed = item.meta.get("closed", 0)
+                attempts.append(
+                    Attempt(len(attempts), answer, item, "", closed, shown[item.digest])
+                )
+        chosen = choose(attempts, refined)
+        hidden = None
+        if chosen.rule is not None:
+            hidden = await self._agree(chosen.rule, problem, view, hidden=True)
+        of_rule = measured(problem, chosen.shown, hidden, self.evaluator)
+        return record(problem, facts_of(known), attempts, chosen, of_rule)
+
+    async def _known(self, known: Problem) -> list[Known]:
+        problem = await self._costed(self._seen(known))
+        view = problem.view(NO_SPACE)
+        some: list[tuple[Kind, Hypothesis | None, bool]] = [
+            (PLANTED, *_reference(problem)),
+            (ANTECEDENT, *_antecedent(problem)),
+        ]
+        made = []
+        for kind, rule, in_scope in some:
+            if rule is None:
+                continue
+            shown = await self._agree(rule, problem, view, hidden=False)
+            hidden = await self._agree(rule, problem, view, hidden=True)
+            attempt = Attempt(0, rule.text, rule, shown=shown)
+            of_rule = measured(problem, shown, hidden, self.evaluator)
+            one = record(problem, facts_of(known), [attempt], attempt, of_rule)
+            made.append(Known(kind, one, in_scope))
+        return made
+
+    async def _described(self, known: Problem) -> Described:
+        problem = self._seen(known)
+        view = problem.view(NO_SPACE)
+        rule, in_scope = _reference(problem)
+        asked = rule or _bounds_alone(problem)
+        shown = await self._agree(asked, problem, view, hidden=False)
+        hidden = await self._agree(asked, problem, view, hidden=True)
+        of_rule = measured(problem, shown, hidden, self.evaluator)
+        return described(known, facts_of(known), of_rule, rule is not None, in_scope)
+
+    async def _costed(self, problem: Problem) -> Problem:
+        """With the cost of the planted rule, where that is not recorded."""
+        rule, _ = _reference(problem)
+        if problem.secret.get("reference_cost") is not None or rule is None:
+            return problem
+        shown = await self._agree(rule, problem, problem.view(NO_SPACE), hidden=False)
+        cost = measured(problem, shown, None, self.evaluator).prompt.cost
+        return replace(problem, secret={**problem.secret, "reference_cost": cost})
+
+    def _seen(self, problem: Problem) -> Problem:
+        assert isinstance(self.family, Measuring)
+        return self.family.seen(problem, self.evaluator)
+
+    def _closed(self, problem: Problem, view: View, answer: str) -> int:
+        """Parentheses that were added to a text that is no rule all the same."""
+        assert isinstance(self.family, Measuring)
+        said = self.family.said(view, answer)
+        told = self.family.measures(problem, said, None, None, self.evaluator)
+        return int(told["auto_closed"])
+
+    async def _agree(
+        self, rule: Hypothesis, problem: Problem, view: View, hidden: bool
+    ) -> Agreement:
+        worlds = problem.hidden if hidden else problem.shown
+        return await self.family.agree(rule, worlds, view, self.oracles)
+
+
+def _reference(problem: Problem) -> tuple[Hypothesis | None, bool]:
+    """The planted rule, and whether it is in scope: published ones are not always, and cost what
+    they cost. None where there is none, or it is no formula about x."""
+    text = problem.secret.get("reference")
+    if not isinstance(text, str):
+        return None, False
+    theory = theory_from(problem.public["theory"])
+    found = read_rule(text, replace(theory, allowed=frozenset(theory.signature)), objects=True)
+    if isinstance(found, NoRule):
+        return None, False
+    return hypothesis_of(found.formula), not isinstance(read_rule(text, theory), NoRule)
+
+
+def _antecedent(problem: Problem) -> tuple[Hypothesis | None, bool]:
+    """The same of the antecedent of the theory's defaults."""
+    theory = theory_from(problem.public["theory"])
+    if theory.antecedent is None:
+        return None, False
+    rule = hypothesis_of(theory.antecedent)
+    return rule, not isinstance(read_rule(rule.text, theory), NoRule)
+
+
+def _bounds_alone(problem: Problem) -> Hypothesis:
+    found = read_rule(EVERYTHING, theory_from(problem.public["theory"]))
+    assert not isinstance(found, NoRule)
+    return hypothesis_of(found.formula)
+
+
+async def _in_turn(work: Callable[[Item], Awaitable[T]], items: Sequence[Item]) -> tuple[T, ...]:
+    """What `work` makes of each item, some side by side, in their order."""
+    made: list[T] = []
+    for start in range(0, len(items), PROBLEMS_AT_ONCE):
+        made += await asyncio.gather(*map(work, items[start : start + PROBLEMS_AT_ONCE]))
+    return tuple(made)
+
 
 OF_RULES = metrics.EVALUATION.name
 EXACT = EVALUATORS[0]

@@ -13,7 +13,7 @@ from ...config import RunConfig
 from ...records import Json
 from .driving import OnEvent, complete
 from .planning import RunPlan, opening_settings, plan_run
-from .roles import ROLES
+from .settings import ROLES
 
 ENDING = ("search", "scripted", "recorded")  # models that may have nothing left to say
 

@@ -29,8 +29,7 @@ from ...records import (
 )
 from ..outcome import store_path
 from ..problems import Chosen, choose
-from .roles import PRICES, model_options, role_settings
-from .settings import model_args_of, one_of, session_words
+from .settings import PRICES, model_args_of, model_options, one_of, role_settings, session_words
 from .text_course import text_course, with_reading
 
 CONCURRENCY = 8  # problems side by side

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ... import graphs
-from ...config import BudgetConfig, RunConfig
-from ...records import Json, Proposer, RecordedForm, Repairer, UsageError
+from ...config import BudgetConfig, ModelConfig, RunConfig
+from ...records import Json, OracleSettings, Proposer, RecordedForm, Repairer, UsageError
 from ...records.settings import nearest_name, shown
 from ...store import Store
 from ..arguments import checked
@@ -17,9 +17,60 @@ from ..outcome import Session, outcome, reading, store_path
 from .driving import OnEvent, OpenedSettings, complete, execute_session
 from .forecast import forecast_run, with_forecast
 from .planning import RunPlan, check_method, plan_run, repairer_of
-from .results import Forecast
-from .settings import model_name, role_records, split_model
-from .stored_config import stored_config
+from .results import Forecast, Replay
+from .settings import SCORER, model_name, role_records, split_model
+
+# --- The configuration that a stored session was begun with.
+
+# What earlier versions recorded under "operational" by the names of options.
+BY_OPTION = ("repair", "sandbox", "strict_sandbox", "workers", "solver", "concurrency", "cache",
+             "store")  # fmt: skip
+
+
+def stored_config(record: Mapping[str, Any]) -> RunConfig:
+    """The configuration of a session from its record (`Store.session`). Raises UsageError for one
+    that is no configuration."""
+    settings = record["settings"]
+    operational = settings["operational"]
+    if "config" in operational:
+        return RunConfig.from_record(_without_scorer(operational["config"]), graphs)
+    return RunConfig.from_options(_migrated(settings, operational), graphs)
+
+
+def _without_scorer(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A recorded configuration without the scorer: sessions that were recorded before only `peirce
+    rate` took one may have it, though none asked it."""
+    if "roles" not in config:
+        return dict(config)
+    part = {name: value for name, value in config["roles"].items() if name != "scorer_model"}
+    if part.get("roles"):
+        part["roles"] = _others(part["roles"])
+    if part.get("role"):
+        part["role"] = [one for one in part["role"] if not one.startswith(f"{SCORER}.")]
+    return {**config, "roles": part}
+
+
+def _others(roles: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: value for name, value in (roles or {}).items() if name != SCORER}
+
+
+def _migrated(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> dict[str, Json]:
+    """The options of a session that was recorded before version 0.2, which kept the settings of its
+    model as they had been opened."""
+    opening = dict(operational.get("model_options") or {})
+    fields = opening.pop("model_args", {})
+    own = {name: opening.pop(name) for name in list(opening) if name in ModelConfig.model_fields}
+    options = {name: operational.get(name) for name in BY_OPTION}
+    found = {
+        **options,
+        **own,
+        "method": settings["method"],
+        "model": operational.get("model"),
+        "model_arg": {**opening, **fields},
+        "roles": _others(operational.get("roles")) or None,
+        **(operational.get("spending") or {}),
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 @checked
@@ -249,3 +300,37 @@ def import_recorded(
     if overrides.get("answer_format") is None and isinstance(kind, RecordedForm):
         settings["answer_format"] = kind.recorded_format
     return run(name, on_event=on_event, callbacks=callbacks, **settings)
+
+
+# --- `peirce replay`: a session's graph driven by its journal alone, and compared with its record.
+
+
+@checked
+def replay(
+    session: str = "last",
+    *,
+    live: bool = False,
+    store: str | Path | None = None,
+    sandbox: str = "process",
+    workers: int | None = None,
+    solver: str = "fast",
+) -> Replay:
+    """Drives the session's graph with its journal alone: {session, steps, differences}.
+
+    With `live` the tools are executed again, the models' answers still come from the journal.
+    """
+    from ...graphs.runtime.replay import replay_session
+    from ...tasks import family as family_named
+    from ..opening import opened as opening
+
+    async def again(opened: Store) -> dict[str, Any]:
+        found = opened.find(session)
+        if not live:
+            return await replay_session(opened, found)
+        family = family_named(opened.settings(found)["family"])
+        settings = OracleSettings(sandbox, workers, solver=solver)
+        async with opening(family, settings) as tools:
+            return await replay_session(opened, found, oracle=tools.oracle, live=True)
+
+    with reading(store) as opened:
+        return Replay.from_dict(complete(again(opened)))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...records import Json, UsageError
 from ...reports.files import writing
-from ...reports.papers.gear import training_tables
-from ...reports.papers.gear.training_runs import STAGES, runs
+from ...reports.papers.gear import training
+from ...reports.papers.gear.training import STAGES, runs
 from ...store import Store
 from ...tasks.io.files import expanded
 from ...tasks.io.messages import warn
@@ -161,7 +161,7 @@ def training_curves(
             {
                 "training": one.training, "base": one.base, "label": one.label,
                 "schedule": one.schedule, "seed": one.seed, "status": one.status,
-                "examples": training_tables.examples(one),
+                "examples": training.examples(one),
                 "curves": {
                     stage: {
                         name: [list(point) for point in curve]
@@ -174,7 +174,7 @@ def training_curves(
         ]
     }  # fmt: skip
     if target is not None:
-        files, without = training_tables.files(found, target)
+        files, without = training.files(found, target)
         result |= {"files": writing.write(files), "notes": [without] if without else []}
     return TrainingCurves.from_dict(result)
 
@@ -292,7 +292,7 @@ def _finished(
     }  # fmt: skip
     files: dict[Path, str | bytes] = {out / CARD: dpo_card(whole, points, counts, pair_settings)}
     row = {"training": trained.training, "status": trained.status, "settings": settings}
-    drawn, _ = training_tables.files(runs([(row, points)]), out / PLOTS)
+    drawn, _ = training.files(runs([(row, points)]), out / PLOTS)
     record["files"] = writing.write(files | drawn)
     return record
 

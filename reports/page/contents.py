@@ -7,22 +7,184 @@ Everything is plain JSON, so that the same parts go into a file whole and are fe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
-from ...records import Json, StepRecord
+import numpy as np
+
+from ...records import Json, StepRecord, Verdict
+from ...tools.gear.scores import beta_bounds
 from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, tally
 from ..metrics.results import Spaces, with_steps
 from ..metrics.statistics import bootstrap
-from .curves import Course, regions
-from .opened import opened_problem
-from .session import facts
+from ..screen.endings import TOLD
+from .problem import opened_problem
 from .trainings import trainings_of
 
 if TYPE_CHECKING:
     from ...store import ProblemRow, Store
+
+
+# --- What is said of one session as a whole: what was run on what by whom, how it ended, what it cost.
+
+FILES = ("data", "observations", "space", "task_file", "answers")
+
+
+def facts(
+    store: Store, record: Mapping[str, Any], rows: Sequence[ProblemRow], scored: Mapping[str, Any]
+) -> dict[str, Json]:
+    """settings: pairs of a name and a text, in the order in which they are shown."""
+    settings = record["settings"]
+    operational = settings.get("operational") or {}
+    session = str(record["session"])
+    usage = store.usage(session)
+    return {
+        "session": session,
+        "status": record["status"],
+        "cause": record.get("cause") or "",
+        "task": settings.get("task"),
+        "family": settings.get("family"),
+        "method": settings.get("method"),
+        "model": str(operational.get("model_name") or settings.get("model")),
+        "created": record["created"],
+        "seconds": record.get("seconds"),
+        "settings": [*_settings(settings, operational, rows), ("digest", record.get("digest") or "")],
+        "ends": dict(Counter(row.cause for row in rows if row.status == "done")),
+        "open": sum(row.status == "open" for row in rows),
+        "failed": {row.problem.id: row.cause for row in rows if row.status == "failed"},
+        "breaches": scored["breaches"],
+        "malformed": scored["malformed"],
+        "cost": [
+            {"role": role, **{key: told[key] for key in TOLD if key in told}, "seconds": told["seconds"]}
+            for role, told in usage["by_role"].items()
+        ],
+    }  # fmt: skip
+
+
+def _settings(
+    settings: Mapping[str, Any], operational: Mapping[str, Any], rows: Sequence[ProblemRow]
+) -> list[tuple[str, str]]:
+    layers = operational.get("layers") or {}
+    held = f"{sum(layers.values())} of {len(layers)} layers hold" if layers else ""
+    sandbox = ", ".join(one for one in (str(operational.get("sandbox") or ""), held) if one)
+    versions = settings.get("versions") or {}
+    shown = _shown(rows)
+    told = [
+        ("seed", settings.get("seed")),
+        *((name, _file(operational.get(name))) for name in FILES),
+        ("sample", operational.get("sample")),
+        ("observations shown", "" if shown == str(operational.get("observations")) else shown),
+        ("answers a problem", settings.get("max_answers")),
+        ("answer format", settings.get("answer_format")),
+        ("template", settings.get("template")),
+        ("consistent from", (settings.get("text") or {}).get("tau")),
+        ("sandbox", sandbox),
+        ("peirce", versions.get("peirce")),
+        ("python", versions.get("python")),
+    ]
+    return [(name, str(value)) for name, value in told if value not in (None, "")]
+
+
+def _file(told: Any) -> str:
+    """A file by its name and the first digits of its digest; of observations also a number."""
+    if not isinstance(told, Mapping):
+        return "" if told is None else str(told)
+    return " ".join((str(told.get("name")), str(told.get("sha256") or "")[:12])).strip()
+
+
+def _shown(rows: Sequence[ProblemRow]) -> str:
+    counts = sorted({len(row.problem.shown) for row in rows})
+    if not counts:
+        return ""
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+# --- How a session went: verdicts by step, what the problems had found after so many answers, how their
+# banks grew; and where a (gamma, beta) can lie.
+
+VERDICTS = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
+REGIONS = 3  # numbers of hypotheses whose region is drawn
+PLACES = 33  # of a region's border
+
+
+class Course:
+    """Gathers the steps of a session, problem by problem."""
+
+    def __init__(self) -> None:
+        self._by_step: dict[int, Counter[Verdict]] = {}
+        self._found: list[list[int]] = []  # of each problem, accepted after each answer
+        self._banks: list[dict[str, Json]] = []
+
+    def add(self, steps: Sequence[StepRecord]) -> None:
+        found, accepted = [], 0
+        for step in steps:
+            counted = self._by_step.setdefault(step.step, Counter())
+            for answer in step.answers:
+                verdicts = [one.verdict for one in answer.judged]
+                counted.update(verdicts)
+                accepted += verdicts.count(Verdict.ACCEPTED)
+                found.append(accepted)
+        self._found.append(found)
+
+    def banks(self, growth: Iterable[Mapping[str, Any]]) -> None:
+        """growth: of `Store.bank_growth`, all problems."""
+        by_problem: dict[str, dict[int, Mapping[str, Any]]] = {}
+        for row in growth:
+            by_problem.setdefault(str(row["problem"]), {})[int(row["step"])] = row
+        last = max((step for rows in by_problem.values() for step in rows), default=0)
+        held: dict[str, Mapping[str, Any]] = {}
+        for step in range(1, last + 1):
+            held.update({name: rows[step] for name, rows in by_problem.items() if step in rows})
+            sizes = [row["size"] for row in held.values()]
+            known = [row["accuracy"] for row in held.values() if row["accuracy"] is not None]
+            self._banks.append({
+                "step": step,
+                "size": round(sum(sizes) / max(1, len(by_problem)), 4),
+                "accuracy": round(sum(known) / len(known), 4) if known else None,
+            })  # fmt: skip
+
+    def as_json(self) -> dict[str, Json]:
+        """verdicts: of each step, how often each was given. found: after so many answers, the mean number
+        of accepted hypotheses and the share of problems with one; a problem that has ended stays at its
+        last value. bank: mean size and mean best accuracy after each step, banks begun or not."""
+        longest = max(map(len, self._found), default=0)
+        found = []
+        for answers in range(1, longest + 1):
+            counts = [one[min(answers, len(one)) - 1] if one else 0 for one in self._found]
+            found.append({
+                "answers": answers,
+                "accepted": round(sum(counts) / len(counts), 4),
+                "solved": round(sum(count > 0 for count in counts) / len(counts), 4),
+                "asked": sum(len(one) >= answers for one in self._found),
+            })  # fmt: skip
+        return {
+            "verdicts": [
+                {"step": step, **{verdict.value: counted[verdict] for verdict in VERDICTS}}
+                for step, counted in sorted(self._by_step.items())
+            ],
+            "found": found,
+            "bank": self._banks,
+        }
+
+
+def regions(ks: Iterable[int]) -> list[dict[str, Json]]:
+    """Of the most frequent numbers of hypotheses: where beta can lie for each gamma (GEAR, appendix D,
+    with the tighter upper bound of `beta_bounds`). gamma, low, high: (`PLACES`,)."""
+    drawn = []
+    for k, _ in Counter(ks).most_common(REGIONS):
+        gammas = np.linspace(1, k, PLACES).tolist()
+        bounds = [beta_bounds(gamma, k, integral=True) for gamma in gammas]
+        drawn.append({
+            "k": k,
+            "gamma": [round(gamma, 5) for gamma in gammas],
+            "low": [round(low, 5) for low, _ in bounds],
+            "high": [round(high, 5) for _, high in bounds],
+        })  # fmt: skip
+    return sorted(drawn, key=lambda one: one["k"])
+
 
 MOST_COMPARED = 6  # sessions of one task of which every pair is compared
 

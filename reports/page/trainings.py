@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json
-from ..papers.gear.training_runs import Run, runs
+from ..papers.gear.training import Run, runs
 
 if TYPE_CHECKING:
     from ...store import Store

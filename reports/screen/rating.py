@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
+from rich.text import Text
 
 from ...records import Json
-from .text import one_line, table, visible
+from ..papers.hypobench.metrics import scores
+from .text import number_of, one_line, table, visible
 
 BY_RULES = "fdr, rc, hdr, precision and their like: by exact rules; no model made them"
 _COLUMNS = ("n", "agreement", "within_one", "kappa", "weighted_kappa")
@@ -71,3 +74,77 @@ def _number(value: Json) -> str:
     if value is None:
         return "–"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+# --- What `peirce predict` prints where a person reads: a line a row, and how many were right.
+
+HOW = {
+    "hypothesis": "by one sentence",
+    "vote": "by vote",
+    "weights": "by all sentences, weighted",
+    "model": "by the model",
+    "best": "by the best sentence, for no other applies",
+    "no_pattern": "by the best sentence, for the model named none",
+    "majority": "the majority label, for no sentence applies",
+    "unreadable": "the judge's answer names no label",
+    "needs_model": "needs a model (--judge-model)",
+}  # what `graphs.inference.Decision` calls it
+
+
+def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
+    """Each row as it comes; then the sums, with accuracy and macro F1 of the rows with a label."""
+    how: Counter[str] = Counter()
+    gold: list[str] = []
+    said: list[str | None] = []
+    for row in rows:
+        how[row["how"]] += 1
+        out.print(_line(row), soft_wrap=True)
+        if "expected" in row:
+            gold.append(row["expected"])
+            said.append(row["label"])
+    ways = "; ".join(f"{count:,} {HOW.get(name, name)}" for name, count in how.items())
+    out.print(f"{number_of(sum(how.values()), 'row')}: {ways}", soft_wrap=True)
+    if gold:
+        accuracy, f1 = scores(gold, said)
+        out.print(f"{len(gold):,} rows have a label: accuracy {accuracy:.3f}, F1 {f1:.3f}")
+
+
+def _line(row: Mapping[str, Json]) -> Text:
+    label = "(no label)" if row["label"] is None else one_line(row["label"], 40)
+    line = Text.assemble(f"row {row['row']:>5}  ", (f"{label:<16}", "bold"))
+    if "expected" in row:
+        mark = (
+            ("right", "green") if row["right"] else (f"not {one_line(row['expected'], 40)}", "red")
+        )
+        line.append(f"  {mark[0]:<8}", style=mark[1])
+    line.append(f"  {HOW.get(row['how'], row['how'])}", style="dim")
+    if row["hypothesis"]:
+        line.append(f": {one_line(row['hypothesis'], 100)}", style="dim")
+    return line
+
+
+# --- What `peirce tasks audit` prints: a line a check, what fails first, and figures of the set.
+
+
+def print_audit(out: Console, told: Mapping[str, Json]) -> None:
+    shown = table("check", "of", "passed", "failed", "first that fail", numbers=[2, 3])
+    for one in sorted(told["checks"], key=lambda check: not check["failed"]):
+        first = "; ".join(one["offenders"][:2])
+        shown.add_row(
+            one_line(one["check"], 100), one["of"], f"{one['passed']:,}", f"{one['failed']:,}",
+            one_line(first, 120),
+        )  # fmt: skip
+    out.print(shown)
+    figures = table("regime", "statistic", "prompt worlds", "holdouts")
+    by_name: dict[tuple[str, str], dict[str, str]] = {}
+    for row in told["statistics"]:
+        said = f"{row['mean']:.3g} ({row['least']:.2g} to {row['most']:.2g})"
+        by_name.setdefault((row["regime"], row["statistic"]), {})[row["worlds"]] = said
+    for (regime, name), sides in by_name.items():
+        figures.add_row(regime, name, sides.get("prompt", ""), sides.get("holdout", ""))
+    out.print(figures)
+    failed = told["failed"]
+    out.print(
+        f"{one_line(told['file'], 60)}: {told['instances']:,} instances, {told['holdouts']:,}"
+        f" holdouts; {len(told['checks']) - failed} checks passed, {failed} failed"
+    )

@@ -22,7 +22,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from ...records import Json
-from ..papers.gear.training_runs import STAGES
+from ..papers.gear.training import STAGES
 from .text import console, duration, one_line, table, visible
 
 

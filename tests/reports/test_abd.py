@@ -11,7 +11,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from peirce.commands.score.rule_records import Judging, Said
+from peirce.commands.score.rule_scores import Judging, Said
 from peirce.records import Agreement, Hypothesis, Observation, Oracles, Problem
 from peirce.reports.files import tables
 from peirce.reports.papers.abd import (

@@ -17,7 +17,7 @@ from statistics import fmean
 
 import pytest
 from peirce.agents.recorded import SCHEMA, read_predictions
-from peirce.commands.score.rule_records import Judging, Said
+from peirce.commands.score.rule_scores import Judging, Said
 from peirce.records import Oracles
 from peirce.reports.papers.abd import beside as abd_beside
 from peirce.reports.papers.abd import metrics as abd

@@ -13,7 +13,7 @@ import peirce
 import pytest
 from peirce.agents.scripted import Answering
 from peirce.records import Observation, Problem
-from peirce.reports.papers.hypobench.discovered import NAMES, discovered
+from peirce.reports.papers.hypobench.metrics import NAMES, discovered
 from peirce.tasks import load_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

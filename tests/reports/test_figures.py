@@ -11,7 +11,7 @@ from itertools import combinations
 import pytest
 from peirce.reports.files.plotting import SETTINGS
 from peirce.reports.metrics.grouping import Study
-from peirce.reports.papers.gear import figures, study_tables
+from peirce.reports.papers.gear import files, study_tables
 
 from .test_grouping import entry
 
@@ -21,7 +21,7 @@ LONG = "scripted:answers-of-a-model-with-a-name-that-is-very-long-indeed-and-goe
 
 
 def study(models, data_sets=("acre (generated)",), ns=(2, 3, 4)):
-    values = {name: 1.0 for _, name in figures.PANELS} | {"hypotheses": 9.0}
+    values = {name: 1.0 for _, name in files.PANELS} | {"hypotheses": 9.0}
     return Study(
         [
             entry(data_set, n, model, str(i), values, point=(1.5 + k / 9, 0.9, k))
@@ -52,13 +52,13 @@ def studied(name):
 
 
 DRAWN = {
-    "figure 3 of one model": lambda: figures.figure_3(study(["search"]), ["acre (generated)"]),
-    "figure 3 of many": lambda: figures.figure_3(
+    "figure 3 of one model": lambda: files.figure_3(study(["search"]), ["acre (generated)"]),
+    "figure 3 of many": lambda: files.figure_3(
         study([f"{LONG}-{i}" for i in range(9)], ("acre", "arc", "mini_arc")),
         ["acre", "arc", "mini_arc"],
     ),
-    "scatter of one model": lambda: figures.scatter(study(["search"])),
-    "scatter of four": lambda: figures.scatter(study(["search", LONG, "a", "b"])),
+    "scatter of one model": lambda: files.scatter(study(["search"])),
+    "scatter of four": lambda: files.scatter(study(["search", LONG, "a", "b"])),
     "defeasible": lambda: study_tables.figure(studied("defeasible")),
     "general": lambda: study_tables.figure(studied("general")),
 }
@@ -98,20 +98,20 @@ def _ticks(figure):
 
 def test_axes_of_shares_end_at_one_and_hold_the_points_at_it():
     drawn = DRAWN["figure 3 of one model"]()
-    for axis, (_, metric) in zip(drawn.axes, figures.PANELS, strict=True):
+    for axis, (_, metric) in zip(drawn.axes, files.PANELS, strict=True):
         low, high = axis.get_ylim()
-        if metric not in figures.COUNTS:
+        if metric not in files.COUNTS:
             assert 1 < high < 1.05 and high - low >= 0.15
 
 
 def test_what_is_no_number_stands_apart_from_the_line_over_n():
-    drawn = figures.figure_3(study(["m"], ns=(2, 3, "original")), ["acre (generated)"])
+    drawn = files.figure_3(study(["m"], ns=(2, 3, "original")), ["acre (generated)"])
     lines = [line for line in drawn.axes[3].lines if len(line.get_xdata())]
     assert sorted(len(line.get_xdata()) for line in lines) == [1, 2]
 
 
 def test_files_of_data_sets_with_like_names_are_told_apart():
-    drawn = figures.draw(study(["m"], ("acre (a b)", "acre (a.b)")))
+    drawn = files.draw(study(["m"], ("acre (a b)", "acre (a.b)")))
     names = {name for name in drawn if name.startswith("figure3-") and name.endswith(".svg")}
     assert names == {"figure3-acre-a-b.svg", "figure3-acre-a-b-again.svg"}
 

@@ -17,7 +17,7 @@ import pytest
 from peirce.agents.scripted import Answering
 from peirce.records import Message
 from peirce.reports.files import plotting
-from peirce.reports.papers.hypobench import published
+from peirce.reports.papers.hypobench import layout
 from peirce.reports.papers.hypobench.entries import (
     Entry,
     average,
@@ -271,6 +271,6 @@ def test_a_difficulty_is_read_from_the_name(
 
 
 def test_published_percentages_are_shares() -> None:
-    assert published.TABLE_5["literature + data", "Qwen", "accuracy"] == 0.78
-    tables = (published.TABLE_5, published.TABLE_12, published.TABLE_14, published.TABLE_16)
+    assert layout.TABLE_5["literature + data", "Qwen", "accuracy"] == 0.78
+    tables = (layout.TABLE_5, layout.TABLE_12, layout.TABLE_14, layout.TABLE_16)
     assert all(0 <= value <= 1 for table in tables for value in table.values())

@@ -5,7 +5,7 @@ Internals: the scores of an empty bank, which no session leaves to be rated.
 
 from __future__ import annotations
 
-from peirce.reports.papers.hypobench.rated import summed
+from peirce.reports.papers.hypobench.tables import summed
 
 TRUE = ["If math is A, the label is in.", "If papers is at least 3, the label is in."]
 

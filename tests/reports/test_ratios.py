@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from peirce.reports.metrics.ratios import Clusters, odds_ratio, share
+from peirce.reports.papers.gear.joining import Clusters, odds_ratio, share
 
 NAMES = ["b", "a", "b", "c", "d"]
 COUNTS = [

@@ -20,8 +20,8 @@ from peirce.records import (
     Verdict,
 )
 from peirce.reports.files import tables
-from peirce.reports.metrics.joining import Sources, joined
 from peirce.reports.papers.gear import study_tables
+from peirce.reports.papers.gear.joining import Sources, joined
 from peirce.reports.papers.gear.studies import Choices
 from peirce.tools import contexts_of, hidden_draws
 from study_shelf import SHOWN, Shelf, judged, problem, row_of

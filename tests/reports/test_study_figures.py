@@ -22,8 +22,8 @@ from peirce.records import (
 )
 from peirce.reports.files import tables
 from peirce.reports.files.plotting import rendered
-from peirce.reports.metrics.joining import Sources, joined
 from peirce.reports.papers.gear import study_tables
+from peirce.reports.papers.gear.joining import Sources, joined
 from peirce.reports.papers.gear.studies import CONTEXT_SIZES, HIDDEN
 from peirce.tools import hidden_draws
 from study_shelf import MARKS, SHOWN, judged, problem, row_of

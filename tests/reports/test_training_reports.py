@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from peirce.reports.files import plotting, writing
-from peirce.reports.papers.gear import training_figures, training_tables
-from peirce.reports.papers.gear.training_runs import BESIDE, Run, runs
+from peirce.reports.papers.gear import training
+from peirce.reports.papers.gear.training import BESIDE, Run, runs
 from peirce.store import Point
 from peirce.training.dpo import TrainConfig
 
@@ -104,18 +104,18 @@ def test_a_panel_without_a_curve_says_so_and_a_warning_stands_where_it_was_set()
     ]
     told = runs([(row("a", "fixed", log_ratio_warning=-3.0), some),
                  (row("b", "fixed", base="m/neox", log_ratio_warning=-3.0), some[:2])])  # fmt: skip
-    figure = training_figures.accuracies(told, "")
+    figure = training.accuracies(told, "")
     assert figure is not None
     empty = [bool(panel.texts) for panel in figure.axes]  # a row a base, parsing before gear
     assert empty == [False, False, True, False]
-    figure = training_figures.watch(told)
+    figure = training.watch(told)
     assert figure is not None
     levels = [line.get_ydata()[0] for line in figure.axes[0].lines if line.get_linestyle() == ":"]
     assert levels == [-3.0]
 
 
 def test_every_figure_of_the_paper_is_drawn_from_logs(found: list[Run], tmp_path: Path) -> None:
-    files, without = training_tables.files(found, tmp_path)
+    files, without = training.files(found, tmp_path)
     if not plotting.available():
         assert without == plotting.ABSENT
         pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
@@ -130,17 +130,17 @@ def test_every_figure_of_the_paper_is_drawn_from_logs(found: list[Run], tmp_path
     drawn = (tmp_path / "figure6.svg").read_text()
     assert "single:gear" in drawn and "momentum" not in drawn
     few = found[:3]  # drawn twice, alike
-    files, _ = training_tables.files(few, tmp_path)
-    assert all(files[tmp_path / name] == data for name, data in training_figures.draw(few).items())
+    files, _ = training.files(few, tmp_path)
+    assert all(files[tmp_path / name] == data for name, data in training.draw(few).items())
 
 
 def test_a_figure_without_data_is_left_out_and_said() -> None:
     if not plotting.available():
         pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
     (alone,) = runs([(row("a", "fixed"), [Point(16, "", "train_loss", 0.6)])])
-    assert training_tables.files([alone], Path("x"))[1] == training_tables.NO_PROBES
+    assert training.files([alone], Path("x"))[1] == training.NO_PROBES
     (probed,) = runs([(row("a", "fixed"), [Point(0, "gear", "probe_accuracy", 0.5)])])
-    assert {name[:7] for name in training_figures.draw([probed])} == {"figure7"}
+    assert {name[:7] for name in training.draw([probed])} == {"figure7"}
 
 
 def test_a_collapse_is_watched_by_the_limits_that_each_training_was_given() -> None:
@@ -150,7 +150,7 @@ def test_a_collapse_is_watched_by_the_limits_that_each_training_was_given() -> N
     told = [(row("a", "fixed", log_ratio_warning=-0.8), ratios),
             (row("b", "momentum", log_ratio_warning=-0.8), ratios),
             (row("c", "single:gear", log_ratio_warning=-2.0), ratios)]  # fmt: skip
-    figure = training_figures.watch(runs(told))
+    figure = training.watch(runs(told))
     (panel,) = figure.axes
     levels = [one.get_ydata()[0] for one in panel.lines if one.get_linestyle() == ":"]
     assert levels == [-2.0, -0.8]
@@ -159,7 +159,7 @@ def test_a_collapse_is_watched_by_the_limits_that_each_training_was_given() -> N
 def test_the_summary_says_where_each_stage_began_and_ended(
     found: list[Run], tmp_path: Path
 ) -> None:
-    files, _ = training_tables.files(found[:3], tmp_path)
+    files, _ = training.files(found[:3], tmp_path)
     (line, *_) = [
         one for one in str(files[tmp_path / "training.md"]).splitlines() if "| fix" in one
     ]

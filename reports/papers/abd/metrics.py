@@ -2,7 +2,7 @@
 
 One prediction a problem (`abd_records.py`). From the store alone, as at the end of a session, it
 scores on the prompt worlds by the exact evaluator; `peirce eval abd` judges the stored answers
-again, by either evaluator, and opens the holdouts (commands/score/rule_records.py).
+again, by either evaluator, and opens the holdouts (commands/score/rule_scores.py).
 
 Validity divides by all problems, malformed answers too, as `holdout_validity` does; gaps and sizes
 are means over rules that are valid. What a limit of the solver leaves open has no value, and

@@ -2,13 +2,237 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ....tools.gear.scores import beta_bounds
 from ...files import plotting, tables
+from ...files.plotting import blank, legend_below, rendered, wrapped
 from ...files.tables import Table
 from ...metrics.grouping import Study
-from . import figures
 from . import tables as gear_tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+# --- Figures of a GEAR study by matplotlib: figure 3's six panels and the (gamma, beta) scatter.
+
+PANELS = (
+    ("(a) hypotheses a problem (dashed: all; solid: consistent)", "consistent_hypotheses"),
+    ("(b) instruction following", "instruction_following"),
+    ("(c) consistency", "consistency"),
+    ("(d) beta", "beta"),
+    ("(e) gamma", "gamma"),
+    ("(f) generalizability", "generalizability"),
+)
+COUNTS = ("consistent_hypotheses", "gamma")  # the other panels hold shares
+MOST = 1.02  # where their axes end, so that a point at 1 is seen whole
+LEAST_SPAN = 0.2  # of an axis of shares: equal values make no axis beyond 1
+CURVES = 4  # values of k whose region is drawn in a panel
+
+
+def draw(study: Study) -> dict[str, bytes]:
+    """figure3 (the mean over data sets), one figure3-NAME for each of several data sets, and
+    scatter where it has points, each as .png and .svg: by the names of the files."""
+    drawn = {"figure3": partial(figure_3, study, study.data_sets)}
+    if len(study.data_sets) > 1:
+        for name, data_set in _files(study.data_sets).items():
+            drawn[f"figure3-{name}"] = partial(figure_3, study, [data_set])
+    made = {name: rendered(one) for name, one in drawn.items()}
+    made["scatter"] = rendered(partial(scatter, study))
+    return {name + form: data for name, of in made.items() for form, data in (of or {}).items()}
+
+
+def _files(data_sets: Sequence[str]) -> dict[str, str]:
+    """A file's name for each data set, no two alike."""
+    found: dict[str, str] = {}
+    for data_set in data_sets:
+        name = re.sub(r"[^\w-]+", "-", data_set).strip("-")
+        while name in found:
+            name += "-again"
+        found[name] = data_set
+    return found
+
+
+def _axes(figure: Figure, rows: int, columns: int) -> list[Any]:
+    return list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
+
+
+def _colours(count: int) -> list[Any]:
+    import matplotlib
+
+    cycle = matplotlib.colormaps["tab10" if count <= 10 else "tab20"]
+    return [cycle(i % cycle.N) for i in range(count)]
+
+
+def figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
+    """Six panels over n, a line a model: (a) all hypotheses a problem dashed, the consistent ones
+    solid; (b), (c) of all hypotheses; (d) to (f) of the consistent ones. Each point is the mean
+    over problems, of several data sets the mean of their means, with its 95% interval. What is no
+    number ("original") stands apart from the lines."""
+    figure = blank(12, 7)
+    axes = _axes(figure, 2, 3)
+    models = list(zip(study.models, _colours(len(study.models)), strict=True))
+    shift = 0.3 / max(1, len(models))
+    for i, (model, colour) in enumerate(models):
+        aside = (i - (len(models) - 1) / 2) * shift
+        for axis, (_, metric) in zip(axes, PANELS, strict=True):
+            style = {"color": colour, "marker": "o", "ms": 3, "lw": 1}
+            _drawn(axis, study, model, data_sets, metric, aside, style)
+        dashed = {"color": colour, "marker": "_", "lw": 0.8, "ls": "--"}
+        _drawn(axes[0], study, model, data_sets, "hypotheses", aside, dashed, bars=False)
+    for axis, (title, metric) in zip(axes, PANELS, strict=True):
+        axis.set_title(title, fontsize=9)
+        axis.set_xticks(range(len(study.ns)), [str(n) for n in study.ns])
+        axis.set_xlim(-0.5, len(study.ns) - 0.5)
+        axis.grid(alpha=0.25)
+        _limit(axis, metric)
+    for axis in axes[3:]:
+        axis.set_xlabel("observations shown (n)")
+    figure.suptitle(wrapped(_over(study, data_sets), 11), fontsize=10)
+    legend_below(figure, axes, study.models)
+    return figure
+
+
+def _drawn(
+    axis: Any,
+    study: Study,
+    model: str,
+    data_sets: Sequence[str],
+    metric: str,
+    aside: float,
+    style: dict[str, Any],
+    bars: bool = True,
+) -> None:
+    places, values = _line(study, model, data_sets, metric)
+    numbered = [isinstance(study.ns[place], int) for place in places]
+    for line, label in ((True, model), (False, "" if any(numbered) else model)):
+        kept = [i for i, number in enumerate(numbered) if number is line]
+        if not kept:
+            continue
+        x = np.array([places[i] for i in kept]) + aside
+        low, mean, high = np.array([values[i] for i in kept]).T
+        named = {"label": label} if label and bars else {}
+        look = style | named | ({} if line else {"ls": "none"})
+        axis.errorbar(x, mean, [mean - low, high - mean] if bars else None, **look)
+
+
+def _limit(axis: Any, metric: str) -> None:
+    """Counts from 0 or from where they are, shares within 0 and 1."""
+    low, high = axis.get_ylim()
+    if metric not in COUNTS:
+        high = high if high < 0.98 else MOST
+        axis.set_ylim(max(1 - MOST, min(low, high - LEAST_SPAN)), high)
+    elif metric == COUNTS[0]:
+        axis.set_ylim(0, high)
+
+
+def _line(
+    study: Study, model: str, data_sets: Sequence[str], metric: str
+) -> tuple[list[int], list[tuple[float, float, float]]]:
+    places, values = [], []
+    for place, n in enumerate(study.ns):
+        found = study.average(metric, model, data_sets, n).interval
+        mean, low, high = found["mean"], found["low"], found["high"]
+        if mean is not None:
+            places.append(place)
+            values.append((mean if low is None else low, mean, mean if high is None else high))
+    return places, values
+
+
+def _over(study: Study, data_sets: Sequence[str]) -> str:
+    """The data sets, by n where they differ."""
+    there = {
+        n: [s for s in data_sets if any(study.chosen(m, s, n) for m in study.models)]
+        for n in study.ns
+    }
+    if len(data_sets) == 1:
+        return data_sets[0]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for n, names in there.items():
+        groups.setdefault(tuple(names), []).append(str(n))
+    if len(groups) == 1:
+        return f"mean over {', '.join(data_sets)}"
+    return "\n".join(f"n = {', '.join(ns)}: {_mean_of(sets)}" for sets, ns in groups.items())
+
+
+def _mean_of(data_sets: Sequence[str]) -> str:
+    return f"{data_sets[0]} alone" if len(data_sets) == 1 else f"mean over {', '.join(data_sets)}"
+
+
+def scatter(study: Study) -> Figure | None:
+    """A point (gamma, beta) for each problem with two consistent hypotheses or more, a panel a
+    model, coloured by their number k, and for some k the outline of the region that appendix D
+    leaves, k written at its tip; None without points."""
+    import matplotlib
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.ticker import MaxNLocator
+
+    held = {
+        model: [entry.detail.point for entry in study.chosen(model) if entry.detail.point]
+        for model in study.models
+    }
+    held = {model: points for model, points in held.items() if points}
+    if not held:
+        return None
+    ks = {k for points in held.values() for _, _, k in points}
+    shades = ScalarMappable(
+        Normalize(min(ks), max(max(ks), min(ks) + 1)), matplotlib.colormaps["viridis"]
+    )
+    columns = min(3, len(held))
+    rows = -(-len(held) // columns)
+    width = 1.4 + 3.9 * columns
+    figure = blank(width, 0.9 + 3.4 * rows)
+    axes = _axes(figure, rows, columns)
+    for axis, (model, points) in zip(axes, held.items(), strict=False):
+        _regions(axis, sorted({k for _, _, k in points}), shades)
+        gamma, beta, k_of = zip(*points, strict=True)
+        axis.scatter(
+            gamma, beta, s=9, c=shades.to_rgba(np.array(k_of)), lw=0.3, edgecolors="white", zorder=3
+        )
+        axis.set_title(wrapped(f"{model}: {len(points)} problems", 3.6), fontsize=9)
+        axis.set_xlabel("gamma, undefined as one more output")
+        axis.set_ylabel("beta, undefined as one more output")
+        axis.set_ylim(-0.03, 1.08)
+        axis.grid(alpha=0.25)
+    for axis in axes[len(held) :]:
+        axis.set_visible(False)
+    label = "k, consistent hypotheses of a problem"
+    ticks = MaxNLocator(8, integer=True, min_n_ticks=1)
+    figure.colorbar(
+        shades, ax=axes[: len(held)], label=label, ticks=ticks, aspect=25 * rows, fraction=0.04
+    )
+    said = "Outlined: where k total hypotheses can be (appendix D), with k at the tip"
+    figure.suptitle(wrapped(said, width - 0.6), fontsize=9)
+    return figure
+
+
+def _regions(axis: Any, ks: Sequence[int], shades: Any) -> None:
+    """Of some of the numbers k, the least and the most among them."""
+    kept = sorted({ks[round(i * (len(ks) - 1) / (CURVES - 1))] for i in range(CURVES)})
+    for k in kept:
+        gammas = np.linspace(1, k, 200)
+        low, high = np.array([beta_bounds(g, k) for g in gammas]).T
+        colour = shades.to_rgba(k)
+        axis.fill_between(gammas, low, high, color=colour, alpha=0.07, lw=0)
+        axis.plot(gammas, low, color=colour, lw=0.7)
+        axis.plot(gammas, high, color=colour, lw=0.7)
+    span = kept[-1] - 1
+    free = -1.0
+    for k in kept:  # numbers at the tips, where they have room
+        if k - free > 0.05 * span:
+            axis.annotate(
+                f"{k}", (k, 1), (0, 3), textcoords="offset points", ha="center", fontsize=7
+            )
+            free = k
+
 
 ABOUT = {
     "table3": "Table 3 of the paper: by data set and model, all n together. Intervals are 95%,"
@@ -53,5 +277,5 @@ def files(study: Study, folder: Path, left_out: str = "") -> tuple[dict[Path, st
     found[folder / "averages.csv"] = tables.as_csv(gear_tables.long_table(study))
     if not plotting.available():
         return found, plotting.ABSENT
-    found |= {folder / name: drawn for name, drawn in figures.draw(study).items()}
+    found |= {folder / name: drawn for name, drawn in draw(study).items()}
     return found, ""

@@ -4,7 +4,7 @@ Rows by data set, n (how many pairs were shown), m (how many hidden ones were dr
 second study, k (the size of the context), from problems joined across sessions and models
 (`joining.py`). Where a data set has more than one n, rows with n "all" pool them; k "all" pools
 the sizes of context. What a row leaves out it counts. Figures stand as {value, low, high, n}:
-n problems, and a bootstrap interval over problems (`ratios.py`).
+n problems, and a bootstrap interval over problems (`joining.py`).
 
 Study `defeasible`: pass_rate, the share of consistent hypotheses that m hidden pairs do not
 refute, and gamma of those together, are means over problems of means over draws, as in the paper;
@@ -32,10 +32,9 @@ import numpy as np
 
 from ....records import Json, UsageError
 from ....tools.gear import studies
-from ...metrics.joining import Joined, Sources, joined
-from ...metrics.ratios import Clusters, Formula, odds_ratio, share
 from ...metrics.results import Options
 from ...metrics.statistics import RESAMPLES
+from .joining import Clusters, Formula, Joined, Sources, joined, odds_ratio, share
 
 if TYPE_CHECKING:
     from ....store import Store

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...files.plotting import blank, legend_below, rendered
 from ...files.tables import Cell, Table
-from . import published
+from . import layout
 from .entries import MARK, Average, Difficulty, Entry, average, metric
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
         if figure == "3" and method == HYPOGENIC:
             said = {
                 (int(hard), model): value
-                for (of, hard), told in published.FIGURE_3.items() if of == task
+                for (of, hard), told in layout.FIGURE_3.items() if of == task
                 for model, value in told.items()
             }  # fmt: skip
             _hollow(axis, said)
@@ -273,13 +273,13 @@ def _title(drawn: Figure, about: str, figure: str, order: Sequence[str]) -> None
     drawn.suptitle("\n".join([about, *(["; ".join(said)] if said else [])]), fontsize=10)
 
 
-_SHAPES = dict(zip(published.MODELS, "s^vD", strict=True))
-_MARKED = tuple(f"{model} (paper)" for model in published.MODELS)
+_SHAPES = dict(zip(layout.MODELS, "s^vD", strict=True))
+_MARKED = tuple(f"{model} (paper)" for model in layout.MODELS)
 
 
 def _hollow(axis: Any, said: Mapping[tuple[int, str], float]) -> None:
     for (x, model), value in said.items():
-        aside = (published.MODELS.index(model) - 1.5) * 0.08
+        aside = (layout.MODELS.index(model) - 1.5) * 0.08
         axis.plot(
             x + aside, value, marker=_SHAPES[model], ms=6, mfc="none", mec="0.4", ls="none",
             label=f"{model} (paper)",
@@ -291,7 +291,7 @@ def _published(control: str) -> dict[tuple[str, str], float]:
     if control not in CONTROLS:
         return {}
     found: dict[tuple[str, str], float] = {}
-    for (name, value), told in published.FIGURE_2.items():
+    for (name, value), told in layout.FIGURE_2.items():
         if name in ("base", control):
             x = str(CONTROLS[control][1][0] if name == "base" else value)
             found |= {(x, model): share for model, share in told.items()}

@@ -8,11 +8,66 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from math import fsum, nan
 
-from . import published
+import numpy as np
+
+from ....records import Json
+from ....tasks.text.rating_answers import QUALITIES
+from ....tools.discovery.scores import Discovery, paper, released
+from . import layout
 from .entries import BASELINE, PAPER_METHODS, READERS, Average, Entry, average, methods, metric
-from .layout import Grid, Key, joined
-from .published import MODELS, Published
+from .layout import MODELS, Grid, Key, Published, joined
+
+# --- What ratings come to: the two discovery scores that a rater gives, and the mean quality of a bank.
+#
+# rows: as `peirce rate` writes them, of one problem and one rater. `released` and `paper` are defined in
+# tools/discovery/scores.py; of the latter the variables are those that `variable` rows name.
+
+
+def summed(
+    rows: Sequence[Mapping[str, Json]],
+    truths: Sequence[str],
+    bank: Sequence[str],
+    about: Mapping[str, Sequence[str]],
+) -> dict[str, Json]:
+    """{"released": {fdr, rc, hdr, missing}, "paper": …, "novelty": {mean, n, missing}, …}, each where
+    something was rated. about: the variables of each true sentence, as far as they are known."""
+    given = {(r["kind"], r.get("true"), r["hypothesis"]): r["score"] for r in rows}
+    found: dict[str, Json] = {}
+    kinds = {kind for kind, _, _ in given}
+    if truths and ("feature" in kinds or not bank):
+        ratings = _matrix(given, "relationship", truths, bank)
+        found["released"] = _told(released(_matrix(given, "feature", truths, bank), ratings))
+        names = list(dict.fromkeys(name for one in truths for name in about.get(one, ())))
+        if names:
+            true = np.array([[name in about.get(one, ()) for name in names] for one in truths])
+            said = _matrix(given, "variable", names, bank).T
+            found["paper"] = _told(paper(true.astype(np.float64), said, ratings))
+    for kind in QUALITIES:
+        scores = [score for (which, _, _), score in given.items() if which == kind]
+        known = [score for score in scores if score is not None]
+        if scores:
+            mean = fsum(known) / len(known) if known else None
+            found[kind] = {"mean": mean, "n": len(known), "missing": len(scores) - len(known)}
+    return found
+
+
+def _matrix(
+    given: Mapping[tuple[str, Json, Json], Json], kind: str, rows: Sequence[str], bank: Sequence[str]
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:  # fmt: skip
+    """(rows, bank); NaN where a rating is missing or was not asked for."""
+    found = np.full((len(rows), len(bank)), nan)
+    for n, one in enumerate(rows):
+        for m, other in enumerate(bank):
+            score = given.get((kind, one, other))
+            found[n, m] = nan if score is None else score
+    return found
+
+
+def _told(found: Discovery) -> dict[str, Json]:
+    return {"fdr": found.fdr, "rc": found.rc, "hdr": found.hdr, "missing": found.missing}
+
 
 Value = Callable[[Entry], float | None]
 Rated = Callable[[Mapping[str, object]], float | None]
@@ -32,13 +87,13 @@ def grids(
     numeric = [one for one in some if not one.real and one.numeric]
     labels = [one for one in some if not one.real and not one.numeric]
     return [
-        _accuracy("table5", "ood", real, published.TABLE_5),
-        _crossed("table6", "ood", real, proposers, published.TABLE_6),
+        _accuracy("table5", "ood", real, layout.TABLE_5),
+        _crossed("table6", "ood", real, proposers, layout.TABLE_6),
         _qualities(real),
         _agreement(agreements or {}),
         _marine(numeric),
-        _accuracy("table12", "ind", real, published.TABLE_12),
-        _crossed("table13", "ind", real, proposers, published.TABLE_13),
+        _accuracy("table12", "ind", real, layout.TABLE_12),
+        _crossed("table13", "ind", real, proposers, layout.TABLE_13),
         _discovery(labels),
         _synthetic(labels),
         _by_set(labels),
@@ -88,18 +143,18 @@ def _qualities(real: Sequence[Entry]) -> Grid:
         "Table 7 of the paper: novelty, plausibility and clarity (1 to 5) of the hypotheses on real data"
         " sets, as `peirce rate` had them rated.",
         [one for one in PAPER_METHODS if not one.endswith("inference")], _banks(real),
-        {name: _quality(name) for name in ("novelty", "plausibility", "clarity")}, published.TABLE_7,
+        {name: _quality(name) for name in ("novelty", "plausibility", "clarity")}, layout.TABLE_7,
     )  # fmt: skip
 
 
 def _agreement(found: Mapping[Key, Average]) -> Grid:
-    rows = list(dict.fromkeys(row for row, _, _ in published.TABLE_8))
+    rows = list(dict.fromkeys(row for row, _, _ in layout.TABLE_8))
     columns = list(dict.fromkeys(column for _, column, _ in found))
     return Grid(
         "table8",
         "Table 8 of the paper: agreement of raters, of people by the sheets that --ratings names, of a"
         " model with each and with what most of them say.",
-        "measure", rows, columns, ("",), found, published.TABLE_8,
+        "measure", rows, columns, ("",), found, layout.TABLE_8,
         "The paper's 100 pairs are rated by two people, its model is GPT-4o.",
     )  # fmt: skip
 
@@ -113,7 +168,7 @@ def _marine(numeric: Sequence[Entry]) -> Grid:
         "Table 11 of the paper: squared error of numbers, in ranges of the training labels (marine), and"
         " true rules found (FDR, RC, HDR).",
         own, rows, [error, *_discovered("table11", _banks(own), rows)], ("MSE", *RATES),
-        published.TABLE_11, "The paper's set is not released; its ratings are GPT-4o's.",
+        layout.TABLE_11, "The paper's set is not released; its ratings are GPT-4o's.",
     )  # fmt: skip
 
 
@@ -128,7 +183,7 @@ def _discovery(labels: Sequence[Entry]) -> Grid:
         "Table 14 of the paper: true rules found (FDR), how well (RC) and both (HDR) on synthetic data sets."
         " By exact rules: one sentence for each true rule at most, compared on all inputs; counted as"
         " published, and of raters: any sentence that shares a variable.",
-        banks, DISCOVERY, [*_discovered("table14", banks, DISCOVERY), counted], RATES, published.TABLE_14,
+        banks, DISCOVERY, [*_discovered("table14", banks, DISCOVERY), counted], RATES, layout.TABLE_14,
         "The paper's ratings are GPT-4o's.",
     )  # fmt: skip
 
@@ -138,7 +193,7 @@ def _synthetic(labels: Sequence[Entry]) -> Grid:
         "table15",
         "Table 15 of the paper: accuracy and macro F1 of the test rows of synthetic data sets.",
         labels, [one for one in PAPER_METHODS if one not in REAL_ONLY],
-        {"accuracy": metric("accuracy"), "F1": metric("f1")}, published.TABLE_15,
+        {"accuracy": metric("accuracy"), "F1": metric("f1")}, layout.TABLE_15,
     )  # fmt: skip
 
 
@@ -153,17 +208,17 @@ def _by_set(labels: Sequence[Entry]) -> Grid:
         for who, wanted in _comparers(mine).items():
             column = f"{told[0]} · {told[1]} · {who.removeprefix(f'{told[1]} · ')}"
             columns.append(column)
-            for row, name in product((*own_rows, published.AVERAGE), RATES):
-                chosen = [o for o in mine if row in (o.data_set, published.AVERAGE)]
+            for row, name in product((*own_rows, layout.AVERAGE), RATES):
+                chosen = [o for o in mine if row in (o.data_set, layout.AVERAGE)]
                 if (found := average(chosen, wanted[name])) is not None:
                     values[row, column, name] = found
-    listed = [row for row, _, _ in published.TABLE_16 if row != published.AVERAGE]
+    listed = [row for row, _, _ in layout.TABLE_16 if row != layout.AVERAGE]
     return Grid(
         "table16",
         "Table 16 of the paper: true rules found on each synthetic data set. The paper prints O3, asked"
         " once with all training rows for 20 hypotheses.",
-        "data set", [*dict.fromkeys((*listed, *own_rows)), published.AVERAGE], columns, RATES, values,
-        published.TABLE_16,
+        "data set", [*dict.fromkeys((*listed, *own_rows)), layout.AVERAGE], columns, RATES, values,
+        layout.TABLE_16,
         "The paper's average is over 11 sets, of which it prints nine. Its preference is personality here.",
     )  # fmt: skip
 

@@ -19,11 +19,14 @@ gamma are those of `beta_of_two` and `gamma_of_two`, its consistency is `consist
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from ....records import UNASKED, InputSet, Judged, Predictions, Problem, StepRecord
+from ....records import UNASKED, InputSet, Json, Judged, Predictions, Problem, StepRecord
 from ....tools.gear.scores import prediction_share
+from ...files import tables
+from ...files.tables import Cell, Mean, Table
 from ...metrics import passing
 from ...metrics.evaluation import Evaluation, Metric
 from ...metrics.results import all_judged
@@ -122,3 +125,96 @@ EVALUATION = Evaluation(
     of_problem=problem_metrics,
     every_space=True,
 )
+
+
+# --- The files that `peirce eval t3 SESSION… --out DIR` writes beside those of any evaluation: tables 2
+# and 4 of the GEAR paper, the sessions first and the published values below.
+#
+# The published beta and gamma are means over the problems with two consistent hypotheses or more in a
+# round, of which there are a handful (1 to 20 consistent answers among 480 of a round, as the authors'
+# code counts them), and no intervals are given: they stand in the columns `beta_of_two` and
+# `gamma_of_two`. Its consistency divides by the well-formed answers (5.6 consistent ones of 480 in a round
+# are printed as .013 where .863 are well formed): `consistency_of_parsed`.
+
+SCORES = ("instruction_following", "consistency_of_parsed", "generalizability", "beta_of_two",
+          "gamma_of_two")  # fmt: skip
+PASSES = ("train_pass", "test_pass", "top1", "top2", "top3")
+OWN = ("consistency", "beta", "gamma", "constant", "narrow")  # not published
+COLUMNS = (*SCORES, *PASSES, *OWN)
+BASE, FIXED, MOMENTUM = "base", "fixed", "momentum"
+
+TABLE_4: Mapping[tuple[str, str], tuple[float, ...]] = {
+    ("Llama-3.1-8b", BASE): (0.149, 0.002, 1.000, 0.000, 1.000, 0.011, 0.009, 0.000, 0.003, 0.004),
+    ("Llama-3.1-8b", FIXED): (0.968, 0.014, 1.000, 0.000, 1.000, 0.096, 0.076, 0.028, 0.043, 0.049),
+    ("Llama-3.1-8b", MOMENTUM): (0.970, 0.020, 1.000, 0.196, 1.179, 0.129, 0.101, 0.035, 0.052, 0.065),
+    ("Llama-3.1-8b", "parsing"): (0.941, 0.009, 1.000, 0.000, 1.000, 0.130, 0.099, 0.026, 0.031, 0.041),
+    ("Llama-3.1-8b", "consistency"): (0.322, 0.009, 1.000, 0.014, 1.011, 0.084, 0.066, 0.018, 0.022, 0.028),
+    ("Llama-3.1-8b", "gear"): (0.258, 0.005, 1.000, 0.000, 1.000, 0.039, 0.030, 0.011, 0.016, 0.020),
+    ("Qwen-2.5-7b", BASE): (0.988, 0.037, 0.987, 0.032, 1.001, 0.198, 0.154, 0.035, 0.059, 0.068),
+    ("Qwen-2.5-7b", FIXED): (0.996, 0.042, 0.987, 0.044, 1.046, 0.205, 0.160, 0.054, 0.064, 0.077),
+    ("Qwen-2.5-7b", MOMENTUM): (0.997, 0.041, 1.000, 0.073, 1.052, 0.203, 0.163, 0.066, 0.083, 0.095),
+    ("Qwen-2.5-7b", "parsing"): (0.996, 0.032, 1.000, 0.014, 1.008, 0.198, 0.154, 0.045, 0.055, 0.066),
+    ("Qwen-2.5-7b", "consistency"): (0.988, 0.047, 0.975, 0.015, 1.010, 0.224, 0.176, 0.059, 0.075, 0.086),
+    ("Qwen-2.5-7b", "gear"): (0.981, 0.034, 1.000, 0.023, 1.012, 0.183, 0.141, 0.039, 0.056, 0.065),
+    ("NextCoder-7b", BASE): (0.863, 0.013, 1.000, 0.140, 1.081, 0.151, 0.121, 0.025, 0.044, 0.055),
+    ("NextCoder-7b", FIXED): (0.965, 0.028, 1.000, 0.078, 1.066, 0.173, 0.136, 0.051, 0.065, 0.074),
+    ("NextCoder-7b", MOMENTUM): (0.991, 0.030, 0.991, 0.182, 1.151, 0.189, 0.149, 0.065, 0.080, 0.092),
+    ("NextCoder-7b", "parsing"): (0.992, 0.020, 1.000, 0.222, 1.140, 0.162, 0.125, 0.045, 0.055, 0.062),
+    ("NextCoder-7b", "consistency"): (0.945, 0.034, 1.000, 0.054, 1.040, 0.200, 0.153, 0.060, 0.074, 0.080),
+    ("NextCoder-7b", "gear"): (0.980, 0.015, 0.976, 0.202, 1.145, 0.150, 0.118, 0.033, 0.043, 0.049),
+}  # fmt: skip
+TABLE_2 = {row: told for row, told in TABLE_4.items() if row[1] in (BASE, FIXED, MOMENTUM)}
+ABOUT = (
+    "Sessions with 95% intervals, bootstrap over problems with all their rounds; below, the paper's"
+    " table {number}: held-out problems of its four data sets, five rounds, no intervals. Its beta and"
+    " gamma are of the problems with two consistent hypotheses or more, its consistency is of"
+    " well-formed answers; beside them `beta` (0 below two), `gamma` (from one on) and `consistency`"
+    " (of all answers) by definition. constant: answers that predict one and the same"
+    " on all of S; narrow: defined on less than 80% of S."
+)
+
+
+def beside(
+    scored: Sequence[Mapping[str, Json]], published: Mapping[tuple[str, str], Sequence[float]]
+) -> Table:
+    """A row a session, then a row a published setting; columns `COLUMNS`."""
+    arrows = {metric.name: metric.arrow for metric in METRICS}
+    rows: list[tuple[Cell, ...]] = [
+        (name, "here", one["problems"], *(_cell(one["metrics"][column]) for column in COLUMNS))
+        for name, one in zip(tables.headings(scored), scored, strict=True)
+    ]
+    for (model, setting), told in published.items():
+        rows.append((f"{model} {setting}", "published", None, *told, *(None for _ in OWN)))
+    heads = (f"{name} {arrows[name]}".rstrip() for name in COLUMNS)
+    return Table(("model", "source", "problems", *heads), tuple(rows))
+
+
+def _cell(value: Mapping[str, Json]) -> Cell:
+    if value["mean"] is None:
+        return None
+    return Mean(value["mean"], value["low"], value["high"])
+
+
+def in_numbers(table: Table) -> Table:
+    """For CSV: each column of means as three of numbers; a published value has no bounds."""
+    heads = [head.rstrip(" ↑↓") for head in table.headings[3:]]
+    whole = [part for head in heads for part in (head, f"{head} low", f"{head} high")]
+    rows = [
+        (*row[:3], *(number for cell in row[3:] for number in _numbers(cell))) for row in table.rows
+    ]
+    return Table((*table.headings[:3], *whole), tuple(rows))
+
+
+def _numbers(cell: Cell) -> tuple[Cell, Cell, Cell]:
+    return (cell.mean, cell.low, cell.high) if isinstance(cell, Mean) else (cell, None, None)
+
+
+def files(scored: Sequence[Mapping[str, Json]], folder: Path) -> dict[Path, str | bytes]:
+    """table2 and table4, each as .md and .csv."""
+    found: dict[Path, str | bytes] = {}
+    for number, published in ((2, TABLE_2), (4, TABLE_4)):
+        table = beside(scored, published)
+        said = ABOUT.format(number=number)
+        found[folder / f"table{number}.md"] = f"{said}\n\n{tables.as_markdown(table)}"
+        found[folder / f"table{number}.csv"] = tables.as_csv(in_numbers(table))
+    return found

@@ -15,7 +15,7 @@ from peirce.records import Verdict
 from peirce.reports import bootstrap
 from peirce.reports.page import Contents
 from peirce.reports.page.contents import MOST_COMPARED
-from peirce.reports.page.opened import LONGEST
+from peirce.reports.page.problem import LONGEST
 from peirce.store import Store
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from peirce.records import InputSet, Predictions
-from peirce.reports.page.parting import MOST_HYPOTHESES, MOST_INPUTS, Values, parting
+from peirce.reports.page.problem import MOST_HYPOTHESES, MOST_INPUTS, Values, parting
 
 
 def predictions(row):

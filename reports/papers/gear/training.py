@@ -1,27 +1,138 @@
-"""Figures of trainings (GEAR, appendix B): what a schedule does to each preference.
-
- - figure6: probe accuracy of each stage under training on one stage alone;
- - figure7: the same under schedules that mix them;
- - figures 8 to 10, one a momentum training, `curriculum-TRAINING`: probe losses, their averages,
-   improvements, weights;
- - watch: what shows a collapse that probe accuracy hides: chosen log-ratios, dotted where one of a
-   stage is warned of, and sampled answers.
-
-A row of panels is a base model. Several seeds of one schedule: each thin, their mean bold.
+"""Trainings as figures and tables read them: what each is called, its curves, and which of them are one
+schedule under several seeds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from ....records import Json
+from ....store.trainings import Point
+from ...files import plotting, tables
 from ...files.plotting import blank, legend_below, rendered, wrapped
-from .training_runs import STAGES, Curve, Run
+from ...files.tables import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+SCHEDULES = (
+    "fixed",
+    "momentum",
+    "single:parsing",
+    "single:consistency",
+    "single:gear",
+)  # in figures
+STAGES = ("parsing", "consistency", "gear")
+BESIDE = ("schedule", "seed", "examples", "save_every", "keep", "report_to", "device", "device_batch",
+          "recompute", "precompute", "log_ratio_warning", "following_drop", "stop", "sample_every",
+          "sample_tokens")  # fmt: skip
+MOMENTUM = ("alpha", "epsilon", "m_max", "w_min", "w_max", "lag")  # settings of that schedule alone
+
+Curve = list[tuple[int, float]]  # (examples, value), by examples
+
+
+@dataclass(frozen=True)
+class Run:
+    """One DPO training. label: its schedule, and the settings by which it differs from others of that
+    schedule, whatever their base; without the seed, so that seeds share it."""
+
+    training: str
+    base: str
+    schedule: str
+    label: str
+    seed: int
+    status: str
+    settings: Mapping[str, Json]
+    stages: tuple[str, ...]
+    curves: Mapping[tuple[str, str], Curve]
+
+    def curve(self, stage: str, name: str) -> Curve:
+        return self.curves.get((stage, name), [])
+
+    @property
+    def order(self) -> tuple[int, str, int]:
+        place = SCHEDULES.index(self.schedule) if self.schedule in SCHEDULES else len(SCHEDULES)
+        return place, self.label, self.seed
+
+
+def runs(rows: Iterable[tuple[Mapping[str, Json], Sequence[Point]]]) -> list[Run]:
+    """rows: of each training its row of `store.trainings` and its points. Ordered by base, then as
+    figures have schedules, then by seed."""
+    held = list(rows)
+    settings = [dict(row["settings"].get("settings") or {}) for row, _ in held]
+    bases = _bases([row["settings"].get("base") for row, _ in held])
+    found = []
+    for place, (row, points) in enumerate(held):
+        own = settings[place]
+        like = [other for other in settings if other.get("schedule") == own.get("schedule")]
+        curves: dict[tuple[str, str], Curve] = {}
+        for point in points:
+            curves.setdefault((point.stage, point.name), []).append((point.examples, point.value))
+        told = row["settings"].get("stages") or ()
+        there = [*told, *(stage for stage, _ in curves if stage and stage not in told)]
+        stages = tuple(sorted(dict.fromkeys(there), key=_stage))
+        schedule = str(own.get("schedule", "?"))
+        found.append(
+            Run(str(row["training"]), bases[place], schedule, _label(schedule, own, like),
+                int(own.get("seed", 0)), str(row["status"]), own, stages, curves)
+        )  # fmt: skip
+    return sorted(found, key=lambda one: (one.base, one.order))
+
+
+def _bases(told: Sequence[Json]) -> list[str]:
+    """What bases are called: the last part of the folder's name, with the first digits of its weights'
+    digest where two of one name differ."""
+    names = [PurePath(_part(one, "name") or "?").name or "?" for one in told]
+    digests: dict[str, set[str]] = {}
+    for name, one in zip(names, told, strict=True):
+        digests.setdefault(name, set()).add(_part(one, "weights"))
+    return [
+        f"{name} ({_part(one, 'weights')[:6]})" if len(digests[name]) > 1 else name
+        for name, one in zip(names, told, strict=True)
+    ]
+
+
+def _part(base: Json, key: str) -> str:
+    return str((base.get(key) if isinstance(base, Mapping) else base) or "")
+
+
+def _stage(name: str) -> tuple[int, str]:
+    return (STAGES.index(name) if name in STAGES else len(STAGES)), name
+
+
+def _label(schedule: str, own: Mapping[str, Json], like: Sequence[Mapping[str, Json]]) -> str:
+    """Settings that differ among `like`, as the ones of the weights are read in one."""
+    differ = [
+        key for key in own
+        if key not in BESIDE and (key not in MOMENTUM or schedule == "momentum")
+        and len({repr(other.get(key)) for other in like}) > 1
+    ]  # fmt: skip
+    told = []
+    if {"w_min", "w_max"} & set(differ):
+        told.append(f"weights {own.get('w_min'):g} to {own.get('w_max'):g}")
+    told += [f"{key} {_shown(own[key])}" for key in differ if key not in ("w_min", "w_max")]
+    return f"{schedule} ({', '.join(told)})" if told else schedule
+
+
+def _shown(value: Json) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# --- Figures of trainings (GEAR, appendix B): what a schedule does to each preference.
+#
+#  - figure6: probe accuracy of each stage under training on one stage alone;
+#  - figure7: the same under schedules that mix them;
+#  - figures 8 to 10, one a momentum training, `curriculum-TRAINING`: probe losses, their averages,
+#    improvements, weights;
+#  - watch: what shows a collapse that probe accuracy hides: chosen log-ratios, dotted where one of a
+#    stage is warned of, and sampled answers.
+#
+# A row of panels is a base model. Several seeds of one schedule: each thin, their mean bold.
 
 WIDTH, HEIGHT = 3.9, 2.7  # of a panel, in inches
 COLOURS = {"fixed": "C0", "momentum": "C3", "single:parsing": "C1", "single:consistency": "C2",
@@ -217,3 +328,65 @@ def _edges(panel: Any, values: Sequence[Json]) -> None:
     """A dotted line at each; a setting that is not there has none."""
     for value in sorted({one for one in values if isinstance(one, int | float)}):
         panel.axhline(value, color="grey", lw=0.7, ls=":")
+
+
+# --- Trainings as tables: where each stage began and ended, and what warns of a collapse.
+
+LONG = ("training", "base", "schedule", "seed", "examples", "stage", "name", "value")
+NO_PROBES = "figures are left out: no probe has been logged yet"
+
+
+def files(runs: Sequence[Run], folder: Path) -> tuple[dict[Path, str | bytes], str]:
+    """training.csv (every point), training.md (a row a training) and the figures; and the sentence
+    that says why there are no figures, or ""."""
+    found: dict[Path, str | bytes] = {
+        folder / "training.csv": tables.as_csv(long_table(runs)),
+        folder / "training.md": tables.as_markdown(summary(runs)),
+    }
+    if not plotting.available():
+        return found, plotting.ABSENT
+    drawn = draw(runs)
+    return found | {folder / name: data for name, data in drawn.items()}, "" if drawn else NO_PROBES
+
+
+def long_table(runs: Sequence[Run]) -> Table:
+    """A row a point."""
+    rows: list[tuple[Cell, ...]] = [
+        (one.training, one.base, one.label, one.seed, examples, stage, name, value)
+        for one in runs
+        for (stage, name), curve in sorted(one.curves.items())
+        for examples, value in curve
+    ]
+    return Table(LONG, tuple(rows))
+
+
+def summary(runs: Sequence[Run]) -> Table:
+    """A row a training: probe accuracy of each stage from the first probe to the last, the least mean
+    chosen log-ratio, sampled instruction following from first to last, the range of the weights."""
+    stages = list(dict.fromkeys(stage for one in runs for stage in one.stages))
+    heads = ("training", "base", "schedule", "seed", "status", "examples",
+             *(f"{stage} accuracy" for stage in stages), "least chosen log-ratio",
+             "instruction following", "weights")  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for one in runs:
+        ratios = [value for stage in one.stages for _, value in one.curve(stage, "chosen_logratio")]
+        weights = [value for stage in one.stages for _, value in one.curve(stage, "weight")]
+        rows.append(
+            (
+                *(one.training, one.base, one.label, one.seed, one.status, examples(one)),
+                *(_course(one.curve(stage, "probe_accuracy")) for stage in stages),
+                min(ratios) if ratios else None,
+                _course(one.curve("", "instruction_following")),
+                f"{min(weights):.3f} to {max(weights):.3f}" if weights else None,
+            )
+        )
+    return Table(heads, tuple(rows))
+
+
+def examples(run: Run) -> int:
+    return max((curve[-1][0] for curve in run.curves.values() if curve), default=0)
+
+
+def _course(curve: Curve) -> str | None:
+    """From the first value to the last."""
+    return f"{curve[0][1]:.3f} → {curve[-1][1]:.3f}" if curve else None
