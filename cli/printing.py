@@ -22,13 +22,14 @@ def emit(rows: Iterable[Any]) -> None:
 
 
 def end(session: Any, as_json: bool) -> None:
+    from ..reports.metrics.sections import section_of
     from ..reports.screen import endings, text
 
     if as_json:
         emit([session])
     else:
         endings.print_outcome(text.console(), session)
-        _beside(text.console(), session)
+        section_of(session.evaluation).finish(text.console(), session)
     if session.cause:
         typer.echo(f"peirce: {text.one_line(session.cause, 300)}", err=True)
     elif session.status == "failed":
@@ -40,20 +41,6 @@ def end(session: Any, as_json: bool) -> None:
 
 def _whole(problems: int) -> str:
     return "the problem" if problems == 1 else f"all {problems:,} problems"
-
-
-def _beside(out: Any, session: Any) -> None:
-    """Of labelled text: the baselines beside what was predicted. They are trained only here, where
-    somebody reads them."""
-    if session.evaluation == "hypobench" and session.status != "failed":
-        from .. import baselines
-        from ..reports.screen import endings as beside
-        from ..reports.screen import text
-
-        out.print()
-        with text.console(talk=True).status("Training baselines on the same rows"):
-            told = baselines(session.session, store=session.store)
-        beside.print_beside(out, session.metrics, told)
 
 
 def written(result: Mapping[str, Any], as_json: bool) -> None:

@@ -11,6 +11,7 @@ other; listing names imports nothing.
 | methods | a `graphs.Method` |
 | sandboxes | `async open_backend(workers, strict) -> records.Sandbox` |
 | metrics | a `reports.metrics.evaluation.Evaluation` |
+| report_sections | a `reports.metrics.sections.ReportSection`, by the name of its evaluation |
 | models | an `agents.ModelKind`, by the word before the colon of a model string |
 | search_engines | a `search.engines.SearchEngine`, asked in this order, those of other packages last |
 """
@@ -25,7 +26,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from .errors import UsageError
 
 Kind: TypeAlias = Literal[
-    "tasks", "families", "methods", "sandboxes", "metrics", "models", "search_engines"
+    "tasks",
+    "families",
+    "methods",
+    "sandboxes",
+    "metrics",
+    "report_sections",
+    "models",
+    "search_engines",
 ]
 
 BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
@@ -62,6 +70,12 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "gear": "reports.papers.gear.metrics:EVALUATION",
         "hypobench": "reports.papers.hypobench.metrics:EVALUATION",
         "t3": "reports.papers.t3.metrics:EVALUATION",
+    },
+    "report_sections": {
+        "abd": "commands.score.sections:ABD",
+        "gear": "reports.papers.sections:GEAR",
+        "hypobench": "commands.score.sections:HYPOBENCH",
+        "t3": "reports.papers.sections:T3",
     },
     "models": {
         "hf": "agents.local:HF",

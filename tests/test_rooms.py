@@ -157,6 +157,52 @@ def test_a_comparison_with_a_family_is_found(
     assert list(compared_families(path)) == ["a.py:2: problem.family in ('text',)"]
 
 
+EVALUATIONS = set(registry.BUILT_IN["metrics"])
+
+
+def compared_evaluations(path: Path) -> Iterator[str]:
+    """Where a file compares something with the name of an evaluation, by itself or by a constant that
+    holds it. Some methods have the same names, so what says that it is about a method is left out."""
+    tree = ast.parse(path.read_text("utf-8"))
+    named = {repr(name) for name in EVALUATIONS}
+    constants = {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and (ast.unparse(node.value) in named or "EVALUATION.name" in ast.unparse(node.value))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and "method" not in ast.unparse(node):
+            parts = {ast.unparse(one) for one in ast.walk(node) if isinstance(one, ast.expr)}
+            if parts & (named | constants):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
+
+
+def test_nothing_that_serves_all_evaluations_compares_the_name_of_one() -> None:
+    folders = [ROOT / one for one in ("commands", "cli")]
+    folders += [ROOT / "reports" / one for one in ("files", "metrics", "page", "screen")]
+    paths = [path for folder in folders for path in folder.rglob("*.py")]
+    assert not [found for path in paths for found in compared_evaluations(path)]
+
+
+def test_a_comparison_with_an_evaluation_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    path = tmp_path / "a.py"
+    path.write_text(
+        "OF_TEXTS = 'hypobench'\n"
+        "def f(session, chosen, method):\n"
+        "    return session.evaluation == 'gear' or chosen in (OF_TEXTS,) or method == 't3'\n"
+    )
+    assert list(compared_evaluations(path)) == [
+        "a.py:3: session.evaluation == 'gear'",
+        "a.py:3: chosen in (OF_TEXTS,)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("kind", "name"), [(kind, name) for kind, names in registry.BUILT_IN.items() for name in names]
 )

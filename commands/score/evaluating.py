@@ -10,6 +10,13 @@ from ...records import Json, StoreError, UsageError
 from ...reports import default_evaluation, evaluate_session, evaluations, find_evaluation
 from ...reports.files import tables, writing
 from ...reports.metrics.results import Options, Spaces
+from ...reports.metrics.sections import (
+    EXACT,
+    JudgedBy,
+    ScoredSessions,
+    section_of,
+    sections_with,
+)
 from ...reports.screen.endings import SIDE_BY_SIDE
 from ...store import Store
 from ...tasks.io.files import expanded
@@ -17,9 +24,8 @@ from ..arguments import checked
 from ..outcome import reading
 from ..session.settings import shown_model
 from .results import Evaluation, ProblemBaselines
-from .rule_scores import EXACT, EXACTLY, OF_RULES, JudgedBy, evaluate_rules
 
-OF_TEXTS = "hypobench"
+EXACTLY = JudgedBy()
 
 
 @checked
@@ -93,102 +99,45 @@ def evaluate_sessions(
     judged_by: JudgedBy = EXACTLY,
     sheets: Sequence[str | Path] = (),
 ) -> dict[str, Json]:
-    """{"sessions": […]} of whole ids, where it is GEAR's evaluation "settings" and "table3", where
-    it is that of rules what `evaluate_rules` says; with out "files", and "notes" on what could not
-    be written. judged_by: of rules. sheets: of labelled text, what people rated (`agreeing.compared`),
-    for its table 8."""
+    """{"sessions": […]} of whole ids with what the section of the evaluation adds; with out "files",
+    and "notes" on what could not be written. judged_by: of rules. sheets: of labelled text, what people
+    rated (`agreeing.compared`), for its table 8."""
     target = None if out is None else expanded(out)
     if target is not None:
         writing.check([target]) if _is_file(target) else writing.check_target(target)
+    folder = None if target is None or _is_file(target) else target
     recorded = [store.session(session) for session in sessions]
     chosen = name or default_evaluation(recorded[0]["settings"]["family"])
-    if sheets and (chosen != OF_TEXTS or target is None or _is_file(target)):
-        raise UsageError(
-            f"filled sheets are for the tables of {OF_TEXTS}: name a folder (--out DIR)"
-        )
-    if chosen == OF_RULES:
-        return evaluate_rules(store, sessions, judged_by, target)
+    section = section_of(chosen)
+    if sheets and (folder is None or not section.sheets):
+        able = sections_with(lambda one: one.sheets)
+        raise UsageError(f"filled sheets are for the tables of {able}: name a folder (--out DIR)")
+    if section.evaluate is not None:
+        return section.evaluate(store, sessions, judged_by, target)
     if judged_by.evaluator != EXACT:
+        able = sections_with(lambda one: one.evaluate is not None)
         raise UsageError(
-            f"evaluation {chosen} knows no evaluator {judged_by.evaluator!r}: {OF_RULES} does"
+            f"evaluation {chosen} knows no evaluator {judged_by.evaluator!r}: {able} does"
         )
-    from ...reports.metrics.grouping import Study, settings_of
-    from .agreeing import compared
-    from .rated_sessions import qualities, rating_rows, ratings_of
-
     spaces = Spaces(store)
-    rated = {s: ratings_of(store, s) if chosen == OF_TEXTS else [] for s in sessions}
     scored = [
         evaluate_session(
-            store, session, chosen, options=options, spaces=spaces, rated=qualities(rated[session])
-        )
-        | {"model": shown_model(one["settings"])}
+            store, session, chosen, options=options, spaces=spaces,
+            rated=section.rated(store, session),
+        ) | {"model": shown_model(one["settings"])}
         for session, one in zip(sessions, recorded, strict=True)
-    ]
-    result: dict[str, Json] = {"sessions": scored}
-    study = None
-    if chosen == "gear":
-        from ...reports.papers.gear import tables as gear_tables
-
-        problems = [[row.problem for row in store.problems(session)] for session in sessions]
-        study = Study.of(settings_of(recorded, problems), scored)
-        result |= {
-            "settings": gear_tables.as_json(study),
-            "table3": gear_tables.table_3(study),
-        }
-    if chosen == OF_TEXTS:
-        from ...reports.papers.hypobench import cross_model
-        from ...reports.papers.hypobench.baselines import beside_session
-        from ...reports.papers.hypobench.entries import tuned
-
-        for one in scored:
-            one["baselines"] = beside_session(store, str(one["session"]))
-            one["rated"] = rated[str(one["session"])]
-        result["cross_model"] = cross_model.cells(recorded, scored, _proposers(store))
-        trainings = store.trainings.list()
-        tested = [row.problem for s in sessions for row in store.problems(s)]
-        result["fine_tuned"] = [one.as_json() for one in tuned(trainings, tested)]
+    ]  # fmt: skip
+    added = section.add(ScoredSessions(store, sessions, recorded, scored, options, folder, sheets))
+    for one, more in zip(scored, added.by_session, strict=bool(added.by_session)):
+        one |= more
+    result: dict[str, Json] = {"sessions": scored, **added.result}
     for one in scored:
         del one["details"]
     if target is not None:
-        files = _tables(scored, target)
-        if study is not None and not _is_file(target):
-            from ...reports.papers.gear import files as gear_files
-
-            of_study, without = gear_files.files(study, target, _left_out(scored, options))
-            files |= of_study
-            result["notes"] = [without] if without else []
-        if chosen == "t3" and not _is_file(target):
-            from ...reports.papers.t3 import metrics as t3_files
-
-            files |= t3_files.files(scored, target)
-        if chosen == OF_TEXTS and not _is_file(target):
-            from ...reports.papers.hypobench import files as hypobench_files
-
-            of_texts, without = hypobench_files.files(
-                target, recorded, scored, [[row.problem for row in store.problems(s)] for s in sessions],
-                [store.usage(s)["by_role"].keys() for s in sessions], result["cross_model"],
-                compared([row for s in sessions for row in rating_rows(store, s)], sheets), trainings,
-            )  # fmt: skip
-            files |= of_texts
-            result["notes"] = [without] if without else []
-        result["files"] = writing.write(files)
+        if folder is not None and added.note is not None:
+            result["notes"] = [added.note] if added.note else []
+        result["files"] = writing.write({**_tables(scored, target), **added.files})
     return result
-
-
-def _proposers(store: Store) -> dict[str, str]:
-    """Of every session the model that proposed its hypotheses, as tables call it."""
-    return {one["session"]: shown_model(one["settings"]) for one in store.sessions()}
-
-
-def _left_out(scored: Sequence[Mapping[str, Json]], options: Options) -> str:
-    if not options.without_memorising:
-        return ""
-    return describe_left_out(sum(one["memorising"] for one in scored))
-
-
-def describe_left_out(memorising: int) -> str:
-    return f"Without the {memorising} hypotheses that memorise what they were shown."
 
 
 def _is_file(target: Path) -> bool:

@@ -57,7 +57,7 @@ class SessionScores(Result):
     left_out: the others, by status. memorising: hypotheses that memorise what they were shown.
     left_out_pairs: hidden pairs by which no hypothesis can be judged. by_problem: with
     `by_problem=True`. feedback, evaluator, by_regime, by_theory, by_difficulty, failures: of
-    rules about worlds. rows, baselines, rated: of labelled text.
+    rules about worlds. rows, baselines, rated: of labelled text. added: as of `Evaluation`.
     """
 
     session: str
@@ -82,6 +82,7 @@ class SessionScores(Result):
     by_theory: Mapping[str, Mapping[str, Metric]] | None = None
     by_difficulty: Mapping[str, Mapping[str, Metric]] | None = None
     failures: Mapping[str, int] | None = None
+    added: Mapping[str, Json] = rest()
 
 
 class SettingScores(Result):
@@ -138,7 +139,7 @@ class Beside(Result):
 class Evaluation(Result):
     """Metrics of sessions. settings, table3: of `gear`. beside, evaluator, bootstrap, tables: of
     `abd`. cross_model, fine_tuned: of `hypobench`. files, notes: what was written to `out`, and what
-    could not be."""
+    could not be. added: what the report section of another package adds, under keys of its own."""
 
     sessions: Sequence[SessionScores]
     settings: Sequence[SettingScores] | None = None
@@ -151,6 +152,7 @@ class Evaluation(Result):
     tables: Mapping[str, Sequence[Mapping[str, Json]]] | None = None
     notes: Sequence[str] | None = None
     files: Sequence[str] | None = None
+    added: Mapping[str, Json] = rest()
 
 
 class StudySession(Result):

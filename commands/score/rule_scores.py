@@ -27,6 +27,7 @@ from ...records import (
 )
 from ...reports.files import tables, writing
 from ...reports.metrics.evaluation import fitting
+from ...reports.metrics.sections import JudgedBy
 from ...reports.papers.abd import beside as abd_beside
 from ...reports.papers.abd import files, metrics
 from ...reports.papers.abd import groups as abd_groups
@@ -45,7 +46,7 @@ from ...reports.papers.abd.records import (
 from ...reports.papers.abd.worlds import Described, described
 from ...store import Store
 from ...tasks.logic.family import hypothesis_of
-from ...tasks.logic.measures import EVALUATORS, check_evaluator, measured
+from ...tasks.logic.measures import check_evaluator, measured
 from ...tools.logic.rules import NoRule, read_rule
 from ...tools.logic.theories import theory_from
 from ...tools.solve import check_solver
@@ -210,31 +211,17 @@ async def _in_turn(work: Callable[[Item], Awaitable[T]], items: Sequence[Item]) 
     return tuple(made)
 
 
-OF_RULES = metrics.EVALUATION.name
-EXACT = EVALUATORS[0]
-
-
-@dataclass(frozen=True)
-class JudgedBy:
-    """Who judges rules. Raises UsageError for a name that is none."""
-
-    evaluator: str = EXACT
-    solver: str = "fast"
-    workers: int | None = None
-
-    def __post_init__(self) -> None:
-        check_evaluator(self.evaluator)
-        check_solver(self.solver)
-
-
-EXACTLY = JudgedBy()
+NAME = metrics.EVALUATION.name
 
 
 def evaluate_rules(
     store: Store, sessions: Sequence[str], judged_by: JudgedBy, target: Path | None
 ) -> dict[str, Json]:
     """{"sessions", "beside", "evaluator", "bootstrap", "tables"} of whole ids; with a target "files". Raises
-    UsageError for sessions of another family, Unavailable where the solver died."""
+    UsageError for sessions of another family and for an evaluator or a solver that there is not, Unavailable
+    where the solver died."""
+    check_evaluator(judged_by.evaluator)
+    check_solver(judged_by.solver)
     stored = [_stored(store, session) for session in sessions]
     records, problems, known = complete(_judged(stored, judged_by))
     scored = [
@@ -274,7 +261,7 @@ def _stored(store: Store, session: str) -> Stored:
     settings = store.settings(session)
     rows = store.problems(session)
     done = [row.problem for row in rows if row.status == "done"]
-    fitting(OF_RULES, done)
+    fitting(NAME, done)
     steps: dict[str, list[StepRecord]] = {problem.id: [] for problem in done}
     for step in store.steps(session, list(steps), spaces=False):
         steps[step.problem].append(step)
@@ -283,7 +270,7 @@ def _stored(store: Store, session: str) -> Stored:
         **{field: settings.get(field) for field in ("task", "method")},
         "model": shown_model(settings),
         "feedback": feedback_of(settings),
-        "evaluation": OF_RULES,
+        "evaluation": NAME,
         "problems": len(done),
         "left_out": dict(sorted(Counter(r.status for r in rows if r.status != "done").items())),
         "memorising": 0,

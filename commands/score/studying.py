@@ -9,12 +9,12 @@ from pathlib import Path
 from ...records import Json, UsageError
 from ...reports.files import plotting, tables, writing
 from ...reports.papers.gear import studies, study_tables
+from ...reports.papers.sections import WITHOUT_MEMORISING
 from ...tasks.io.files import expanded
 from ...tasks.io.messages import warn
 from ..arguments import checked
 from ..outcome import reading
 from ..session.settings import one_of, shown_model
-from .evaluating import describe_left_out
 from .results import Study
 
 STUDY_FORMS = (".csv", ".md", ".png", ".svg")
@@ -82,7 +82,11 @@ def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
     if ".csv" in wanted:
         found[".csv"] = tables.as_csv(study_tables.long_table(result))
     if ".md" in wanted:
-        said = [describe_left_out(result["memorising"])] if result["without_memorising"] else []
+        said = (
+            [WITHOUT_MEMORISING.format(result["memorising"])]
+            if result["without_memorising"]
+            else []
+        )
         found[".md"] = "\n\n".join([*said, tables.as_markdown(study_tables.whole_table(result))])
     drawn = [form for form in wanted if form in plotting.FORMS]
     if drawn and (single or plotting.available()):

@@ -15,7 +15,6 @@ from rich.console import Console
 from ...records import Json
 from .text import command, counts, duration, number_of, one_line, table, visible
 
-BESIDE = ("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap")  # of abd
 SIDE_BY_SIDE = 3  # sessions, a column each
 LISTED = 8  # files, a line each
 NAMED = 6  # metrics without a value
@@ -99,51 +98,33 @@ def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
 
 
 def print_scores(out: Console, result: Mapping[str, Json]) -> None:
-    """What `peirce eval` prints: sessions side by side, or of many table 3 and what was left out;
-    then each one's problems if asked for."""
+    """What `peirce eval` prints: sessions side by side, or of many the table of the evaluation's section
+    and what was left out; what the section shows; then each one's problems if asked for."""
     from .. import find_evaluation
     from ..files import tables
-    from ..papers.gear import tables as gear_tables
-    from ..papers.hypobench import cross_model
-    from . import rating
+    from ..metrics.sections import section_of
 
     scored = result["sessions"]
-    if len(scored) <= SIDE_BY_SIDE or "table3" not in result:
-        metrics = find_evaluation(scored[0]["evaluation"]).metrics
+    section = section_of(scored[0]["evaluation"])
+    if len(scored) <= SIDE_BY_SIDE or section.table is None:
+        metrics = find_evaluation(section.name).metrics
         found, empty = tables.valued(tables.summary_table(scored, metrics))
         out.print(tables.as_text(found, out.width))
         if empty:
             out.print(f"no value  {_named(empty)}", soft_wrap=True)
     else:
-        shown = gear_tables.shown_table_3(result["table3"], intervals=False)
-        out.print(tables.as_text(shown, out.width))
+        out.print(tables.as_text(section.table(result), out.width))
         out.print(_summed(scored))
-    if "evaluator" in result:
-        drawn = result["bootstrap"]
-        out.print(
-            f"evaluator {result['evaluator']}; intervals: {drawn['resamples']:,} resamples of problems"
-            f" within their {drawn['strata']}, seed {drawn['seed']}", soft_wrap=True
-        )  # fmt: skip
-    for name, told in result.get("beside", {}).items():
-        means = [(metric, told["metrics"][metric]["mean"]) for metric in BESIDE]
-        parts = [f"{metric} {mean:.3f}" for metric, mean in means if mean is not None]
-        counted = number_of(told["problems"], "problem")
-        out.print(f"{name}, {counted}: {', '.join(parts)}", soft_wrap=True)
+    section.show(out, result)
     for one in scored if len(scored) <= SIDE_BY_SIDE or "by_problem" in scored[0] else ():
         left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
         counted = ", ".join([number_of(one["problems"], "problem"), *left, *_marked(one)])
         out.print(f"session {one['session']}: {counted}", soft_wrap=True)
         for name, said in _faults(one["breaches"], one["malformed"]):
             out.print(f"  {name:<9} {said}", soft_wrap=True)
-        if "failures" in one:
-            out.print(f"  rules     {counts(one['failures'])}", soft_wrap=True)
+        section.show_session(out, one)
         if "by_problem" in one:
             out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
-        if "baselines" in one:
-            print_beside(out, one["metrics"], one["baselines"])
-        rating.print_raters(out, one)
-    if result.get("cross_model"):
-        cross_model.print_table(out, result["cross_model"])
     files = result.get("files", ())
     if len(files) > LISTED:
         folder = visible(str(Path(files[0]).parent))

@@ -1,0 +1,44 @@
+"""Report sections of the evaluations `gear` and `t3`: the tables and figures that the paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...records import Json
+from ..files.tables import Table
+from ..metrics.sections import Added, ReportSection, ScoredSessions
+
+WITHOUT_MEMORISING = "Without the {} hypotheses that memorise what they were shown."
+
+
+def _add_study(given: ScoredSessions) -> Added:
+    """GEAR's settings and table 3; into a folder all its tables and figures."""
+    from ..metrics.grouping import Study, settings_of
+    from .gear import files, tables
+
+    problems = [[row.problem for row in given.store.problems(one)] for one in given.sessions]
+    study = Study.of(settings_of(given.recorded, problems), given.scored)
+    result = {"settings": tables.as_json(study), "table3": tables.table_3(study)}
+    if given.folder is None:
+        return Added(result)
+    memorising = sum(one["memorising"] for one in given.scored)
+    left_out = WITHOUT_MEMORISING.format(memorising) if given.options.without_memorising else ""
+    written, note = files.files(study, given.folder, left_out)
+    return Added(result, files=written, note=note)
+
+
+def _table_3(result: Mapping[str, Json]) -> Table:
+    from .gear.tables import shown_table_3
+
+    return shown_table_3(result["table3"], intervals=False)
+
+
+def _add_tables(given: ScoredSessions) -> Added:
+    """Tables 2 and 4, into a folder."""
+    from .t3 import metrics
+
+    return Added(files={} if given.folder is None else metrics.files(given.scored, given.folder))
+
+
+GEAR = ReportSection("gear", add=_add_study, table=_table_3)
+T3 = ReportSection("t3", add=_add_tables)
