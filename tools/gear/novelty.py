@@ -7,7 +7,8 @@ inconsistent and redundant ones too; who calls `Coverage.add` sees to that.
 
 The boundary is exact. Shares are one correctly rounded division of integers (weights, being
 binary fractions, are brought to integers first), and rounding keeps order, so the float is at
-least 0.8 exactly where the fraction is, for anything below 10**15 inputs.
+least 0.8 exactly where the fraction is, for anything below 10**15 inputs. A weighted fraction just
+below 4/5 that would round to 0.8 is given as the next smaller float.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import compress
-from math import lcm
+from math import lcm, nextafter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -217,8 +218,10 @@ def covered_shares(covered: NDArray[np.bool_], weights: ArrayLike | None = None)
 def _share(covered: NDArray[np.bool_], units: list[int] | None) -> float:
     if units is None:
         return int(np.count_nonzero(covered)) / len(covered) if len(covered) else 0.0
-    total = sum(units)
-    return sum(compress(units, covered.tolist())) / total if total else 0.0
+    total, part = sum(units), sum(compress(units, covered.tolist()))
+    share = part / total if total else 0.0
+    # Units of weights may have more than 53 bits; a fraction just below the bound then rounds to it.
+    return nextafter(share, 0) if share == REDUNDANT_FROM and 5 * part < 4 * total else share
 
 
 def _units(weights: NDArray[np.float64]) -> list[int]:
