@@ -239,6 +239,7 @@ class BankSettings(MethodSettings):
 
 
 SPLITS = ("val", "ind", "ood")
+UNDER_A_MODEL = 50  # validation rows that score a hypothesis where a model judges
 
 
 class TextSettings(Settings):

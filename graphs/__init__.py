@@ -11,12 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..agents.prompts.protocol import Aim
 from ..config import MethodSettings
-from ..records import Json, UsageError, registry
+from ..records import Json, Message, UsageError, registry
 from ..records.settings import nearest_name
+from .forecast import Calls, Sizes, one_by_one, propose_from_rows
+
+if TYPE_CHECKING:
+    from .runtime.case import Case
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,16 @@ class Method:
         build: makes its graph, compiled, which takes `steps.START_STATE` with a `case.Case` as
             context (`memory.case_of` makes one without a store).
         settings: what it can be set to, with its defaults.
-        asks: whether its prompts come from agents/prompts/protocol.py; False where answers are only read
-            back (imported).
+        asks: whether it asks a model; False where answers are only read back (imported).
         aim: what its prompts ask for after the first answer.
         text: its own defaults of `config.TextSettings`.
         reads: what it reads besides the problem: "literature" (papers), "bank" (a stored one), "judge" (a
             model that labels texts).
         optional: of that, what it can do without.
+        forecast: how many calls of each role one problem takes (forecast.py); by default those of a method
+            that asks for one answer after the other.
+        first_prompt: on labelled text, what it asks first of a case without a model, as far as that is
+            known (without summaries of papers); empty where it proposes nothing.
     """
 
     name: str
@@ -49,6 +56,8 @@ class Method:
     text: Mapping[str, Json] = field(default_factory=dict)
     reads: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
+    forecast: Callable[[Sizes], Calls] = one_by_one
+    first_prompt: Callable[[Case], Sequence[Message]] = propose_from_rows
 
     def serves(self, family: str) -> bool:
         """Whether it works on tasks of this family."""

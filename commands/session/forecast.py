@@ -1,8 +1,6 @@
 """`peirce run --dry-run`: how many calls a session would make, by role, before anything is asked.
 
-Retries come on top, and so does nothing else: a problem asks its model once a turn, and a turn of
-an answer may end with calls of tools instead, at most `tool_calls` of them an answer. A method
-without bad answers may reach its target with the first; then a repairer is never asked.
+The method counts them (graphs/forecast.py). Retries come on top. A repairer may never be asked.
 """
 
 from __future__ import annotations
@@ -21,31 +19,27 @@ ENDING = ("search", "scripted", "recorded")  # models that may have nothing left
 def forecast(plan: RunPlan) -> dict[str, Json]:
     """{task, method, model, seed, problems, calls: {role: {least, most}}}; least and most count
     over all problems, where no call fails. Of `ENDING` and of a proposer object the least is one
-    call a problem; for imported answers no model is asked. Of labelled text as text_forecast.py says,
-    and "prompt_tokens", the estimate of the longest first prompt. Where somebody repairs, calls
-    has "repairer" too."""
+    call a problem; for imported answers no model is asked. Of labelled text it has "prompt_tokens" too,
+    the estimate of the longest first prompt. Where somebody repairs, calls has "repairer" too."""
+    from ...graphs import method_named
+    from ...graphs.forecast import Sizes
+
     chosen, settings, model = plan.chosen, plan.settings, plan.model
     problems = len(chosen.pairs)
     calls = {role: {"least": 0, "most": 0} for role in ROLES}
     beside: dict[str, Json] = {}
-    if "text" in settings and settings["method"] != "imported":
-        from .text_forecast import calls_of, prompt_tokens
+    method = method_named(settings["method"])
+    labelled = "text" in settings
+    ends = not isinstance(model, str) or model.partition(":")[0] in ENDING
+    for problem, space in chosen.pairs:
+        sizes = Sizes(problem, len(space), settings, ends and not labelled)
+        for role, span in method.forecast(sizes).items():
+            calls[role]["least"] += span.least
+            calls[role]["most"] += span.most
+    if labelled and method.asks:
+        from .text_forecast import prompt_tokens
 
-        for problem, space in chosen.pairs:
-            for role, span in calls_of(problem, len(space), settings).items():
-                calls[role]["least"] += span.least
-                calls[role]["most"] += span.most
         beside["prompt_tokens"] = prompt_tokens(chosen.problems, settings)
-    elif settings["method"] != "imported":
-        answers = min(settings.get("max_bad", 1), settings["max_answers"])
-        if "rounds" in settings:  # t3 goes on to the last of them, each at an answer at least
-            answers = settings["max_answers"]
-        ends = not isinstance(model, str) or model.partition(":")[0] in ENDING
-        turns = 1 + settings["tool_calls"]
-        calls["proposer"] = {
-            "least": problems * (settings.get("rounds", 1) if ends else answers),
-            "most": problems * settings["max_answers"] * turns,
-        }
     if plan.repair is not None:
         calls["repairer"] = {"least": 0, "most": problems * settings["max_answers"]}
     return {

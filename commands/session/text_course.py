@@ -59,15 +59,18 @@ def text_course(
 
 def _refuse(name: str, value: Json, method: str, family: Family) -> None:
     """Raises UsageError for a setting of labelled text on a task of another family."""
-    if name == "rounds" and method == "t3":
+    from ...graphs import methods_taking
+
+    able = methods_taking(name)
+    if method in able:
         raise UsageError(
-            f"rounds is {value} among the settings of labelled text: those of t3 are settings of the"
-            " method"
+            f"{name} is {value} among the settings of labelled text: those of {method} are settings of"
+            " the method"
         )
-    if name == "rounds":
+    if able:
         raise UsageError(
-            f"rounds is {value}: method {method} takes none; t3 does, and methods that pass"
-            " through the rows of labelled text"
+            f"{name} is {value}: method {method} takes none; {', '.join(able)} does, and methods that"
+            " pass through the rows of labelled text"
         )
     option = option_name(name, TextConfig.model_fields[name]).replace("_", "-")
     raise UsageError(

@@ -8,13 +8,12 @@ from __future__ import annotations
 from ...records import Hypothesis, Json, Malformed, Reply, Summary
 from ...tasks.text.answers import sourced_in
 from ...tasks.text.family import MOST_HYPOTHESES
-from ...tasks.text.papers import Paper, pieces, quoted
+from ...tasks.text.papers import PIECE_WORDS, Paper, pieces, quoted
 from ..runtime.asking import LITERATURE, asked, side_by_side
 from ..runtime.case import Case, Runtime
 from ..runtime.judge_calls import bare_view
 from ..runtime.steps import State
 
-PIECE_WORDS = 6_000  # of one prompt: some 8,000 tokens
 CUT = "length"  # how a reply ended that was cut at the token limit
 NO_SOURCE, NO_QUOTE, FALSE_QUOTE = "no_source", "no_quote", "quote_not_in_source"  # breaches
 

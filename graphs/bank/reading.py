@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config import UNDER_A_MODEL
 from ...records import InputSet, Json, Message, Observation, StepRecord
 from ...tasks.text.family import of_split
 from ...tools.gear.scores import set_scores
@@ -44,7 +45,6 @@ from ..runtime.judge_calls import bare_view
 from ..runtime.steps import END, START, State, compiled, new_graph
 
 ROWS = 50  # read at a time: what an interruption waits for
-UNDER_A_MODEL = 50  # validation rows that score a hypothesis
 CHOOSE = "choose"
 
 

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...config import BankSettings
-from ...records import Json, Observation, StepRecord
+from ...records import Json, Message, Observation, StepRecord
 from ...tasks.text.answers import judgement_in
 from ...tasks.text.family import of_split
 from .. import Method
 from ..bank.reading import ROWS
+from ..forecast import Calls, Sizes, Span
 from ..runtime.asking import JUDGE, asked, side_by_side
 from ..runtime.case import Case, Runtime
 from ..runtime.judge_calls import bare_view
@@ -74,6 +75,19 @@ def in_turn(rows: Sequence[Observation], count: int) -> list[Observation]:
     return turns[:count]
 
 
+def forecast(of: Sizes) -> Calls:
+    rows = len(of.predicted)
+    return {"judge": Span(rows, rows)}
+
+
+def first_prompt(case: Case) -> Sequence[Message]:
+    for split in case.text.splits:
+        for row in of_split(case.problem, split):
+            shots = case.problem.shown[: case.text.shots]
+            return case.prompts.direct(case.view(), shots, row.input)
+    return ()
+
+
 METHOD = Method(
     "direct",
     "a model labels the rows itself, zero- or few-shot; no hypotheses",
@@ -83,4 +97,6 @@ METHOD = Method(
     text={"inference": None},
     reads=frozenset({"judge"}),
     optional=frozenset({"judge"}),
+    forecast=forecast,
+    first_prompt=first_prompt,
 )

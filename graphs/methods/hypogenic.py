@@ -20,6 +20,7 @@ from ..bank.steps import (
     record_bank,
     visit,
 )
+from ..forecast import through_rows
 from ..runtime.steps import END, START, compiled, new_graph
 
 
@@ -43,4 +44,5 @@ METHOD = Method(
     ("text",),
     build,
     settings=BankSettings,
+    forecast=through_rows,
 )

@@ -31,6 +31,7 @@ from ..bank.steps import (
     view_of_rows,
     visit,
 )
+from ..forecast import Calls, Sizes, Span, through_rows
 from ..runtime.asking import LITERATURE, PROPOSER, asked
 from ..runtime.case import Case, Runtime
 from ..runtime.steps import END, START, State, compiled, new_graph
@@ -114,6 +115,15 @@ def build() -> Any:
     return compiled(graph)
 
 
+def forecast(of: Sizes) -> Calls:
+    calls, again, rewrites = through_rows(of), of.regenerations, of.text.rewrites
+    return {
+        **calls,
+        "proposer": calls["proposer"] + Span(0, again * (rewrites // 2)),
+        "literature": calls["literature"] + Span(0, again * ((rewrites + 1) // 2)),
+    }
+
+
 METHOD = Method(
     "hyporefine",
     "hypogenic with literature: new hypotheses are rewritten by papers and data in turn",
@@ -121,4 +131,5 @@ METHOD = Method(
     build,
     settings=BankSettings,
     reads=frozenset({"literature"}),
+    forecast=forecast,
 )

@@ -45,5 +45,6 @@ METHOD = Method(
     None,
     build,
     asks=False,
+    forecast=lambda of: {},
     settings=BankSettings,
 )

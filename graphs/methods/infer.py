@@ -12,6 +12,7 @@ from ...config import BankSettings
 from ...records import BankEvent, Hypothesis, Json, Malformed
 from .. import Method
 from ..bank.steps import log, record_bank
+from ..forecast import Calls, Sizes, Span
 from ..inference import Entry
 from ..runtime.case import Case, Runtime
 from ..runtime.steps import State, in_line
@@ -46,6 +47,11 @@ def entry_of(text: str, row: Json, shown: int) -> Entry:
     )  # fmt: skip
 
 
+def forecast(of: Sizes) -> Calls:
+    entries = len({row["text"] for bank in of.problem.public["banks"] for row in bank})
+    return {"judge": of.reading(Span(entries, entries))}
+
+
 METHOD = Method(
     "infer",
     "apply a stored bank; no new hypotheses",
@@ -53,4 +59,6 @@ METHOD = Method(
     partial(in_line, open_bank, record_bank),
     settings=BankSettings,
     reads=frozenset({"bank"}),
+    forecast=forecast,
+    first_prompt=lambda case: (),
 )

@@ -13,6 +13,7 @@ from ...records import Json
 from .. import Method
 from ..bank.papers import summarise
 from ..bank.steps import admit, ask_for_new, close, record_bank
+from ..forecast import in_one_prompt, propose_blind
 from ..runtime.case import Runtime
 from ..runtime.steps import State, in_line
 
@@ -28,4 +29,6 @@ METHOD = Method(
     partial(in_line, summarise, ask, admit, close, record_bank),
     settings=BankSettings,
     reads=frozenset({"literature"}),
+    forecast=in_one_prompt,
+    first_prompt=propose_blind,
 )

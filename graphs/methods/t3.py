@@ -22,6 +22,7 @@ from ...config import Feedback, MethodName, MethodSettings, ToolCalls
 from ...records import Json
 from ...records.settings import setting
 from .. import Method
+from ..forecast import Calls, Sizes, one_by_one
 from ..runtime.case import Runtime
 from ..runtime.judging import judge
 from ..runtime.steps import State, loop
@@ -75,11 +76,17 @@ class T3Settings(MethodSettings):
         return {**values, "max_answers": ANSWERS * rounds} if isinstance(rounds, int) else values
 
 
+def forecast(of: Sizes) -> Calls:
+    """Each of its answers, or where there may be nothing left to say one a round."""
+    return one_by_one(of, least=of.settings["rounds" if of.ends else "max_answers"])
+
+
 METHOD = Method(
     "t3",
     "ask for exactly three hypotheses, in each of several rounds (GEAR's evaluation)",
     None,
     partial(loop, judge_in_round, decide),
     settings=T3Settings,
+    forecast=forecast,
     text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
 )

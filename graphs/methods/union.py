@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...config import BankSettings
-from ...records import UNASKED, Agreement, Answered, BankEvent, Hypothesis, Json
+from ...records import UNASKED, Agreement, Answered, BankEvent, Hypothesis, Json, Message
 from ...tasks.text.answers import yes_no_in
 from .. import Method
 from ..bank.papers import summarise
@@ -33,6 +33,7 @@ from ..bank.steps import (
     record_bank,
     visit,
 )
+from ..forecast import Calls, Sizes, Span, propose_from_rows, through_rows
 from ..inference import Entry
 from ..runtime.asking import JUDGE, asked, side_by_side
 from ..runtime.case import Case, Runtime
@@ -232,6 +233,27 @@ def build() -> Any:
     return compiled(graph)
 
 
+def forecast(of: Sizes) -> Calls:
+    """Of stored banks whether two hypotheses say the same, and the reading. Else hypogenic's calls, and
+    the hypotheses of literature too, whose sentences may be the same ones."""
+    if of.stored:
+        n = sum(of.stored)
+        same = of.judged(0, n * (n - 1) // 2, times=1)
+        bank = Span(1, min(n, of.text.capacity))
+        return {"judge": same + of.reading(bank), "literature": of.summaries}
+    calls, text = through_rows(of), of.text
+    judge = calls["judge"]
+    if text.rounds:
+        n = of.bank(1 + of.regenerations).most + text.hypotheses
+        judge += of.judged(0, text.hypotheses * (of.first + of.judged_space))
+        judge += of.judged(0, n * (n - 1) // 2, times=1)
+    return {**calls, "proposer": calls["proposer"] + Span(1, 1), "judge": judge}
+
+
+def first_prompt(case: Case) -> Sequence[Message]:
+    return () if "banks" in case.problem.public else propose_from_rows(case)
+
+
 METHOD = Method(
     "union",
     "hypotheses of data and of literature in one bank, each thing said once (HypoBench)",
@@ -240,4 +262,6 @@ METHOD = Method(
     settings=BankSettings,
     reads=frozenset({"literature", "bank"}),
     optional=frozenset({"literature", "bank"}),
+    forecast=forecast,
+    first_prompt=first_prompt,
 )

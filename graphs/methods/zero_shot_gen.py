@@ -11,6 +11,7 @@ from ...config import BankSettings
 from ...records import Json
 from .. import Method
 from ..bank.steps import admit, ask_for_new, close, record_bank
+from ..forecast import in_one_prompt, propose_blind
 from ..runtime.case import Runtime
 from ..runtime.steps import State, in_line
 
@@ -26,4 +27,6 @@ METHOD = Method(
     partial(in_line, ask, admit, close, record_bank),
     settings=BankSettings,
     text={"hypotheses": 20},
+    forecast=in_one_prompt,
+    first_prompt=propose_blind,
 )

@@ -44,6 +44,7 @@ __all__ = ["Paper", "files_of", "paper_identity", "pieces", "quoted", "read_pape
 INSTALL = "pip install 'peirce[text]'"
 FILE_BYTES = 200_000_000  # unpacked
 TITLE_CHARACTERS = 200
+PIECE_WORDS = 6_000  # of one prompt: some 8,000 tokens
 FORMS = {
     ".pdf": "pdf",
     ".md": "markdown",

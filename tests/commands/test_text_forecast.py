@@ -2,8 +2,6 @@
 
 With every change each method has one of the judges, and the readings ask twice; the other
 combinations run in `make soak`.
-
-Internals: the calls of a problem that was published with its trace are counted without a session.
 """
 
 from __future__ import annotations
@@ -14,8 +12,8 @@ import peirce
 import pytest
 from labelled_session import Model, labelled
 from peirce.agents.scripted import Answering
-from peirce.commands.session.text_forecast import calls_of
 from peirce.config import TextSettings
+from peirce.graphs import Sizes, method_named
 from peirce.records import UsageError
 from peirce.store import Store
 from peirce.tasks import load_problems
@@ -143,6 +141,6 @@ def test_the_published_golden_trace_lies_in_the_range_of_its_sizes(shared_data):
     """It asks its judge 2,384 times: 2,389 calls with those that make hypotheses, five of them."""
     ((problem, space),) = load_problems("labels", str(shared_data / "text" / "shoe"), seed=42)
     text = TextSettings(judge="model", inference=None).to_dict()
-    found = calls_of(problem, len(space), {"method": "hypogenic", "text": text})
+    found = method_named("hypogenic").forecast(Sizes(problem, len(space), {"text": text}))
     assert found["judge"].least <= 2_384 <= found["judge"].most
     assert found["proposer"].least <= 5 <= found["proposer"].most

@@ -111,6 +111,9 @@ def test_a_killed_session_of_it_goes_on_to_the_same_digest(
 def test_its_method_and_its_sandbox_serve_tasks_of_peirce(peirce: Peirce) -> None:
     words = ("run", "list_functions", "--problems", "2", "--model", "search", "--max-answers", "2",
              "--budget-expansions", "2000", "--method", "patient", "--quiet")  # fmt: skip
+    asked = ("run", "between", "--problems", "3", "--method", "patient", "--dry-run", "--json")
+    forecast = json.loads(peirce(*asked, "--model", "http://127.0.0.1:9/v1#NAME").stdout)
+    assert forecast["calls"]["proposer"]["least"] == 3 * 2  # its own: an end after `patience`
     by_ours = digest(peirce, *words)
     assert (
         digest(peirce, *words, "--sandbox", "unsafe", "--no-cache", "--store", "b.duckdb")
