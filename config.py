@@ -345,7 +345,8 @@ class TextConfig(TextSettings):
         metavar="SESSION|FILE",
     )  # fmt: skip
     method_arg: KeyValues = setting(
-        (), "Any other setting of a method on labelled text, as capacity=20; repeatable.",
+        (), "Any other setting of a method: on labelled text, as capacity=20, and of a method that"
+        " another package brings; repeatable.",
         metavar="K=V",
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from .printing import emit
 from .running import STANDING, role_flags, source
 
 app = typer.Typer()
+OF_ORACLES = ("sandbox", "strict_sandbox", "solver", "workers", "concurrency", "store")
 SHAPING = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
 
 
@@ -35,7 +37,8 @@ def predict(
         str,
         typer.Option(
             help="Rows with the columns that the bank speaks of: CSV, JSONL, JSON or Parquet, plain"
-            " or gzip; labels may be there.",
+            " or gzip; labels may be there. Of a bank of another task: JSONL of inputs, or the task's"
+            " data.",
             metavar="FILE", rich_help_panel=o.DATA,
         ),
     ],
@@ -56,11 +59,19 @@ def predict(
 ) -> None:  # fmt: skip
     """Apply a bank to new rows; no session, nothing is written."""
     from .. import predict as predict_rows
+    from ..commands.score.predicting import of_labelled_text
     from ..commands.session.settings import drop_unsupported, role_settings
     from ..commands.session.text_course import WITHOUT_JUDGE
     from ..config import RolesConfig
-    from ..reports.screen import rating, text
 
+    if not of_labelled_text(bank, problem=problem, store=settings.get("store")):
+        told = {"label": label, "model": model, "judge_model": judge_model, **settings}
+        told = {  # without what file and environment say of labelled text
+            name: one for name, one in told.items()
+            if name in OF_ORACLES or source(context, name) not in STANDING
+        }  # fmt: skip
+        show(predict_rows(bank, data, problem=problem, **told), as_json)
+        return
     typed = source(context, "model") not in STANDING
     if model is not None and not typed and model.partition(":")[0] in WITHOUT_JUDGE:
         model = None  # the proposer of other verbs
@@ -80,6 +91,12 @@ def predict(
     rows = predict_rows(
         bank, data, problem=problem, label=label, model=model, roles=roles, **settings
     )
+    show(rows, as_json)
+
+
+def show(rows: Iterable[Any], as_json: bool) -> None:
+    from ..reports.screen import rating, text
+
     if as_json:
         emit(rows)
     else:

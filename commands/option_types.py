@@ -145,6 +145,10 @@ class PredictOptions(TypedDict, total=False):
     model_arg: Sequence[str] | Mapping[str, Any] | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None
+    sandbox: str | None
+    strict_sandbox: bool | None
+    solver: str | None
+    workers: int | None
     concurrency: int | None
     store: str | Path | None
 

@@ -31,7 +31,7 @@ class Session(Result):
     hypotheses (or malformed answers) got each. evaluation: whose metrics. failed: the sentence of each
     failed problem. ends: how many problems ended why. breaches, malformed: of the answer contract by
     kind, of answers by reason (`reports.Tally`). cause: why the session ended before its problems did,
-    else "".
+    else "". oracle: what applied its hypotheses, whose calls `usage` counts as those of the role judge.
     """
 
     session: str
@@ -54,6 +54,7 @@ class Session(Result):
     breaches: Mapping[str, int] = unprinted(default_factory=dict)
     malformed: Mapping[str, int] = unprinted(default_factory=dict)
     cause: str = unprinted(default_factory=str)
+    oracle: str = unprinted(default_factory=str)
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def outcome(path: Path, session: str) -> Session:
     """A session as the store holds it, scored by the evaluation that fits its task."""
     from ..graphs.runtime.budget import priced
     from ..reports import evaluate_session, tally
+    from ..tasks import family
 
     with reading(path) as store:
         record = store.session(session)
@@ -133,4 +135,5 @@ def outcome(path: Path, session: str) -> Session:
             breaches=counted.breaches,
             malformed=counted.malformed,
             cause=record.get("cause") or "",
+            oracle=family(record["settings"]["family"]).oracle,
         )

@@ -96,8 +96,8 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
     }  # fmt: skip
     predict = {
         **options_of(TextConfig, "inference", "judge", "repeats", "prompts"), **shaping,
-        **options_of(RolesConfig, "role", "roles"), **options_of(ClusterConfig, "concurrency"),
-        **options_of(StoreConfig, "store"),
+        **options_of(RolesConfig, "role", "roles"), **options_of(SandboxConfig),
+        **options_of(ClusterConfig), **options_of(StoreConfig, "store"),
     }  # fmt: skip
     return {
         "RunOptions": ("run, plan, import_recorded", run),

@@ -42,6 +42,7 @@ from ...records import (
 from ...reports.papers.hypobench.metrics import scores
 from ...tasks.text.family import of_split
 from ..arguments import checked
+from ..opening import Opened, opened
 from ..option_types import CheckOptions
 from ..problems import choose
 from ..session.driving import loop_runner, oracle_settings
@@ -250,7 +251,6 @@ def _check(
     from ...tasks import family as family_named
     from ...tasks.io.files import locate, read_lines
     from ...tools.solve import check_solver
-    from ..opening import opened
 
     sandbox = config.sandbox
     chosen = choose(task, config.data)
@@ -272,11 +272,7 @@ def _check(
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         async with opened(family, oracle_settings(sandbox, config.cluster)) as tools:
-            if missing := [name for name, on in tools.layers.items() if not on]:
-                warnings.warn(
-                    f"the sandbox {sandbox.sandbox} runs here without {', '.join(missing)} (docs/safety.md)",
-                    stacklevel=2,
-                )
+            warn_of_layers(tools, sandbox.sandbox)
             if of_text is None:
                 await Judge(family, form, tools.oracles(), known, evaluator).lines(lines, give)
                 return
@@ -306,6 +302,15 @@ def _of_text(
         return None
 
     return checking(family, problems, config, split, judge_model)
+
+
+def warn_of_layers(tools: Opened, sandbox: str) -> None:
+    """Where the sandbox runs here without some of its layers."""
+    if missing := [name for name, on in tools.layers.items() if not on]:
+        warnings.warn(
+            f"the sandbox {sandbox} runs here without {', '.join(missing)} (docs/safety.md)",
+            stacklevel=3,
+        )
 
 
 def as_they_come(

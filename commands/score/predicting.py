@@ -1,9 +1,10 @@
 """`peirce predict --bank SESSION|FILE --data FILE`: what a bank says of new rows. No session, and
 nothing is written.
 
-The bank of a session is read as that session read it: with its settings, with the rows that it was
-shown, its entries weighed by its validation rows. A file tells of none of these, so its entries are
-weighed by what it says of them.
+Of labelled text the bank of a session is read as that session read it: with its settings, with the rows
+that it was shown, its entries weighed by its validation rows. A file tells of none of these, so its
+entries are weighed by what it says of them. Of a family that opens an oracle the first hypothesis of a
+session's bank that is consistent with what was shown is applied to inputs.
 """
 
 from __future__ import annotations
@@ -15,15 +16,35 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ...config import TextSettings
-from ...records import DataError, InputSet, Json, LabelsRows, Problem, Proposer, UsageError
+from ...records import (
+    DataError,
+    Family,
+    Hypothesis,
+    InputSet,
+    Json,
+    LabelsRows,
+    Observation,
+    OpensOracle,
+    Oracles,
+    OracleSettings,
+    Problem,
+    Proposer,
+    UsageError,
+    View,
+    registry,
+)
+from ...records.settings import shown
+from ...records.tasks import ReadsInputs
 from ..arguments import checked
+from ..opening import opened
 from ..option_types import PredictOptions
 from ..outcome import store_path
 from ..session.bank_files import StoredBank, read_bank
+from ..session.driving import oracle_settings
 from ..session.planning import CONCURRENCY
 from ..session.running import run_config
 from ..session.settings import one_of, role_settings
-from .checking import as_they_come
+from .checking import as_they_come, warn_of_layers
 from .judges import Asked, judge_of, judged_by
 from .results import PredictionRow
 
@@ -56,34 +77,54 @@ def predict(
     """Apply a bank to new rows: one object for each row of `data`, in its order.
 
     Args:
-        bank: a session, its prefix or `last`, or a file of `peirce bank --out`.
-        data: the rows.
+        bank: a session, its prefix or `last`; of labelled text also a file of `peirce bank --out`.
+        data: the rows. Where an oracle applies hypotheses: JSON Lines, each an input or an object of
+            `input` and maybe `output`, or what the task takes as data, of which the pairs of the
+            problem are taken (or of the only one there is).
         problem: whose bank, where it has several.
         label: the column of the labels, where it is not called as the bank says.
         model: who is asked, where `judge_model` names nobody; without either exact rules alone
             decide.
         judge_model: who is asked.
         seed: of what is drawn; None: the session's own.
-        settings: how the bank is read (inference: None: the session's own, of a file multi), and
-            settings of the model that is asked.
+        settings: how the bank is read (inference: None: the session's own, of a file multi),
+            settings of the model that is asked, and how an oracle is opened. What is of labelled
+            text is refused for another bank.
 
     Returns:
-        A `PredictionRow` for each row (from 1). how: see `graphs.inference.Decision`; reason:
-        unreadable or needs_model.
+        A `PredictionRow` for each row (from 1). how: see `graphs.inference.Decision`, or oracle;
+        reason: unreadable or needs_model, or why the hypothesis is undefined there.
 
     Raises:
         UsageError, DataError, StoreError: before the first row.
         Unavailable: at an outage.
     """
     config = run_config(None, settings)
+    found = read_bank(bank, store_path(config.store.store))
+    target = _problem_of(found, str(bank), problem)
+    if not _labels_rows(target):
+        of_text = {
+            "label": label, "model": model, "judge_model": judge_model, **config.text.given(),
+            **config.model.given(), **config.roles.given(),
+        }  # fmt: skip
+        for name, value in of_text.items():
+            if value not in (None, (), [], {}):
+                raise UsageError(
+                    f"{name.replace('_', '-')} is {shown(value)}: it is of banks of labelled text;"
+                    f" this one is of task {target.task}"
+                )
+        inputs = _given(data, target)
+        opening = oracle_settings(config.sandbox, config.cluster)
+        applied = _Applied(
+            target, str(bank), [row["text"] for row in found.rows[target.id]], inputs, opening
+        )
+        return as_they_come(applied.give_all, PredictionRow.from_dict)
     own = {name: getattr(config.model, name) for name in SHAPING}
     roles = role_settings(config.roles)
     asked = judge_of(judge_model or model, own, config.model.model_arg, roles)
-    store, concurrency = config.store.store, config.cluster.concurrency
+    concurrency = config.cluster.concurrency
     text = config.text.given()
     prompts, judge = text.get("prompts"), text.pop("judge", None)
-    found = read_bank(bank, store_path(store))
-    target = _problem_of(found, str(bank), problem)
     begun = found.settings.get("text") or {}
     whole = {name: begun[name] for name in KEPT if begun.get(name) is not None}
     judged = judged_by(TextSettings(**{**whole, **text}), judge, asked)
@@ -97,6 +138,19 @@ def predict(
     work = _Work(target, rows, judged, drawn_by, asked, concurrency or CONCURRENCY)
     work.check(str(bank))
     return as_they_come(work.give_all, PredictionRow.from_dict)
+
+
+def of_labelled_text(
+    bank: str | Path, *, problem: str | None = None, store: str | Path | None = None
+) -> bool:
+    """Whether a bank is read by rules and models, and not by an oracle. Raises as `predict`."""
+    return _labels_rows(_problem_of(read_bank(bank, store_path(store)), str(bank), problem))
+
+
+def _labels_rows(problem: Problem) -> bool:
+    from ...tasks import family
+
+    return isinstance(family(problem.family), LabelsRows)
 
 
 @dataclass(frozen=True)
@@ -125,9 +179,12 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
     problem = bank.problems.get(name) or Problem(
         name or "bank", "labels", "text", (), (), bank.public.get(name) or bank.public.get("", {})
     )
-    if not isinstance(family(problem.family), LabelsRows):
+    kind = family(problem.family)
+    if not isinstance(kind, LabelsRows):
+        if isinstance(kind, OpensOracle):
+            return problem
         raise UsageError(
-            f"bank {named} is of task {problem.task}: predict applies sentences about labelled text"
+            f"bank {named} is of task {problem.task}: nothing here applies its hypotheses"
         )
     if not problem.public.get("labels") or not problem.public.get("columns"):
         raise DataError(
@@ -232,3 +289,97 @@ class _Work:
                     }
                     told = {"expected": row.expected, "right": label == row.expected}
                     await give(said if row.expected is None else said | told)
+
+
+# --- Of a family that opens an oracle: the best hypothesis applied to inputs.
+
+PART = 1_000  # inputs that a hypothesis is applied to at once
+
+
+@dataclass(frozen=True)
+class _Given:
+    """told: whether the output was given too; else it is None."""
+
+    pair: Observation
+    told: bool
+
+
+def _given(data: str | Path, problem: Problem) -> list[_Given]:
+    """Of JSON Lines of inputs, or of pairs as the task of the problem loads them."""
+    from ...tasks.io.files import expanded, locate, read_jsonl
+
+    place, name = expanded(data), problem.task
+    task = registry.load("tasks", name) if registry.has("tasks", name) else None
+    if not place.is_dir() and locate(place, ()).name.removesuffix(".gz").endswith(".jsonl"):
+        lines = list(read_jsonl(place))
+        if not lines:
+            raise DataError(f"{place}: the file is empty")
+        if all(_is_input(row) for _, row in lines):
+            found = []
+            for number, row in lines:
+                one = row if isinstance(row, dict) else {"input": row}
+                value = one["input"]
+                if isinstance(task, ReadsInputs):
+                    value = task.read_input(value, f"{place}, line {number}, input")
+                found.append(_Given(Observation(value, one.get("output")), "output" in one))
+            return found
+    if task is None:
+        raise DataError(
+            f"{place}: JSON Lines are needed, each an input or an object of `input` and maybe `output`"
+        )
+    problems = task.load(str(place), None, 0)
+    same = [one for one in problems if one.id == problem.id] or problems
+    if len(same) != 1:
+        raise DataError(f"{place}: has {len(same)} problems, and none of them is {problem.id!r}")
+    return [_Given(pair, True) for pair in (*same[0].shown, *same[0].hidden)]
+
+
+def _is_input(row: Json) -> bool:
+    return not isinstance(row, dict) or ("input" in row and set(row) <= {"input", "output"})
+
+
+@dataclass(frozen=True)
+class _Applied:
+    """texts: the hypotheses of the bank, best first. rows: what the best is applied to."""
+
+    problem: Problem
+    bank: str
+    texts: Sequence[str]
+    rows: Sequence[_Given]
+    opening: OracleSettings
+
+    async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
+        from ...tasks import family_of
+
+        family = family_of(self.problem)
+        view = self.problem.view(InputSet("none", ()))
+        async with opened(family, self.opening) as tools:
+            warn_of_layers(tools, self.opening.sandbox)
+            best = await self._best(family, view, tools.oracles())
+            for start in range(0, len(self.rows), PART):
+                part = self.rows[start : start + PART]
+                pairs = [row.pair for row in part]
+                found = await family.agree(best, pairs, view, tools.oracles())
+                marked = zip(part, found.got, found.marks, strict=True)
+                for number, (row, got, mark) in enumerate(marked, start + 1):
+                    said = {
+                        "row": number,
+                        "prediction": got.get("value"),
+                        "how": "oracle",
+                        "reason": got.get("undefined"),
+                        "hypothesis": best.text,
+                    }
+                    told = {"expected": row.pair.output, "right": mark is True}
+                    await give(said | told if row.told else said)
+
+    async def _best(self, family: Family, view: View, oracles: Oracles) -> Hypothesis:
+        """The first that is consistent with what is shown. Raises UsageError where none is."""
+        for text in self.texts:
+            read = family.read(text, view)
+            if isinstance(read, Hypothesis) and family.consistent(
+                await family.agree(read, self.problem.shown, view, oracles)
+            ):
+                return read
+        raise UsageError(
+            f"bank {self.bank} has no hypothesis that is consistent with problem {self.problem.id}"
+        )

@@ -228,15 +228,17 @@ class CheckRow(Result):
 
 
 class PredictionRow(Result):
-    """What a bank says of one row. label: None where it says nothing, for the `reason`. hypothesis: the
-    sentence that decided, where one did. expected, right: where the row has a label."""
+    """What a bank says of one row: a label of a labelled text, the prediction (any JSON) of an input
+    that an oracle applied the hypothesis to. None where it says nothing, for the `reason`. hypothesis:
+    the one that decided, where one did. expected, right: where the row has a label or an output."""
 
     row: int
-    label: str | None
+    label: str | None = None
+    prediction: Json = None
     how: str
     reason: str | None
     hypothesis: str | None
-    expected: str | None = None
+    expected: Json = None
     right: bool | None = None
 
 

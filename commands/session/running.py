@@ -18,7 +18,14 @@ from .driving import OnEvent, OpenedSettings, complete, execute_session
 from .forecast import forecast_run, with_forecast
 from .planning import RunPlan, check_method, plan_run, repairer_of
 from .results import Forecast, Replay
-from .settings import SCORER, model_name, role_records, split_model
+from .settings import (
+    SCORER,
+    model_args_of,
+    model_name,
+    own_settings,
+    role_records,
+    split_model,
+)
 
 # --- The configuration that a stored session was begun with.
 
@@ -118,11 +125,18 @@ def _method_of(config: RunConfig | None, overrides: Mapping[str, Any]) -> Any:
 
 def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunConfig:
     """The configuration with single settings laid over it; `method_options` holds those of a method
-    that another package brings. Raises UsageError."""
+    that another package brings, and `method_arg` may. Raises UsageError."""
     options = dict(overrides)
     of_method = options.pop("method_options", None)
+    chosen = options.get("method") or (config or RunConfig()).method.method
+    if options.get("method_arg") and isinstance(chosen, str) and (own := own_settings(chosen)):
+        arguments = model_args_of(options["method_arg"], "--method-arg")
+        options["method_arg"] = {k: one for k, one in arguments.items() if k not in own} or None
+        for name in arguments.keys() & own:
+            if isinstance(of_method, Mapping) and name in of_method:
+                raise UsageError(f"{name} is given twice, also in method_options")
+            options[name] = arguments[name]
     if of_method is not None:
-        chosen = options.get("method") or (config or RunConfig()).method.method
         known = {name for name, _, _ in graphs.settings_of(chosen).options()}
         if not isinstance(of_method, Mapping):
             raise UsageError(f"method_options is {shown(of_method)}: it must be a mapping")

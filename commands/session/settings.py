@@ -108,7 +108,19 @@ def shown_settings(settings: Json) -> dict[str, Json]:
     return {**settings, **named, "model": shown_model(settings)}
 
 
-def model_args_of(given: Sequence[str] | Mapping[str, Json]) -> dict[str, Json]:
+def own_settings(method: str) -> frozenset[str]:
+    """The settings of a method that have no flag: of one that another package brings. `--method-arg`
+    sets them. Raises UsageError for a method that is none."""
+    from ... import graphs
+    from ..option_types import RunOptions
+
+    options = graphs.settings_of(method).options()
+    return frozenset(name for name, _, _ in options) - RunOptions.__annotations__.keys()
+
+
+def model_args_of(
+    given: Sequence[str] | Mapping[str, Json], option: str = "--model-arg"
+) -> dict[str, Json]:
     """K=V pairs; V is JSON where it parses as such, else text."""
     if isinstance(given, Mapping):
         return dict(given)
@@ -116,7 +128,7 @@ def model_args_of(given: Sequence[str] | Mapping[str, Json]) -> dict[str, Json]:
     for pair in given:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise UsageError(f"--model-arg {pair!r}: it must be K=V, as in reasoning_effort=low")
+            raise UsageError(f"{option} {pair!r}: it must be K=V")
         pairs[key] = value_of(value)
     return pairs
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from ...config import RunConfig, TextConfig, TextSettings
 from ...records import Digest, Family, InputSet, Json, LabelsRows, Problem, Proposer, UsageError
-from ...records.settings import option_name
+from ...records.settings import nearest_name, option_name
 from ..problems import Chosen
 from .bank_files import read_bank
-from .settings import model_args_of
+from .settings import model_args_of, own_settings
 
 WITHOUT_JUDGE = ("search", "recorded")  # kinds of models that label no texts
 NOT_SETTINGS = ("literature", "bank", "method_arg")  # of `config.TextConfig`
@@ -72,6 +72,9 @@ def _refuse(name: str, value: Json, method: str, family: Family) -> None:
             f"{name} is {value}: method {method} takes none; {', '.join(able)} does, and methods that"
             " pass through the rows of labelled text"
         )
+    if name == "method_arg" and (own := own_settings(method)):
+        unknown = next(iter(model_args_of(value, "--method-arg")))
+        raise UsageError(f"method {method} has no setting {unknown!r}{nearest_name(unknown, own)}")
     option = option_name(name, TextConfig.model_fields[name]).replace("_", "-")
     raise UsageError(
         f"{option} is {value!r}: it is of tasks with labelled text, as labels; {family.name} tasks"

@@ -44,7 +44,7 @@ def print_outcome(out: Console, session: Any) -> None:
         *_faults(session.breaches, session.malformed),
         ("ended", counts(session.ends) or "no problem"),
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
-        *_costs(session.usage),
+        *_costs(session.usage, session.oracle),
         ("time", duration(session.seconds)),
         ("store", f"{visible(session.store)}, session {session.session}"),
         ("digest", session.digest),
@@ -83,15 +83,17 @@ def _failures(failed: Mapping[str, str]) -> list[str]:
     return [f"{count} x {one_line(cause, 150)}" for cause, count in causes.most_common(5)]
 
 
-def _costs(usage: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """Calls and tokens by role, seconds by kind of call (summed over problems side by side)."""
+def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
+    """Calls and tokens by role, seconds by kind of call (summed over problems side by side). oracle:
+    the name of what judged."""
     lines = []
     for role, sums in usage.get("by_role", {}).items():
         told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in TOLD if sums.get(name)]
         told = ["1 call" if one == "1 calls" else one for one in told]
         if sums.get("cost_usd"):
             told.append(f"{sums['cost_usd']:.4f} US dollars")
-        lines.append(("cost", f"{visible(str(role))}: {', '.join(told) or 'nothing'}"))
+        name = oracle if role == "judge" else str(role)
+        lines.append(("cost", f"{visible(name)}: {', '.join(told) or 'nothing'}"))
     kinds = usage.get("by_kind", {}).items()
     seconds = ", ".join(f"{duration(sums['seconds'])} {visible(str(k))}" for k, sums in kinds)
     return [*lines, ("calls", f"took {seconds}, those side by side added up")] if seconds else lines

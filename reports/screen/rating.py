@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -88,18 +89,25 @@ HOW = {
     "majority": "the majority label, for no sentence applies",
     "unreadable": "the judge's answer names no label",
     "needs_model": "needs a model (--judge-model)",
+    "oracle": "by the best consistent hypothesis",
 }  # what `graphs.inference.Decision` calls it
 
 
 def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
-    """Each row as it comes; then the sums, with accuracy and macro F1 of the rows with a label."""
+    """Each row as it comes; then the sums, with accuracy and macro F1 of the rows with a label, and how
+    many of the rows with an output are right."""
     how: Counter[str] = Counter()
     gold: list[str] = []
     said: list[str | None] = []
+    right: list[bool] = []
+    applied = ""
     for row in rows:
         how[row["how"]] += 1
         out.print(_line(row), soft_wrap=True)
-        if "expected" in row:
+        if "prediction" in row:
+            applied = row["hypothesis"]
+            right += [row["right"]] if "expected" in row else []
+        elif "expected" in row:
             gold.append(row["expected"])
             said.append(row["label"])
     ways = "; ".join(f"{count:,} {HOW.get(name, name)}" for name, count in how.items())
@@ -107,20 +115,34 @@ def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     if gold:
         accuracy, f1 = scores(gold, said)
         out.print(f"{len(gold):,} rows have a label: accuracy {accuracy:.3f}, F1 {f1:.3f}")
+    if applied:
+        out.print(visible(one_line(applied, 200)), soft_wrap=True)
+    if right:
+        out.print(f"{number_of(len(right), 'row')} with an output: {sum(right):,} right")
 
 
 def _line(row: Mapping[str, Json]) -> Text:
-    label = "(no label)" if row["label"] is None else one_line(row["label"], 40)
-    line = Text.assemble(f"row {row['row']:>5}  ", (f"{label:<16}", "bold"))
+    line = Text.assemble(f"row {row['row']:>5}  ", (f"{_said(row):<16}", "bold"))
     if "expected" in row:
-        mark = (
-            ("right", "green") if row["right"] else (f"not {one_line(row['expected'], 40)}", "red")
-        )
+        mark = ("right", "green") if row["right"] else (f"not {_short(row['expected'])}", "red")
         line.append(f"  {mark[0]:<8}", style=mark[1])
+    if "prediction" in row:  # the hypothesis is the same of all rows
+        return line
     line.append(f"  {HOW.get(row['how'], row['how'])}", style="dim")
     if row["hypothesis"]:
         line.append(f": {one_line(row['hypothesis'], 100)}", style="dim")
     return line
+
+
+def _said(row: Mapping[str, Json]) -> str:
+    """The label or the prediction of a row."""
+    if "prediction" in row:
+        return f"({row['reason']})" if row["reason"] else _short(row["prediction"])
+    return "(no label)" if row["label"] is None else _short(row["label"])
+
+
+def _short(value: Json) -> str:
+    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 40)
 
 
 # --- What `peirce tasks audit` prints: a line a check, what fails first, and figures of the set.

@@ -9,6 +9,7 @@ import peirce
 import pytest
 from labelled_session import BAD, GOOD, LUX, PLAIN, RUDE, Model, labelled, rows, write_lines
 from peirce.agents.scripted import Answering
+from peirce.cli import main
 from peirce.records import DataError, UsageError
 from peirce.store import Store
 
@@ -140,3 +141,56 @@ def test_rows_that_do_not_fit_the_bank_are_refused_before_the_first_is_predicted
         peirce.predict(bank, unknown)
     with pytest.raises((DataError, UsageError), match="absent"):
         peirce.predict(bank, tmp_path / "absent.jsonl")
+
+
+def _programs(tmp_path, **options) -> dict:
+    store = tmp_path / "programs.duckdb"
+    peirce.run("list_functions", problems=1, max_answers=2, store=store, workers=1, **options)
+    return {"store": store, "workers": 1}
+
+
+def test_the_best_consistent_program_is_applied_to_inputs(tmp_path, capsys):
+    where = _programs(tmp_path)
+    (problem,) = peirce.load("last", store=where["store"]).problems
+    shown = problem.shown[0]
+    given = [shown.input, {"input": shown.input, "output": shown.output}, {"input": []}]
+    data = write_lines(tmp_path / "new.jsonl", [*given, {"input": [3], "output": "no list"}])
+    found = list(peirce.predict("last", data, **where))
+    assert [row["row"] for row in found] == [1, 2, 3, 4]
+    assert found[0]["prediction"] == found[1]["prediction"] == shown.output
+    assert ("expected" in found[0], found[1]["right"], found[3]["right"]) == (False, True, False)
+    (best, *_) = peirce.bank("last", store=where["store"])
+    assert {(row["hypothesis"], row["how"]) for row in found} == {(best["text"], "oracle")}
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", "--bank", "last", "--data", str(data), "--store", str(where["store"])])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert (
+        "4 by the best consistent hypothesis" in said and "2 rows with an output: 1 right" in said
+    )
+
+
+def test_the_pairs_of_the_tasks_own_data_are_those_of_the_problem(tmp_path):
+    peirce.tasks_generate("list_functions", problems=2, out=tmp_path / "made.jsonl")
+    where = _programs(tmp_path, data=tmp_path / "made.jsonl")
+    found = list(peirce.predict("last", tmp_path / "made.jsonl", **where))
+    (problem,) = peirce.load("last", store=where["store"]).problems
+    assert [row["expected"] for row in found] == [
+        pair.output for pair in (*problem.shown, *problem.hidden)
+    ]
+    assert all(row["right"] for row in found[: len(problem.shown)])
+
+
+def test_a_bank_of_programs_takes_nothing_of_labelled_text(tmp_path):
+    where = _programs(tmp_path)
+    data = write_lines(tmp_path / "new.jsonl", [[1, 2]])
+    for options, said in (
+        ({"inference": "best"}, "inference is 'best': it is of banks of labelled text"),
+        ({"label": "x"}, "label is 'x'"),
+        ({"temperature": 0}, "temperature is 0"),
+        ({"judge_model": "openai:x"}, "judge-model is 'openai:x'"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            peirce.predict("last", data, **where, **options)
+    with pytest.raises(DataError, match="line 1, input"):
+        peirce.predict("last", write_lines(tmp_path / "bad.jsonl", [{"input": "x"}]), **where)

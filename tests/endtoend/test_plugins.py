@@ -79,6 +79,14 @@ def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path
     assert ".." in peirce("bank", "last").stdout
     peirce("report", "last", "--out", "page.html")
     assert "gen0-3" in (tmp_path / "page.html").read_text("utf-8")
+    (tmp_path / "new.jsonl").write_text('5\n{"input": 1000, "output": false}\n')
+    applied = ("predict", "--bank", "last", "--problem", "gen0-0", "--data", "new.jsonl")
+    plain, told = map(json.loads, peirce(*applied, "--json").stdout.splitlines())
+    assert type(plain["prediction"]) is bool and "expected" not in plain
+    assert (told["prediction"], told["right"]) == (False, True) and ".." in told["hypothesis"]
+    assert "1 row with an output: 1 right" in peirce(*applied).stdout
+    several = peirce("predict", "--bank", "last", "--data", "new.jsonl", code=2).stderr
+    assert "4 problems" in several and "name one with --problem" in several
     peirce("export", "last", "--format", "jsonl", "--out", "exported")
     assert (tmp_path / "exported").exists()
     assert "pairs" in peirce("pairs", "last").stdout
@@ -123,3 +131,20 @@ def test_its_method_and_its_sandbox_serve_tasks_of_peirce(peirce: Peirce) -> Non
     assert "the sandbox unsafe has no layers" in refused
     shown = peirce("between").stdout
     assert "patient" in shown and "hypogenic" not in shown
+
+
+def test_settings_of_its_method_are_set_by_method_arg(peirce: Peirce) -> None:
+    words = ("run", "between", "--problems", "1", "--model", "search", "--method", "patient",
+             "--quiet")  # fmt: skip
+    patient = peirce(*words, "--method-arg", "patience=4", "--max-answers", "9").stdout
+    assert "cost      contains:" in patient and "cost      judge:" not in patient
+    told: dict[str, Any] = json.loads(peirce("sessions", "--json").stdout)[0]
+    assert told["settings"]["patience"] == 4
+    for value, said in (
+        ("patience=x", "patience is 'x': it must be a whole number"),
+        ("patience=0", "patience is 0: it must be at least 1"),
+        ("patiense=3", "method patient has no setting 'patiense'; did you mean patience?"),
+    ):
+        assert said in peirce(*words, "--method-arg", value, code=2).stderr
+    refused = peirce("run", "between", "--method-arg", "patience=3", code=2).stderr
+    assert "it is of tasks with labelled text" in refused
