@@ -299,12 +299,10 @@ def usage(reading: Reading, session: str) -> dict[str, Any]:
     by role.
 
     The role is the name in a call's path: `propose` in step/3/propose/0, and `propose/tool` of the
-    tools that the proposer calls there, step/3/propose/0/tool/1. Where no model judges, it is the name
-    of what was applied: `execute` in step/3/judge/0/0/shown/execute.
+    tools that the proposer calls there, step/3/propose/0/tool/1.
     """
     rows = reading.query(
-        "SELECT kind, CASE WHEN kind = 'tool' AND path LIKE 'step/%/judge/%' "
-        "THEN string_split(path, '/')[-1] WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) || "
+        "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) || "
         "CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END ELSE path END, "
         "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT: none overflows
         "sum(tokens_reasoning), sum(retries), "

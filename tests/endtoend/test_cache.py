@@ -92,7 +92,7 @@ def test_the_cost_of_calls_counts_the_models_and_their_tools_apart(run, server, 
     calls = roles["propose"]["calls"]
     assert calls == roles["propose"]["repeated"] == second.usage["by_kind"]["model"]["calls"]
     tools = roles["propose/tool"]["calls"]
-    assert tools > 0 and calls + tools + roles["execute"]["calls"] == second.usage["calls"]
+    assert tools > 0 and calls + tools + roles["judge"]["calls"] == second.usage["calls"]
 
 
 def test_the_command_line_says_how_many_calls_were_repeated(server, first, tmp_path, capsys):

@@ -173,19 +173,6 @@ def test_usage_sums_by_kind_and_role(
     assert usage["seconds"] == pytest.approx(0.75)
 
 
-def test_calls_of_an_oracle_count_under_its_name(store: Store, new_session: NewSession) -> None:
-    session = new_session()
-    for path, kind in (
-        ("step/1/judge/0/0/shown/contains", "tool"),
-        ("step/1/judge/0/0/space/contains", "tool"),
-        ("text/ab/judge/cd/0", "model"),
-    ):
-        key = CallKey(session, "1", path)
-        asyncio.run(store.journal(session).once(key, kind, {}, Maker(OUTCOME)))
-    found = {role: sums["calls"] for role, sums in store.usage(session)["by_role"].items()}
-    assert found == {"contains": 2, "judge": 1}
-
-
 def test_sums_hold_whatever_endpoints_say_of_tokens(store: Store, new_session: NewSession) -> None:
     session, most = new_session(), 2**63 - 1
     for n in range(3):
