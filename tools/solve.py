@@ -171,7 +171,7 @@ class Solver:
 
 
 def _told(ready: _Inputs, rule: Formula) -> list[dict[str, Json]] | None:
-    """Return the fast path's explanation of each world, or None where it does not reach.
+    """Return the fast path's explanation of each world; None if it is beyond the fast path.
 
     Z3 does not name elements and is asked only where the fast path ends. No verdict rests on this.
     """

@@ -32,7 +32,9 @@ from ..sentence_rules.rules import NOT_APPLICABLE, Codes, Rule, When
 from .space import Cells, Space
 
 SURE = 1e-9
-NEARLY = 0.999  # the most for rules that agree on a sample of the inputs, not on all of them
+NEARLY = (
+    0.999  # the largest overlap of rules that are known to agree on a sample of the inputs only
+)
 
 
 def whole(rule: Rule, labels: Sequence[str]) -> Rule:
@@ -92,7 +94,7 @@ Matrix = NDArray[np.float64]
 AllCodes = NDArray[np.int64]  # (rules, inputs)
 AT_ONCE = 2_000_000  # codes, over all rules, that one matrix product takes
 _DIGITS = 12  # Rounding keeps equal overlaps equal in whichever order the inputs are summed.
-_LESS = 1 - 1e-9  # the most for rules that differ on some input
+_LESS = 1 - 1e-9  # the largest overlap of rules that differ on some input
 
 
 def overlaps(ones: Sequence[Rule], others: Sequence[Rule], space: Space) -> Matrix:

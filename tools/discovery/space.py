@@ -376,7 +376,7 @@ def _hashable(value: Json) -> Json:
 
 MOST_TEXTS = 20_000
 MOST_FILLINGS = 50
-SEEN = 0.5  # the least share of the pairs of fillings of two slots that the rows have to show
+SEEN = 0.5  # the smallest share of the filling pairs of two slots that the rows have to contain
 _PIECE = re.compile(r"\w+|\W+")
 
 

@@ -4,9 +4,9 @@
         | (forall v f) | (exists v f) | (= t t) | (PRED t*)
     v ::= one lower-case letter      t ::= v, or any other token: the name of an object
 
-The parser accepts what the published evaluator accepts, so that recorded answers are judged in the
-same way. What a rule may contain is checked in `rules.py`. The parser is a loop over tokens, so ten
-thousand nested parentheses are no problem.
+The parser accepts the same texts as the published evaluator, so that recorded answers are judged in
+the same way. `rules.py` checks what a rule may contain. The parser is a loop over tokens, so it can
+read ten thousand nested parentheses.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def side(name: str) -> int | None:
     for word in words:
         if word in FIRST or word in SECOND:
             return int(word in SECOND)
-    if words and len(words) <= 2 and words[-1] in ("a", "b"):  # text A, B
+    if words and len(words) <= 2 and words[-1] in ("a", "b"):  # "text A" and "text B"
         return int(words[-1] == "b")
     return None
 

@@ -85,7 +85,7 @@ def value(cursor: Cursor, at: int, column: str) -> Got[Json]:
     if cursor.kind(at) == "number":
         number = float(cursor.pieces[at].text)
         return (int(number) if number.is_integer() and abs(number) < 1e15 else number), at + 1
-    for start in (at + (cursor.word(at) in ("a", "an", "the")), at):  # "a B": the B
+    for start in (at + (cursor.word(at) in ("a", "an", "the")), at):  # In "a B" the value is B.
         for end in range(min(start + LONGEST_VALUE, len(cursor.pieces)), start, -1):
             if any(cursor.kind(n) not in ("word", "number") for n in range(start, end)):
                 continue
@@ -239,7 +239,7 @@ def noun(cursor: Cursor, at: int) -> Got[Quantity]:
     return text and (Count(terms[0], share is not None, text[0]), text[1])
 
 
-DEEPEST = 40  # brackets and denials within each other
+DEEPEST = 40  # levels of nested brackets and negations
 
 # A condition, the place after it, and the subject that "it" refers to from there on.
 Read: TypeAlias = "tuple[Condition, int, Subject | None] | None"
@@ -337,7 +337,7 @@ class Reader:
         if named := subject(self.cursor, at):
             found.append(named)
         noun = self.cursor.determiner(at)
-        if self.cursor.word(noun) in words.ENTITIES:  # they applied …
+        if self.cursor.word(noun) in words.ENTITIES:  # "they applied …"
             found.append((ROW, noun + 1))
         if about is not None:
             found += [(about, noun + (self.cursor.word(noun) in words.PRONOUNS)), (about, at)]

@@ -29,11 +29,11 @@ BESIDE = TEXTS | ENTITIES | words(
     "considered judged deemed class category answer outcome final writing written content "
     "words language :"
 )  # fmt: skip
-# … but not together with "not": "not always deceptive" does not mean "truthful".
+# These may not be combined with "not": "not always deceptive" does not mean "truthful".
 DEGREES = words("always almost very much more most highly quite rather strongly certainly definitely "
                 "clearly mostly must")  # fmt: skip
 WINS = words("wins win won winner chosen preferred picked selected better best answer label")
-MORE = words("more most higher greater likely")  # These need a word of ASKED.
+MORE = words("more most higher greater likely")  # These count only together with a word of ASKED.
 ASKED = words(
     "click clicks clicked clicking retweet retweets retweeted share shares shared like likes liked votes "
     "engagement engaging persuasive convincing popular successful attention effective views"

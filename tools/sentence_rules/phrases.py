@@ -81,7 +81,7 @@ STARTS = phrases({"starts with|start with|begins with|begin with|opens with|open
 DENIES = phrases(
     {"does not|do not|did not|doesn't|don't|didn't|never|cannot|can not|will not": True}
 )
-# After "does not … or", one of these may be denied too.
+# After "does not … or", one of these may be negated too.
 BARE = words("mention contain include use say have feature hold quote start begin open end close")
 ANY_OF = phrases(
     {
@@ -90,7 +90,7 @@ ANY_OF = phrases(
         "none of|neither of": "none",
     }
 )
-# What may stand between "one of" and a list, or before a quoted text.
+# Words that may stand between "one of" and a list, or before a quoted text.
 LISTED = words("the these those following words word phrases phrase terms term marks mark expressions "
                "expression tokens token string strings literal exact stem stems keywords keyword")  # fmt: skip
 UNITS: Phrases[Unit] = phrases(
@@ -124,7 +124,7 @@ ABSENT = words("missing absent empty unknown blank")
 PRESENT = words("given known present")
 LONGER = phrases({"longer": True, "shorter": False})
 OCCURRENCES = phrases({"occurrences of|mentions of|uses of|instances of|occurrence of": True})
-# Marks and kinds of word that a sentence may name without quoting: (text, kind) of a term.
+# Marks and kinds of word that a sentence may name without quotes, with the (text, kind) of their term.
 MARKS = phrases(
     {
         "exclamation marks|exclamation points|exclamation mark|exclamation point": ("!", ""),

@@ -125,5 +125,5 @@ class Number:
         return written_column(self.column)
 
 
-Measure: TypeAlias = Listed | Count | Length  # of a text
+Measure: TypeAlias = Listed | Count | Length  # The quantities of a text.
 Quantity: TypeAlias = Measure | Number

@@ -18,7 +18,7 @@ def quoted(text: str, mark: str = '"') -> str:
 
 
 def written_number(value: float) -> str:
-    """Return a number in words of the grammar, whole numbers without a decimal point."""
+    """Return a number as text, whole numbers without a decimal point."""
     return (
         str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
     )
