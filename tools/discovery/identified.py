@@ -45,12 +45,12 @@ from .space import Space
 
 # --- Search for a rival: another rule, no longer than a true one, that explains the rows as well.
 #
-# A rule over columns is measured by what it adds to the other true rules: the rows that become right
-# minus the rows that become wrong. A rival is any other conjunction over any columns that adds as much.
-# Its conditions are a value, a list of two or three values, a bound on a number, or a truth value. Its
-# length may not exceed that of the rule; a condition counts one, and each further listed value one
-# more. If there is a rival, the rows do not favour the rule over it. A rule that adds nothing could as
-# well be left out.
+# A rule over columns is measured by what it adds to the other true rules: the rows that become
+# right minus the rows that become wrong. A rival is any other conjunction over any columns that
+# adds as much. Its conditions are a value, a list of two or three values, a bound on a number, or
+# a truth value. Its length may not exceed that of the rule; a condition counts one, and each
+# further listed value one more. If there is a rival, the rows do not favour the rule over it. A
+# rule that adds nothing could as well be left out.
 #
 # Not covered: two true rules replaced at once; conditions on texts; more than `STEMS` stems of one
 # length, of which those that add most are followed.

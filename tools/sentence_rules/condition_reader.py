@@ -18,8 +18,8 @@ from .quantities import Count, Length, Listed, Number, Quantity
 from .subjects import ROW, Subject, inside, subject
 from .terms import Term
 
-# --- Conditions on a column ("the math grade is A"), on a row by its columns ("they have more than 2
-# publications"), and on named quantities ("the number of words in the text").
+# --- Conditions on a column ("the math grade is A"), on a row by its columns ("they have more than
+# 2 publications"), and on named quantities ("the number of words in the text").
 
 LONGEST_VALUE = 4  # words
 LONGEST_VALUES = 12  # pieces of "an A or B in math" before "in"

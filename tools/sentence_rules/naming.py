@@ -80,8 +80,8 @@ EMPTY = frozenset(
     ]
 )
 
-# Words that the published sentences of HypoBench's admission sets use, by noun, for columns without a
-# description. If a column has a description, only its words are accepted.
+# Words that the published sentences of HypoBench's admission sets use, by noun, for columns without
+# a description. If a column has a description, only its words are accepted.
 UNDESCRIBED = {
     "letter": frozenset(["recommendation"]),
     "activity": frozenset(["strong", "extracurricular"]),

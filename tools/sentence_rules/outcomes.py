@@ -17,8 +17,8 @@ TURNS = words(
     "mentions mentioning contain contains containing while whereas if when"
 )
 DENIES = words("not unlikely less isn't aren't won't cannot")
-# Words that may accompany a label without changing it. Any other ("far from", "wrong to say", "ruled
-# out") may reverse it, and no list of those can be complete.
+# Words that may accompany a label without changing it. Any other ("far from", "wrong to say",
+# "ruled out") may reverse it, and no list of those can be complete.
 BESIDE = TEXTS | ENTITIES | words(
     "the a an this these that such its their his her is are was were be been being will would should must "
     "may might can could to by in of for as so then thus hence therefore also very much more most highly "

@@ -124,7 +124,7 @@ ABSENT = words("missing absent empty unknown blank")
 PRESENT = words("given known present")
 LONGER = phrases({"longer": True, "shorter": False})
 OCCURRENCES = phrases({"occurrences of|mentions of|uses of|instances of|occurrence of": True})
-# Marks and kinds of word that a sentence may name without quotes, with the (text, kind) of their term.
+# Marks and kinds of word that a sentence may name without quotes, with (text, kind) of their term.
 MARKS = phrases(
     {
         "exclamation marks|exclamation points|exclamation mark|exclamation point": ("!", ""),
@@ -147,8 +147,8 @@ MARKS = phrases(
         "user names|user name|usernames|username|user mentions|user mention": ("", "user name"),
     }
 )
-# Names of an entire text. Other nouns (title, sentence, description) may denote a part of it, so they
-# count only if a column has that name.
+# Names of an entire text. Other nouns (title, sentence, description) may denote a part of it, so
+# they count only if a column has that name.
 TEXTS = words(
     "text texts review reviews post posts tweet tweets headline headlines argument arguments message "
     "messages comment comments story stories abstract abstracts article articles document documents "
