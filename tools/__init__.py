@@ -1,4 +1,4 @@
-"""What applies hypotheses and what scores them: functions first, LangChain tools as thin wrappers."""
+"""Execution and scoring of hypotheses: plain functions first, LangChain tools as thin wrappers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .gear.studies import contexts_of as contexts_of, hidden_draws as hidden_draws
 # isort: on
 
-# Public names by their module, which is imported when one of them is first used.
+# The public names of each module. A module is imported when one of its names is first used.
 _NAMES = {
     "gear.novelty": ("Coverage", "coverage", "coverages", "is_redundant"),
     "gear.scores": ("beta_bounds", "scatter_point", "undefined_as_output"),

@@ -1,11 +1,12 @@
-"""`execute`: a hypothesis' function run over inputs, in the sandbox.
+"""The oracle `execute`, which runs the function of a hypothesis over inputs in the sandbox.
 
-`EXECUTE` is how it is opened and journalled; `executor` makes the oracle (records.Execute) from a sandbox; `execute_tool` is the LangChain tool
-of the same name, by which a model tries its code on the shown observations before it answers.
+`EXECUTE` says how the oracle is opened and journalled, `executor` makes it (records.Execute) from a
+sandbox, and `execute_tool` is the LangChain tool of the same name, with which a model tries its
+code on the shown observations before it answers.
 
-A model reads what comes back, and grids it must read whole: a value stands there in compact JSON up
-to the length of a grid of 30 by 30, a longer one as its beginning and end with its size. The first
-failing observation is always there, others while all fit.
+A model has to see grids in full, so a value is shown as compact JSON up to the length of a grid of
+30 by 30. Of a longer value, the beginning, the end and the size are shown. The first failing
+observation is always shown, the following ones as long as all of them fit.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 FAILING_SHOWN = 3
-VALUE_CHARACTERS = 2_000  # of an input or output; a grid of 30 by 30 has 1,861
-TRIAL_CHARACTERS = 8_000  # of all failing observations: three of 20 by 20, one of 30 by 30
+VALUE_CHARACTERS = 2_000  # for one input or output; a grid of 30 by 30 has 1,861
+TRIAL_CHARACTERS = 8_000  # for all failing observations: three of 20 by 20, one of 30 by 30
 
 
 class _Executor:
@@ -57,31 +58,35 @@ class _Executor:
 
 
 def executor(sandbox: Sandbox, limits: Limits) -> Execute:
-    """The execute oracle: puts the input set into the sandbox, which knows whether it has it still,
-    and runs.
+    """Return an execute oracle that runs hypotheses in a sandbox under fixed limits.
 
-    What it returns raises Unavailable where the sandbox gives no answer.
+    Each call puts the input set into the sandbox, which recognises a set that it already holds, and
+    runs the function on it. A call raises Unavailable when the sandbox gives no answer.
     """
     return _Executor(sandbox, limits)
 
 
 class SandboxOracle:
-    """A sandbox as the oracle of programs (records.OpenOracle)."""
+    """A sandbox as the oracle for programs (records.OpenOracle)."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
 
     def bound(self, limits: Limits) -> Execute:
+        """Return an execute oracle that runs hypotheses under these limits."""
         return executor(self.sandbox, limits)
 
     def layers(self) -> Mapping[str, bool]:
+        """Return the isolation layers of the sandbox, and whether each is active."""
         return self.sandbox.layers()
 
     async def close(self) -> None:
+        """Close the sandbox."""
         await self.sandbox.close()
 
 
 async def open_oracle(settings: OracleSettings) -> SandboxOracle:
+    """Open the sandbox that the settings name. Raises SandboxUnavailable or UsageError."""
     from ..sandbox import open_sandbox
 
     return SandboxOracle(await open_sandbox(settings.sandbox, settings.workers, settings.strict))
@@ -119,7 +124,7 @@ def _outcome(
 def _batch(outcome: Outcome) -> Batch:
     response = outcome.response
     values = response.get("values")
-    none = "values" in response  # then no codes were kept
+    none = "values" in response  # With values, no codes were kept.
     return Batch(
         verdict=response["verdict"],
         codes=np.zeros(0, np.int64) if none else outcome.vectors["codes"],
@@ -150,12 +155,21 @@ def trial(
     verdict: str = "ok",
     shown: int = FAILING_SHOWN,
 ) -> dict[str, Json]:
-    """What helps to mend a function: how many observations it explains and the first it does not.
+    """Summarise a trial run: how many observations a function explains, and the first that fail.
 
-    {"consistent": bool, "passed": k, "of": n, "failing": [{"input", "expected", "got"}, …]}, where
-    "got" says `undefined: REASON` where the function gave no value; "verdict" is there where the
-    whole run failed (too_slow, memory, …). Of failing ones at most `shown`, and after the first as
-    many as fit into `TRIAL_CHARACTERS`; values beyond `VALUE_CHARACTERS` are `Cut`.
+    Args:
+        observations: The shown observations.
+        marks: For each observation, whether the function explains it; None when it gave no value.
+        got: For each observation, `{"value": ...}`, or `{"undefined": REASON}` without a value.
+        verdict: The verdict on the whole run.
+        shown: The largest number of failing observations to include.
+
+    Returns:
+        `{"consistent": bool, "passed": k, "of": n, "failing": [{"input", "expected", "got"}, …]}`,
+        where "got" reads `undefined: REASON` if the function gave no value. The key "verdict" is
+        present if the whole run failed (too_slow, memory, …). After the first failing observation,
+        others follow as long as they fit into `TRIAL_CHARACTERS`. Values beyond `VALUE_CHARACTERS`
+        are `Cut`.
     """
     wrong = [i for i, mark in enumerate(marks) if mark is not True]
     found: dict[str, Json] = {
@@ -170,12 +184,12 @@ def trial(
 
 
 def trial_text(found: Json) -> str:
-    """What the tool answers: JSON without blanks, which grids are long enough without."""
+    """Serialise the result of `trial` as JSON without blanks, which keeps grids short."""
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
 class Cut(str):
-    """The beginning and the end of the JSON of a value that is too long to show."""
+    """The beginning and the end of the JSON text of a value that is too long to show."""
 
     __slots__ = ()
 
@@ -200,7 +214,7 @@ def _fitting(cases: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
 
 
 def _trim(value: Json) -> Json:
-    """The value itself, or a `Cut` one that says how long it is."""
+    """Return the value itself, or a `Cut` that states its length if it is too long."""
     text = trial_text(value)[1:-1] if isinstance(value, str) else trial_text(value)
     if len(text) <= VALUE_CHARACTERS:
         return value
@@ -212,7 +226,7 @@ def _trim(value: Json) -> Json:
 
 @cache
 def _arguments() -> type[BaseModel]:
-    """Made once: pydantic takes two milliseconds for it."""
+    """Build the argument schema once: pydantic takes two milliseconds for it."""
     from pydantic import BaseModel, Field
 
     class ExecuteArguments(BaseModel):
@@ -224,8 +238,12 @@ def _arguments() -> type[BaseModel]:
 
 
 def execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
-    """The LangChain tool `execute(code)`; `attempt` runs code on the shown observations and
-    answers with JSON text. Raises what `attempt` raises: an outage is no answer."""
+    """Return the LangChain tool `execute(code)`.
+
+    Args:
+        attempt: Runs code on the shown observations and returns JSON text. The tool raises what
+            `attempt` raises: an outage is not an answer.
+    """
     from langchain_core.tools import StructuredTool
 
     async def execute(code: str) -> str:

@@ -1,8 +1,8 @@
-"""A program of ours that answers lines of JSON: one request a line in, one reply a line out.
+"""A child process that answers lines of JSON: one request per line in, one reply per line out.
 
-For work that must not hold up the event loop and may have to be killed: the embedded search, Z3.
-The program runs in a session of its own, which keeps the terminal's Ctrl-C away from its first
-moment on, with NumPy on one thread; `serve` is its main loop.
+It serves work that must not block the event loop and may have to be killed, such as the embedded
+search and Z3. The child runs in a session of its own, which shields it from the terminal's Ctrl-C
+from its first moment, and with NumPy on one thread. `serve` is its main loop.
 """
 
 from __future__ import annotations
@@ -23,21 +23,32 @@ _REPLY_BYTES = 1 << 24
 
 
 class ProcessDied(Exception):
-    """The program's pipe ended before its reply."""
+    """The child's pipe ended before its reply."""
 
 
 class LineProcess:
-    """module: its name, run by this interpreter. It starts with the first request; one request at
-    a time."""
+    """A module of this package that runs as a child process, started by its first request.
+
+    Only one request may be open at a time.
+
+    Args:
+        module: Name of the module, which this interpreter runs with `-m`.
+    """
 
     def __init__(self, module: str) -> None:
         self.command = (sys.executable, "-P", "-m", module)
         self.process: asyncio.subprocess.Process | None = None
 
     async def ask(self, request: Any, wall_s: float | None = None) -> Any:
-        """The reply. Raises ProcessDied; TimeoutError after wall_s seconds. After either, or where
-        it is cancelled, the program has to be closed: its late reply would be taken for the
-        next."""
+        """Send a request and return the reply.
+
+        After an error or a cancellation the process has to be closed: otherwise its late reply
+        would be taken for the reply to the next request.
+
+        Raises:
+            ProcessDied: The pipe ended before the reply.
+            TimeoutError: No reply came within `wall_s` seconds.
+        """
         process = self.process or await self._start()
         assert process.stdin is not None and process.stdout is not None
         try:
@@ -62,16 +73,20 @@ class LineProcess:
         return self.process
 
     async def close(self) -> None:
+        """Kill the process, if it runs, and wait for its end."""
         process, self.process = self.process, None
-        if process is not None:  # its pipes are not read: a question may still wait for an answer
+        if process is not None:  # Its pipes are left unread: a request may still await its reply.
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
 
 
 def serve(answer: Callable[[Any], Any]) -> None:
-    """The main loop of such a program. It ignores SIGINT (the parent drains) and leaves when its
-    standard input ends, in the midst of its work too: so none outlives a parent that was killed."""
+    """Run the main loop of a child process: answer each line of standard input.
+
+    It ignores SIGINT, because the parent drains the work. It exits as soon as its standard input
+    ends, even in the middle of a request, so no child outlives a parent that was killed.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lines: SimpleQueue[str] = SimpleQueue()
 

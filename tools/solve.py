@@ -1,9 +1,9 @@
-"""`solve`: a rule checked in worlds, exactly (the oracle of family `logic`, records.Solve).
+"""The oracle `solve`, which judges a rule exactly in worlds (family `logic`, records.Solve).
 
-The fast path answers (`logic/judging.py`); what it does not reach goes to Z3 in processes of their
-own (`logic/solving.py`), as does everything where the solver is `z3`, which is how the fast path is
-judged. Z3 is bounded by its resource count, and killed by a wall clock from outside: both are
-reasons, never a verdict.
+The fast path (`logic/judging.py`) answers first. A question beyond its reach goes to Z3
+(`logic/solving.py`) in separate processes. With the solver `z3` every question goes there, which is
+how the fast path is tested. Z3 is bounded by its own resource count and killed by a wall clock from
+outside. Reaching either limit is reported as a reason, never as a verdict.
 """
 
 from __future__ import annotations
@@ -43,28 +43,29 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 SOLVERS = ("fast", "z3")
-WALL_S = 300.0  # of one question to Z3; only a Z3 that does not count its resources gets there
-TIMED_OUT = "solver_time"  # the reason then
-_KEPT = 64  # prepared sets of worlds, of about a megabyte each
+WALL_S = 300.0  # for one question; Z3 gets there only if it fails to count its resources
+TIMED_OUT = "solver_time"  # the reason reported when Z3 exceeds the wall clock
+_KEPT = 64  # prepared sets of worlds, about a megabyte each
 _MODULE = "peirce.tools.logic.worker"
 
 
 def check_solver(name: str) -> None:
-    """Raises UsageError for a name that is none of `SOLVERS`."""
+    """Raise UsageError for a name that is not one of `SOLVERS`."""
     if name not in SOLVERS:
         raise UsageError(f"no solver {name!r}; valid: {', '.join(SOLVERS)}")
 
 
 class _Inputs:
-    """Worlds, or pairs [world, element], made ready."""
+    """A prepared input set: worlds, or pairs [world, element]."""
 
     def __init__(self, theory: Theory, regime: Any, inputs: InputSet, pairs: bool) -> None:
         raw: list[Json] = []
-        self.rows: list[tuple[int, int]] = []  # of each pair: its world, its element
+        self.rows: list[tuple[int, int]] = []  # for each pair, the index of its world and element
         if pairs:
             places: dict[int | str, int] = {}
             for world, element in inputs.inputs:
-                # Equal worlds are one; pairs of one world hold the same object, as a rule.
+                # Equal worlds are stored once. Pairs of one world usually share one object, so the
+                # identity is tried before the digest.
                 place = places.get(id(world))
                 if place is None:
                     place = places.setdefault(digest_of(world), len(raw))
@@ -82,8 +83,14 @@ class _Inputs:
 
 
 class Solver:
-    """solver: "fast" asks Z3 only where the fast path ends, "z3" always. workers: processes of Z3.
-    Use it as `records.Solve`; `close` ends the processes."""
+    """An exact judge of rules, with its Z3 processes; call it as a `records.Solve`.
+
+    Args:
+        solver: "fast" asks Z3 only where the fast path ends, "z3" asks it always.
+        workers: Number of Z3 processes. `close` ends them.
+        resources: Limit of one question, in Z3's resource count.
+        wall_s: Limit of one question, in seconds of wall-clock time.
+    """
 
     def __init__(
         self,
@@ -100,10 +107,11 @@ class Solver:
         self.locks = [asyncio.Lock() for _ in self.processes]
 
     def bound(self, limits: Limits) -> Solver:
-        """Itself: its limits are its own, and count resources of Z3."""
+        """Return the solver itself, whose limits are Z3 resources and do not depend on `limits`."""
         return self
 
     def layers(self) -> Mapping[str, bool]:
+        """Return no layers: rules are judged without a sandbox."""
         return {}
 
     async def __call__(self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
@@ -158,12 +166,15 @@ class Solver:
         raise Unavailable("The solver's process died twice on one rule.")
 
     async def close(self) -> None:
+        """End the Z3 processes."""
         await asyncio.gather(*(process.close() for process in self.processes))
 
 
 def _told(ready: _Inputs, rule: Formula) -> list[dict[str, Json]] | None:
-    """What the fast path says of each world beside its worth: Z3 knows no elements, and is asked
-    only where the fast path ends. A verdict never rests on it."""
+    """Return the fast path's explanation of each world; None if it is beyond the fast path.
+
+    Z3 does not name elements and is asked only where the fast path ends. No verdict rests on this.
+    """
     try:
         return [one.as_json() for one in explained(ready.prepared, rule)]
     except Beyond:
@@ -214,8 +225,12 @@ def _arguments() -> type[BaseModel]:
 
 
 def solve_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
-    """The LangChain tool `solve(formula)`; `attempt` judges a rule in the prompt worlds and answers
-    with JSON text. Raises what `attempt` raises: an outage is no answer."""
+    """Return the LangChain tool `solve(formula)`.
+
+    Args:
+        attempt: Judges a rule in the prompt worlds and returns JSON text. The tool raises what
+            `attempt` raises: an outage is not an answer.
+    """
     from langchain_core.tools import StructuredTool
 
     async def solve(formula: str) -> str:
@@ -236,6 +251,7 @@ def solve_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
 
 
 async def open_oracle(settings: OracleSettings) -> Solver:
+    """Open the solver that the settings name. Raises UsageError for an unknown solver."""
     return Solver(settings.solver, settings.workers or 1)
 
 

@@ -1,4 +1,7 @@
-"""Whether a bank says what made the labels: three discovery scores, and the agreement of raters."""
+"""Discovery scores: how well a bank of sentences recovers the rules that made the labels.
+
+The package computes three scores (`scores.py`) and the agreement of raters.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from .space import Space as Space
 # isort: on
 
-# Public names by their module, which is imported when one of them is first used.
+# The public names of each module. A module is imported when one of its names is first used.
 _NAMES = {
     "parts": ("compile_truth",),
     "scores": ("Discovery", "Exact", "exact", "paper", "released"),

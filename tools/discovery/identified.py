@@ -1,25 +1,27 @@
 """Which true rules the shown rows identify.
 
-A rule is identified where no small change of it explains the shown rows as well: one of its conditions
-left out, a threshold moved by a value of its column, a choice taken away. With the rule changed, and all
-other true rules beside it, more shown rows get a wrong label than with the rule as it is. A choice
-added makes a longer rule, which has to explain them better to be the one to believe. Nor may any other
-rule over columns that is no longer explain them as well in its place, nor may they be explained as well
-without it. And of all labels
-its own has to be the one that is raised most where it applies, beside its share among the shown rows.
-What some shown rows contradict has to stand beyond noise (discovery/identified.py).
-Where true rules never contradict each other each is taken by itself: a row is right where all that apply
-give its label. Else the first that applies gives it.
-What no row would refute nobody can find from the rows, and a lower score for it says nothing of a method.
+A rule is identified if no small change to it explains the shown rows as well. The changes are:
+leaving a condition out, moving a threshold by one value of its column, and removing or adding a
+choice. With a changed rule, next to all other true rules, more shown rows must get a wrong label
+than with the original. Adding a choice makes a longer rule, which has to explain the rows strictly
+better to count.
 
-Whether rows show a fact about most of them beyond noise.
+Further conditions: no other rule over columns of at most the same length explains the rows as well
+in its place, the rows are not explained as well without the rule, and where the rule applies, its
+label is raised more than any other relative to the share in all shown rows. If some shown rows
+contradict the rule, it has to stand out from noise (`beyond_noise`).
 
-A rule that some shown rows contradict (labels that were changed, a phrase that other phrases outweigh) is a
-fact about most rows. The rows identify it where its label leads the next one where it applies (sign test),
-and has a greater share there than elsewhere (two shares compared), each at 5%, one-sided. So a phrase that
-does nothing, or whose label leads by two rows of 40, is not identified.
+True rules that never contradict each other are judged separately: a row is right if all rules that
+apply give its label. Otherwise the first rule that applies labels the row.
 
-Rows are counted as they are: a regression over all phrases may know more.
+A rule that no row would refute cannot be found from the rows, and a lower score for it says nothing
+about a method.
+
+A rule that some shown rows contradict (changed labels, a phrase that other phrases outweigh) is a
+statement about most rows. The rows identify it if its label leads the next one where it applies
+(sign test) and has a larger share there than elsewhere (comparison of two shares), each at 5%,
+one-sided. A phrase without effect, or whose label leads by two rows of 40, is therefore not
+identified. Rows are simply counted, so a regression over all phrases may find more.
 """
 
 from __future__ import annotations
@@ -41,30 +43,31 @@ from .overlap import overlap, whole
 from .parts import parts
 from .space import Space
 
-# --- Whether another rule, no longer than a true one, explains the shown rows as well in its place.
+# --- Search for a rival: another rule, no longer than a true one, that explains the rows as well.
 #
-# A rule over columns is measured by what it adds beside the other true rules: rows that become right less
-# rows that become wrong. A rival is any other conjunction over any columns that adds as much: a value, a list of
-# two or three, a bound of a number, a truth value, as many of them as make it no longer than the rule, where a
-# condition counts one and each further value that it lists one more. Where there is a rival nothing
-# in the rows speaks for the rule against it; and a rule that adds nothing could as well be left out.
+# A rule over columns is measured by what it adds to the other true rules: the rows that become
+# right minus the rows that become wrong. A rival is any other conjunction over any columns that
+# adds as much. Its conditions are a value, a list of two or three values, a bound on a number, or
+# a truth value. Its length may not exceed that of the rule; a condition counts one, and each
+# further listed value one more. If there is a rival, the rows do not favour the rule over it. A
+# rule that adds nothing could as well be left out.
 #
-# Not covered: two true rules replaced at once; conditions on texts; more than `STEMS` beginnings of one length, of
-# which those that add most are followed.
+# Not covered: two true rules replaced at once; conditions on texts; more than `STEMS` stems of one
+# length, of which those that add most are followed.
 
 STEMS = 20_000
-LONG_LIST = 12  # values, up to which two or three of them are listed
-WIDE = 100  # values of a number; where there are more, those of the rows are bounds
-COMPARED = 60  # rules that add as much, of those made at a time; were all the rule itself, there is no rival
-CHUNK = 1_000  # stems that are made longer at a time
-ALIKE = 3  # stems with the same rows that are followed
+LONG_LIST = 12  # Lists of two or three values are tried for columns of up to this many values.
+WIDE = 100  # A number with more values takes its bounds from the rows.
+COMPARED = 60  # Per chunk of stems, at most this many candidates are compared with the rule.
+CHUNK = 1_000  # stems that are extended at a time
+ALIKE = 3  # stems that are followed for each set of covered rows
 Places = tuple[int, ...]
 Marks = NDArray[np.bool_]
 Gains = NDArray[np.int64]
 
 
 def conditions_of(rule: Rule) -> tuple[Condition, ...]:
-    """Of a rule of one clause the conditions that have to hold together; () of another."""
+    """Return the conditions that a rule of one clause joins by "and"; () for any other rule."""
     clause = rule.clauses[0]
     if len(rule.clauses) != 1 or not isinstance(clause, When):
         return ()
@@ -72,7 +75,7 @@ def conditions_of(rule: Rule) -> tuple[Condition, ...]:
 
 
 def length(condition: Condition) -> int | None:
-    """None of a condition that is none on one column."""
+    """Return the length of a condition on one column; None for any other condition."""
     if isinstance(condition, Not) and isinstance(condition.part, Is):
         return 1 + len(condition.part.values)
     if isinstance(condition, Is):
@@ -84,8 +87,15 @@ def length(condition: Condition) -> int | None:
 
 @dataclass(frozen=True)
 class Pool:
-    """All conditions on the columns of a problem that hold on some of its rows. held: (m, n); column:
-    (m,), its number; bound: (m,), whether it bounds a number, so another may stand beside it."""
+    """All conditions on the columns of a problem that hold on some of its rows.
+
+    Attributes:
+        conditions: The m conditions.
+        held: Whether each holds on each row, (m, n).
+        lengths: Their lengths, (m,).
+        column: Number of the column that each reads, (m,).
+        bound: Whether each bounds a number, (m,); two bounds on one column may be joined.
+    """
 
     conditions: tuple[Condition, ...]
     held: Marks
@@ -95,6 +105,7 @@ class Pool:
 
     @classmethod
     def of(cls, rows: Prepared, space: Space) -> Pool:
+        """Collect the conditions that hold on some row."""
         names = [name for name, told in rows.columns.items() if told["kind"] != "text"]
         found = [
             (one, one.holds(rows), number)
@@ -111,6 +122,7 @@ class Pool:
         )
 
     def rule(self, places: Sequence[int], label: str) -> Rule:
+        """Return the rule that gives `label` where the conditions at these places all hold."""
         some = tuple(self.conditions[at] for at in places)
         return Rule((When(AllOf(some) if len(some) > 1 else some[0], label),))
 
@@ -136,8 +148,18 @@ def _on(name: str, rows: Prepared, space: Space) -> Iterator[Condition]:
 
 
 def has_rival(rule: Rule, gains: Gains, pool: Pool, rows: Prepared, space: Space) -> bool:
-    """gains: (n,), of each row 1 where it becomes right by the rule's label, -1 where wrong, else 0. False of
-    a rule that is no conjunction over columns."""
+    """Return whether another rule over columns explains the shown rows as well as this one.
+
+    Args:
+        rule: The true rule.
+        gains: For each row (n,), 1 if it becomes right by the rule's label, -1 if wrong, else 0.
+        pool: Conditions for rivals.
+        rows: The shown rows.
+        space: Inputs on which a rival has to differ from the rule.
+
+    Returns:
+        False for a rule that is no conjunction over columns.
+    """
     some = conditions_of(rule)
     sizes = [length(one) for one in some]
     clause = rule.clauses[0]
@@ -154,8 +176,15 @@ def has_rival(rule: Rule, gains: Gains, pool: Pool, rows: Prepared, space: Space
 
 
 class _Search:
-    """Conjunctions by length. held: (m, k) on the k rows that count; right: (k,), those that become right;
-    least: what has to be added; most: the length."""
+    """A search for conjunctions by increasing length.
+
+    Args:
+        pool: The m conditions.
+        held: Whether each holds, (m, k), on the k rows with a gain.
+        right: Which of these rows become right, (k,).
+        least: Smallest gain that counts.
+        most: Largest length.
+    """
 
     def __init__(self, pool: Pool, held: Marks, right: Marks, least: int, most: int) -> None:
         self.pool, self.held, self.least, self.most = pool, held, least, most
@@ -168,7 +197,7 @@ class _Search:
         self.seen: dict[tuple[int, bytes], int] = {}
 
     def found(self) -> Iterator[Places]:
-        """Those that add at least as much, beginning with those of the fewest conditions."""
+        """Yield the conjunctions that gain enough, shortest first."""
         self.stems[0] = [()]
         for size in range(self.most):
             here = self.stems.pop(size, [])[:STEMS]
@@ -176,8 +205,11 @@ class _Search:
                 yield from self._longer(here[start : start + CHUNK], size)
 
     def _longer(self, stems: Sequence[Places], size: int) -> Iterator[Places]:
-        """With one condition more: those that add enough. What still takes enough rows in, and keeps out
-        more of the others than the stem does, is kept as a stem."""
+        """Extend stems by one condition; yield those that gain enough and keep promising ones.
+
+        A stem is promising if it still covers enough of the rows that become right and excludes
+        some more of the others.
+        """
         covers = np.array([self.held[list(stem)].all(axis=0) for stem in stems], np.bool_)
         free = np.array([self.free[list(stem)].all(axis=0) for stem in stems], np.bool_)
         free &= self.pool.lengths <= self.most - size
@@ -201,8 +233,11 @@ class _Search:
 
 
 def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Space) -> list[bool]:
-    """Of each true part (`parts` of the rules, in their order, each once): whether the rows tell it
-    from its neighbours. A part that has none is identified where it applies to a row."""
+    """Return for each true part whether the shown rows distinguish it from its neighbours.
+
+    The parts are those of the rules (`parts`), in their order, each once. A part without neighbours
+    is identified if it applies to a row.
+    """
     rows = Prepared([one.input for one in shown], space.public)
     gold = np.array([rows.label_index(str(one.output)) for one in shown], np.int64)
     pieces = list(dict.fromkeys(part for rule in truths for part in parts(rule)))
@@ -236,14 +271,17 @@ def identified(truths: Sequence[Rule], shown: Sequence[Observation], space: Spac
 
 
 def _agree(codes: Sequence[Codes]) -> bool:
-    """Whether no row is given two labels."""
+    """Return whether no row is given two labels."""
     every = np.stack(codes)
     most = every.max(axis=0)
     return bool(((every == NOT_APPLICABLE) | (every == most)).all())
 
 
 def _gains(rule: Rule, others: Sequence[Codes], gold: Codes, rest: int, rows: Prepared) -> Codes:
-    """(n,): 1 where a row becomes right by the rule's label beside the other rules, -1 where wrong."""
+    """Return, (n,), 1 where a row becomes right by the rule's label, -1 where wrong, and else 0.
+
+    The other rules stay in place.
+    """
     (label,) = {
         rows.label_index(clause.label) for clause in rule.clauses if isinstance(clause, When)
     }
@@ -253,7 +291,7 @@ def _gains(rule: Rule, others: Sequence[Codes], gold: Codes, rest: int, rows: Pr
 
 
 def _right(codes: Sequence[Codes], gold: Codes, rest: int) -> NDArray[np.bool_]:
-    """Rows of which all that is said is their label; `rest` is said where nothing is."""
+    """Return the rows whose claimed labels are all correct; without a claim, `rest` is claimed."""
     wrong = np.zeros(len(gold), np.bool_)
     there = np.zeros(len(gold), np.bool_)
     for one in codes:
@@ -263,8 +301,10 @@ def _right(codes: Sequence[Codes], gold: Codes, rest: int) -> NDArray[np.bool_]:
 
 
 def _raised_most(codes: Codes, gold: Codes) -> bool:
-    """Whether the one label that the codes give is, where they give it, more often right beside its share
-    than any other would be."""
+    """Return whether the label that the codes give is raised most where they give it.
+
+    A label is raised by its share where the codes apply, relative to its share in all rows.
+    """
     there = codes != NOT_APPLICABLE
     given = np.unique(codes[there])
     if given.size != 1:
@@ -276,7 +316,7 @@ def _raised_most(codes: Codes, gold: Codes) -> bool:
 
 
 def _otherwise(truths: Sequence[Rule], labels: Sequence[str]) -> int:
-    """The label of a row to which no part applies; -1 where none is told or follows."""
+    """Return the label index of rows to which no part applies; -1 if none is stated or implied."""
     told = {whole(rule, labels).otherwise for rule in truths}
     only = told.pop() if len(told) == 1 else None
     return NOT_APPLICABLE if only is None else list(labels).index(only)
@@ -292,8 +332,10 @@ def _errors(codes: Sequence[Codes], gold: Codes, rest: int, by_itself: bool) -> 
 
 
 def neighbours(rule: Rule, space: Space) -> Iterator[tuple[Rule, bool]]:
-    """Rules of one clause that differ from it by one step, and on some input; and whether each is
-    longer."""
+    """Yield the rules of one clause that are one step away and differ on some input.
+
+    Each comes with whether it is longer than the rule.
+    """
     clause = rule.clauses[0]
     if len(rule.clauses) != 1 or not isinstance(clause, When):
         return
@@ -338,13 +380,18 @@ def _steps(condition: Condition, space: Space) -> Iterator[tuple[Condition, bool
                 yield Is(condition.column, (*condition.values, value)), True
 
 
-CHANCE = 0.05  # of a fact about most rows, that noise alone shows it
-MANY = 1_000  # tosses, above which their sum is a normal deviate
+CHANCE = 0.05  # significance level of each test, one-sided
+MANY = 1_000  # Above this many tosses the normal approximation is used.
 
 
 def beyond_noise(codes: Codes, gold: Codes) -> bool:
-    """Whether the one label that the codes give leads the next one where they give it, and has a greater
-    share there than elsewhere, by more than chance; True where no row contradicts it."""
+    """Return whether the label that the codes give stands out from noise.
+
+    True if no row contradicts it.
+
+    It has to lead the next label where the codes give it, and to have a larger share there than
+    elsewhere.
+    """
     there = codes != NOT_APPLICABLE
     given = np.unique(codes[there])
     if given.size != 1 or (gold[there] == given[0]).all():
@@ -363,7 +410,7 @@ def beyond_noise(codes: Codes, gold: Codes) -> bool:
 
 
 def _tail(heads: int, tosses: int) -> float:
-    """The chance of so many heads or more."""
+    """Return the probability of at least this many heads."""
     if tosses > MANY:
         return math.erfc((2 * heads - tosses) / math.sqrt(2 * tosses)) / 2
     above = sum(math.comb(tosses, one) for one in range(heads, tosses + 1))

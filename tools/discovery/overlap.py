@@ -1,24 +1,23 @@
-"""How much of what one rule says another says too, on all inputs: 1 for the same, 0 for what agrees
-no more than chance.
+"""The overlap of two rules over all inputs: 1 if they agree fully, 0 if no more than by chance.
 
-A rule claims a label of some inputs. Of the inputs (by weight) of which either claims something, J is
-the share of which both claim the same. Rules about variables that have nothing to do with each other
-agree on some inputs too: with shares p and q of the inputs that they give each label and P = sum p,
-Q = sum q, J0 = sum p q / (P + Q - P Q). The overlap is (J - J0) / (1 - J0), and 0 where that is less: so
-a contradiction is 0, a rule about another column is 0, one of two conditions is between. Of rules that
-say something of every input it is Cohen's kappa.
+A rule claims a label for some inputs. Let J be the share (by weight), among the inputs for which at
+least one of the two rules claims a label, for which both claim the same one. Unrelated rules agree
+on some inputs too: if the two rules claim each label for shares p and q of the inputs, with P = sum
+p and Q = sum q, then J0 = sum p q / (P + Q - P Q). The overlap is (J - J0) / (1 - J0), or 0 if that
+is negative. A contradiction therefore scores 0, a rule about another column scores 0, and a rule
+with one of two conditions lies between. For rules that label every input the overlap is Cohen's
+kappa.
 
-Two rules are read in two ways, and the better counts: what their clauses claim alone; and as whole
-functions, `otherwise` included, where of two labels a rule that only ever gives one gives the other one
-otherwise. So "if A, admitted" says what "if A, admitted; otherwise rejected" says, and what "if not A,
-rejected" says.
+Two rules are compared in two readings, and the higher overlap counts: the claims of their clauses
+alone, and the rules as total functions. In the second reading `otherwise` applies; with two labels,
+a rule that only ever claims one claims the other one otherwise. So "if A, admitted" equals both "if
+A, admitted; otherwise rejected" and "if not A, rejected".
 
-The overlap of many rules with many (overlap.py), on one product of the inputs that they tell apart.
-
-Each rule is carried out once, and all pairs are counted by products of matrices. Columns that only other
-rules read do not matter to a pair, and finer classes of inputs weigh together what a coarser one weighs:
-so the values are those of the pairs alone. Where all rules together tell more inputs apart than are listed
-(space.MOST), each pair is compared by itself.
+`overlaps` compares many rules with many on one product of the inputs that they distinguish. Each
+rule is applied once, and all pairs are counted by matrix products. Columns that only other rules
+read do not affect a pair, and finer classes of inputs together weigh as much as a coarser one, so
+the values equal those of each pair alone. If all rules together distinguish more inputs than
+`space.MOST`, each pair is compared separately.
 """
 
 from __future__ import annotations
@@ -33,11 +32,13 @@ from ..sentence_rules.rules import NOT_APPLICABLE, Codes, Rule, When
 from .space import Cells, Space
 
 SURE = 1e-9
-NEARLY = 0.999  # of rules that are the same on all inputs that were drawn, which are not all
+NEARLY = (
+    0.999  # the largest overlap of rules that are known to agree on a sample of the inputs only
+)
 
 
 def whole(rule: Rule, labels: Sequence[str]) -> Rule:
-    """The rule as a function of every input, where two labels leave no choice."""
+    """Complete a rule to a function of every input if its two labels leave no choice."""
     given = {clause.label if isinstance(clause, When) else None for clause in rule.clauses}
     if rule.otherwise is not None or len(labels) != 2 or len(given) != 1 or None in given:
         return rule
@@ -45,7 +46,10 @@ def whole(rule: Rule, labels: Sequence[str]) -> Rule:
 
 
 def overlap(one: Rule, other: Rule, space: Space) -> float:
-    """From 0 to 1. Raises UsageError for a column or label that the problem lacks."""
+    """Return the overlap of two rules, from 0 to 1.
+
+    Raises UsageError for a column or label that the problem lacks.
+    """
     if one == other:
         return 1.0
     cells = space.cells((one, other))
@@ -64,7 +68,14 @@ def overlap(one: Rule, other: Rule, space: Space) -> float:
 def claimed(
     one: Codes, other: Codes, weights: NDArray[np.float64], labels: int
 ) -> float:  # fmt: skip
-    """The overlap of two vectors of label indices, -1 where nothing is claimed."""
+    """Return the overlap of two vectors of label indices, in which -1 stands for no claim.
+
+    Args:
+        one: Label indices, (n,).
+        other: Label indices, (n,).
+        weights: Weights of the inputs, (n,).
+        labels: Number of labels.
+    """
     if not ((one != other) & (weights > 0)).any():
         return 1.0 if np.unique(one).size > 1 else 0.0
     says = [(codes[:, None] == np.arange(labels)).T @ weights for codes in (one, other)]
@@ -81,13 +92,16 @@ def claimed(
 
 Matrix = NDArray[np.float64]
 AllCodes = NDArray[np.int64]  # (rules, inputs)
-AT_ONCE = 2_000_000  # codes of all rules that are multiplied in one go
-_DIGITS = 12  # what is equal stays so, in whichever order its inputs are summed
-_LESS = 1 - 1e-9  # the most of rules that some input tells apart
+AT_ONCE = 2_000_000  # codes, over all rules, that one matrix product takes
+_DIGITS = 12  # Rounding keeps equal overlaps equal in whichever order the inputs are summed.
+_LESS = 1 - 1e-9  # the largest overlap of rules that differ on some input
 
 
 def overlaps(ones: Sequence[Rule], others: Sequence[Rule], space: Space) -> Matrix:
-    """(ones, others), from 0 to 1. Raises UsageError for a column or label that the problem lacks."""
+    """Return the overlap of each of `ones` with each of `others`: (ones, others), from 0 to 1.
+
+    Raises UsageError for a column or label that the problem lacks.
+    """
     every = list(dict.fromkeys([*ones, *others]))
     cells = space.together(every) if len(every) > 2 else None
     if cells is None:
@@ -103,7 +117,7 @@ def overlaps(ones: Sequence[Rule], others: Sequence[Rule], space: Space) -> Matr
 
 
 def _readings(rules: Sequence[Rule], cells: Cells) -> tuple[AllCodes, AllCodes]:
-    """What the rules' clauses say alone, and what they say as whole functions."""
+    """Return the codes of the rules' clauses alone, and those of the rules as total functions."""
     alone = np.array([cells.codes(replace(rule, otherwise=None)) for rule in rules], np.int64)
     rest = [whole(rule, cells.labels).otherwise for rule in rules]
     codes = [NOT_APPLICABLE if label is None else cells.labels.index(label) for label in rest]
@@ -111,7 +125,7 @@ def _readings(rules: Sequence[Rule], cells: Cells) -> tuple[AllCodes, AllCodes]:
 
 
 def _claimed(left: AllCodes, right: AllCodes, cells: Cells) -> Matrix:
-    """`overlap.claimed` of each row of `left` with each of `right`."""
+    """Return the overlap `claimed` of each row of `left` with each row of `right`."""
     labels = np.arange(len(cells.labels))
     both, common = (np.zeros((len(left), len(right))) for _ in range(2))
     says, told = (np.zeros((len(some), labels.size)) for some in (left, right))
@@ -138,7 +152,7 @@ def _claimed(left: AllCodes, right: AllCodes, cells: Cells) -> Matrix:
 
 
 def _names(codes: AllCodes) -> NDArray[np.object_]:
-    """Of each row a name that rows which are alike share, (rows,)."""
+    """Return a name for each row, (rows,); equal rows have equal names."""
     found = np.empty(len(codes), object)
     found[:] = [row.tobytes() for row in np.ascontiguousarray(codes)]
     return found

@@ -1,6 +1,7 @@
-"""What a rule says, piece by piece: a disjunction is as many findings as it has cases.
+"""Division of a rule into its cases, so that a disjunction counts as several findings.
 
-One author writes five sentences, another one sentence of five cases; both are five parts.
+One author writes five sentences, another writes one sentence with five cases. Both count as five
+parts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..sentence_rules.rules import Clause, NotExact, Prefer, Rule, When
 from ..sentence_rules.sentence_compiler import compile_sentence
 from ..sentence_rules.terms import terms
 
-# How the published election and personality sets write a true sentence (HypoBench, appendix B).
+# The form of true sentences in the published election and personality sets (HypoBench, appendix B).
 _PUBLISHED = re.compile(
     r'If the "(?P<kind>[^"]+)" of the given [\w ]+ is "(?P<phrase>.+)", then it is (?:highly |a bit )?'
     r'(?P<likely>likely|unlikely|neutral) to be classified as "(?P<label>[^"]+)"',
@@ -25,8 +26,14 @@ _PUBLISHED = re.compile(
 
 
 def compile_truth(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
-    """The rule of a true sentence: of the grammar, or as the published sets of logistic labels write
-    it, of which the label that is likely stays. Never raises."""
+    """Compile a true sentence of a data set; never raises.
+
+    The sentence may follow the grammar, or the form of the published sets with logistic labels. Of
+    the latter, only sentences that call a label likely become rules.
+
+    Returns:
+        The rule, or a `NotExact` with the reason why there is none.
+    """
     found = _PUBLISHED.match(sentence.strip())
     if found is None:
         return compile_sentence(sentence, public)
@@ -38,14 +45,18 @@ def compile_truth(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
 
 
 def parts(rule: Rule) -> tuple[Rule, ...]:
-    """The rule's cases, each a rule: its clauses, and of a clause the cases that it joins. A clause after
-    one of another label holds only where that one does not. `otherwise` stays with a rule of one
-    case alone."""
+    """Return the cases of a rule, each as a rule of its own.
+
+    Each clause is a case; a clause that joins cases by "or" is divided into them. A clause that
+    follows one with another label gets the condition that the earlier one does not hold.
+    `otherwise` is kept only if the rule has a single case. A rule with a `Prefer` clause is
+    returned undivided.
+    """
     found: list[Clause] = []
     earlier: list[tuple[Condition, str]] = []
     for clause in rule.clauses:
         if isinstance(clause, Prefer):
-            return (rule,)  # what wins is said of both texts at once
+            return (rule,)  # A preference compares both texts at once and has no cases.
         other = [Not(condition) for condition, label in earlier if label != clause.label]
         for case in _cases(clause.condition):
             found.append(When(AllOf((*other, case)) if other else case, clause.label))
@@ -56,7 +67,10 @@ def parts(rule: Rule) -> tuple[Rule, ...]:
 
 
 def _cases(condition: Condition) -> Iterator[Condition]:
-    """Of "A or B" both, of "the text mentions one of x, y" the mention of each; else the condition."""
+    """Yield both sides of "A or B", and one mention per entry of "the text mentions one of x, y".
+
+    Any other condition is yielded unchanged.
+    """
     if isinstance(condition, AnyOf):
         for part in condition.parts:
             yield from _cases(part)
@@ -72,7 +86,7 @@ def _cases(condition: Condition) -> Iterator[Condition]:
 
 
 def leaves(rule: Rule) -> Iterator[Condition]:
-    """The conditions that a rule is made of, without and, or, not. A `Prefer` has none."""
+    """Yield the conditions that a rule combines by and, or, not. A `Prefer` clause has none."""
     for clause in rule.clauses:
         if isinstance(clause, When):
             yield from _leaves(clause.condition)
@@ -89,7 +103,12 @@ def _leaves(condition: Condition) -> Iterator[Condition]:
 
 
 def columns_of(leaf: Condition, only_text: str) -> frozenset[str]:
-    """The columns that a condition without parts reads. only_text: which "the text" is."""
+    """Return the columns that a leaf condition reads.
+
+    Args:
+        leaf: A condition without parts.
+        only_text: The column that "the text" means.
+    """
     if isinstance(leaf, More):
         return _of(leaf.left, only_text) | _of(leaf.right, only_text)
     return _of(getattr(leaf, "quantity", leaf), only_text)

@@ -1,20 +1,22 @@
-"""Three discovery scores of a bank against the true sentences of a data set, named apart.
+"""Three discovery scores of a bank against the true sentences of a data set.
 
-`released` is what HypoBench's published evaluation computes: a true sentence is found where a rater says
-that any generated one is about one of its variables; RC is the mean over those found of the best
-rating (0, .25, .5, .75, 1) of a generated one that matched; HDR = FDR x RC.
-`paper` is what its section 3 defines: FDR is the share of true variables that some generated sentence
-is about; RC the mean over those of the best rating of a sentence about it; HDR = FDR x RC.
-`exact` asks nobody: true and generated sentences are compiled, compared on all inputs (overlap.py) and
-matched one to one for the greatest sum; FDR is the share of true parts that are matched, RC the mean
-overlap of these, HDR their product; precision is the sum of overlaps over the different things that the
-bank says, of which a sentence that is no exact rule is one. Sentences are compared whole and case by case (parts.py), and
-the way with the higher HDR counts, of equal ones that with the higher precision. A bank of 20 guesses gains nothing by their
-number.
+`released` is what HypoBench's published evaluation computes. A true sentence is found if a rater
+says that some generated sentence is about one of its variables. RC is the mean, over the found
+ones, of the best rating (0, .25, .5, .75, 1) of a matching generated sentence. HDR = FDR x RC.
 
-An empty bank is 0 in all of them.
+`paper` is what section 3 of that paper defines. FDR is the share of true variables that some
+generated sentence is about. RC is the mean, over those, of the best rating of a sentence about
+them. HDR = FDR x RC.
 
-One-to-one matching of greatest sum (Kuhn and Munkres, by shortest augmenting paths).
+`exact` needs no rater. True and generated sentences are compiled, compared on all inputs
+(overlap.py) and matched one to one for the largest sum of overlaps. FDR is the share of true parts
+that are matched, RC is their mean overlap, and HDR is the product. Precision is the sum of overlaps
+divided by the number of different statements in the bank; a sentence that is no exact rule counts
+as one. Sentences are compared both as a whole and case by case (parts.py). The way with the higher
+HDR counts, and among equal ones that with the higher precision. A bank of 20 guesses gains nothing
+from their number.
+
+An empty bank scores 0 in all three.
 """
 
 from __future__ import annotations
@@ -34,13 +36,19 @@ from .space import Space
 
 Matrix = NDArray[np.float64]
 SAME = 1.0
-_DIGITS = 9  # of two ways of counting that give the same HDR
+_DIGITS = 9  # Two ways of counting whose HDR agrees to this many decimals are equal.
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """fdr, rc, hdr: of the score that was asked for; rc is 0 where nothing is found. missing: ratings
-    that could not be read, which count as not given."""
+    """FDR, RC and HDR of one score; RC is 0 if nothing is found.
+
+    Attributes:
+        fdr: Discovery rate of the true sentences or variables.
+        rc: Mean rating of those that are found.
+        hdr: Product of both.
+        missing: Ratings that could not be read, which count as absent.
+    """
 
     fdr: float
     rc: float
@@ -49,16 +57,30 @@ class Discovery:
 
 
 def product_of(found: int, true: int, ratings: float) -> tuple[float, float, float]:
-    """FDR, RC and HDR of so many found of `true` > 0, the ratings of those found summing to so much."""
+    """Return FDR, RC and HDR.
+
+    Args:
+        found: Number of true items that were found.
+        true: Number of true items, at least 1.
+        ratings: Sum of the ratings of the found items.
+    """
     fdr = found / true
     rc = ratings / found if found else 0.0
     return fdr, rc, fdr * rc
 
 
 def released(matches: Matrix, ratings: Matrix) -> Discovery:
-    """matches: (T, G), 1 where a rater sees a shared variable, NaN where no answer could be read.
-    ratings: (T, G), of the pairs that match; NaN where missing. A true sentence whose ratings are all
-    missing is found and left out of RC. Raises UsageError without a true sentence."""
+    """Compute the score of HypoBench's published evaluation.
+
+    A true sentence whose ratings are all missing counts as found and is left out of RC.
+
+    Args:
+        matches: Whether a rater sees a shared variable, (T, G); NaN if the reply could not be read.
+        ratings: Ratings of the pairs that match, (T, G); NaN if missing.
+
+    Raises:
+        UsageError: There is no true sentence.
+    """
     if not len(matches):
         raise UsageError("nothing to discover: there is no true sentence")
     match = np.nan_to_num(matches) > 0
@@ -68,9 +90,16 @@ def released(matches: Matrix, ratings: Matrix) -> Discovery:
 
 
 def paper(true: Matrix, about: Matrix, ratings: Matrix) -> Discovery:
-    """true: (T, Z), whether a true sentence is about a variable. about: (G, Z), 1 where a generated
-    one is, NaN where no answer could be read. ratings: (T, G), NaN where missing or not asked.
-    Raises UsageError without a variable."""
+    """Compute the score that HypoBench defines in section 3.
+
+    Args:
+        true: Whether a true sentence is about a variable, (T, Z).
+        about: Whether a generated sentence is, (G, Z); NaN if the reply could not be read.
+        ratings: Ratings, (T, G); NaN if missing or not requested.
+
+    Raises:
+        UsageError: There is no variable.
+    """
     if not true.shape[1]:
         raise UsageError("nothing to discover: no variable of the true sentences is known")
     said = np.nan_to_num(about) > 0
@@ -85,7 +114,7 @@ def paper(true: Matrix, about: Matrix, ratings: Matrix) -> Discovery:
 
 
 def _best(ratings: Matrix) -> Matrix:
-    """The greatest of each row, NaN where it has none."""
+    """Return the maximum of each row, or NaN for a row without a rating."""
     best = np.where(np.isnan(ratings), -np.inf, ratings).max(axis=1, initial=-np.inf)
     return np.where(np.isinf(best), np.nan, best)
 
@@ -99,8 +128,13 @@ def _rated(found: NDArray[np.bool_], best: Matrix, missing: int) -> Discovery:
 
 @dataclass(frozen=True)
 class Pair:
-    """A true part, the generated one that it is matched with and their overlap; None and 0 where it is
-    matched with none."""
+    """A true part and the generated one that it is matched with.
+
+    Attributes:
+        true: Sentence of the true part.
+        found: Sentence of the generated part; None without a match.
+        overlap: Their overlap; 0 without a match.
+    """
 
     true: str
     found: str | None
@@ -109,12 +143,28 @@ class Pair:
 
 @dataclass(frozen=True)
 class Exact:
-    """precision: None of an empty bank. identical: share of the true parts of which the match is the
-    same on all inputs. by: "sentence" or "part", what was matched. unread, not_exact: true and
-    generated sentences that are no exact rule; the former are left out. drawn: whether rules were
-    compared on a part of their inputs alone. released, paper: with a rater that is no model: it calls a
-    variable shared where both rules read it (of texts without places, also in other words that stand in the
-    same texts), and rates by the overlap, to the nearest quarter."""
+    """The exact discovery score, with what it is based on.
+
+    Attributes:
+        fdr: Share of the true parts that are matched.
+        rc: Mean overlap of the matched parts.
+        hdr: Product of both.
+        precision: Sum of overlaps over the different statements of the bank; None for an empty
+            bank.
+        identical: Share of the true parts whose match is the same on all inputs.
+        by: What was matched, "sentence" or "part".
+        pairs: The matched pairs.
+        truths: Number of true sentences or parts that were compared.
+        unread: True sentences that are no exact rule; they are left out.
+        not_exact: Generated sentences that are no exact rule.
+        drawn: Whether rules were compared on a sample of their inputs.
+        released: The score `released` with a rater that is not a model. The rater calls a variable
+            shared if both rules read it (in texts without slots, also in other words that occur in
+            the same texts), and rates a pair by its overlap, to the nearest quarter.
+        paper: The score `paper` with the same rater.
+        rules: The true rules, each once.
+        of_parts: A pair for each part of `rules`.
+    """
 
     fdr: float
     rc: float
@@ -129,16 +179,27 @@ class Exact:
     drawn: bool
     released: Discovery
     paper: Discovery
-    rules: tuple[Rule, ...] = field(default=(), repr=False)  # the true ones, each once
-    of_parts: tuple[Pair, ...] = field(default=(), repr=False)  # a pair for each part of `rules`
+    rules: tuple[Rule, ...] = field(default=(), repr=False)
+    of_parts: tuple[Pair, ...] = field(default=(), repr=False)
 
 
 def exact(
     truths: Sequence[str], bank: Sequence[str], space: Space, public: Mapping[str, Json]
 ) -> Exact | None:
-    """None where no true sentence is an exact rule. truths, bank: sentences; what is said twice, in the same
-    or other words, counts once on either side (of two labels "if A, admitted" and "if not A, rejected" are
-    one finding)."""
+    """Score a bank of sentences against the true sentences without a rater.
+
+    Statements that repeat another one, in the same or other words, count once on either side. With
+    two labels, "if A, admitted" and "if not A, rejected" are one finding.
+
+    Args:
+        truths: True sentences.
+        bank: Generated sentences.
+        space: Inputs of the problem.
+        public: The public description of the problem.
+
+    Returns:
+        The score, or None if no true sentence is an exact rule.
+    """
     read = [compile_truth(sentence, public) for sentence in truths]
     there = [rule for rule in read if isinstance(rule, Rule)]
     if not there:
@@ -169,7 +230,7 @@ def _apart(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def _different(rules: Sequence[Rule], space: Space) -> list[Rule]:
-    """Those of the rules that say what none before them says, in these or other words."""
+    """Return the rules without those that repeat an earlier one, in the same or other words."""
     same = overlaps(rules, rules, space) >= SAME
     kept: list[int] = []
     for place in range(len(rules)):
@@ -190,8 +251,9 @@ def _matched(
     total = sum(got.values())
     fdr, rc, hdr = product_of(len(got), len(true), total)
     identical = sum(one == SAME for one in got.values()) / len(true)
-    # At least as many as are matched: being the same is not transitive ("if A, in" of three labels is
-    # "if A, in; otherwise out" and "if A, in; if not A, out", which differ from each other).
+    # The count is at least the number of matches, because sameness is not transitive: with three
+    # labels "if A, in" is the same as "if A, in; otherwise out" and as "if A, in; if not A, out",
+    # which differ from each other.
     apart = max(said, len(got))
     return fdr, rc, hdr, total / apart if apart else None, identical, by, pairs
 
@@ -214,8 +276,17 @@ def _as_rated(
 
 
 def matched(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """(row, column) pairs of gain (n, m), each row and column at most once, of greatest total; pairs
-    that gain nothing are left out. Of equals the first rows and columns. O(n m min(n, m))."""
+    """Return the one-to-one matching of rows and columns with the largest total gain.
+
+    The method is that of Kuhn and Munkres, by shortest augmenting paths, in O(n m min(n, m)).
+
+    Args:
+        gain: Gain of each pair, (n, m).
+
+    Returns:
+        Pairs (row, column), sorted, without pairs that gain nothing. Among equal matchings the
+        first rows and columns are preferred.
+    """
     rows, columns = gain.shape
     if not gain.size:
         return []
@@ -223,7 +294,7 @@ def matched(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
         return sorted((row, column) for column, row in matched(gain.T))
     cost = -np.asarray(gain, np.float64)
     of_row, of_column = np.zeros(rows + 1), np.zeros(columns + 1)
-    holder = np.zeros(columns + 1, np.int64)  # row + 1 that holds a column + 1
+    holder = np.zeros(columns + 1, np.int64)  # For each column + 1, the row + 1 matched with it.
     for row in range(1, rows + 1):
         holder[0], column = row, 0
         least, before = np.full(columns + 1, np.inf), np.zeros(columns + 1, np.int64)
@@ -249,16 +320,25 @@ def matched(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
     return sorted((row, column) for row, column in pairs if gain[row, column] > 0)
 
 
-# --- How far raters agree: Cohen's kappa (1960), weighted (1968), shares.
+# --- Agreement of raters: Cohen's kappa (1960), weighted kappa (1968), and shares.
 #
-# A rating that is missing (None) of either rater leaves its item out.
+# An item is left out if either rating is missing (None).
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """n: items that both rated. same: share rated alike. near: share at most one point of the scale
-    apart. kappa: of equal or not; weighted: by squares of how far apart; weighted_linear: by how far.
-    All three None where chance alone would agree on all."""
+    """How far two raters agree.
+
+    The three kappas are None if chance alone would produce full agreement.
+
+    Attributes:
+        n: Items that both rated.
+        same: Share of items with equal ratings.
+        near: Share of items whose ratings are at most one point of the scale apart.
+        kappa: Cohen's kappa of equal ratings.
+        weighted: Kappa weighted by squared distances.
+        weighted_linear: Kappa weighted by distances.
+    """
 
     n: int
     same: float | None
@@ -271,8 +351,16 @@ class Agreement:
 def agreement(
     one: Sequence[float | None], other: Sequence[float | None], scale: Sequence[float]
 ) -> Agreement:
-    """scale: the points in order. Raises ValueError for a rating that is none of them, and for
-    sequences of different lengths."""
+    """Return how far two raters agree.
+
+    Args:
+        one: Ratings of the first rater; None where missing.
+        other: Ratings of the second rater.
+        scale: The points of the scale, in order.
+
+    Raises:
+        ValueError: A rating is not on the scale, or the sequences differ in length.
+    """
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     if not pairs:
         return Agreement(0, None, None, None, None, None)
@@ -295,7 +383,9 @@ def agreement(
 
 
 def _kappa(shares: NDArray[np.float64], cost: NDArray[np.float64]) -> float | None:
-    """1 - observed cost / cost expected of raters who know nothing of each other: with a cost of 1
-    for every difference Cohen's kappa."""
+    """Return 1 - observed cost / cost expected of independent raters.
+
+    With a cost of 1 for every difference this is Cohen's kappa.
+    """
     expected = float((np.outer(shares.sum(axis=1), shares.sum(axis=0)) * cost).sum())
     return None if expected == 0 else 1 - float((shares * cost).sum()) / expected

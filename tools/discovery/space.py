@@ -1,17 +1,17 @@
-"""All inputs that a data set may hold, as far as two rules can tell them apart.
+"""The inputs that a data set may hold, as far as two rules can distinguish them.
 
-A column of choices or truth values has the values that are told of it and those of the rows; a column
-of whole numbers all from the least to the greatest; other numbers and texts those of the rows; texts
-that were made by filling places, all fillings (discovery/space.py). Inputs are the product of the columns, each
-value of a column as likely as another. For a pair of rules the columns that neither reads do not
-matter, and values of a column on which no condition differs are one, weighed by their number: so
-the product is small, and what is computed on it is exact. Where it is not, MOST inputs are drawn from
-it, and the result says so. Pairs of texts are the rows themselves.
+A column of choices or truth values has its declared values and those of the rows. A column of whole
+numbers has all from the smallest to the largest. Other numbers and texts have the values of the
+rows, but texts that were made by filling slots have all fillings. The inputs are the product of the
+columns, and every value of a column is equally likely. For a pair of rules, columns that neither
+reads are left out, and values on which no condition differs are merged and weighted by their
+number. The product is then small, and results on it are exact. If it is larger than `MOST`, that
+many inputs are drawn from it, and the result says so. For pairs of texts, the inputs are the rows
+themselves.
 
-Texts that were made by filling places: `a young and tall man with red hat, …`.
-
-Where all texts of a column have one shape and each place one of a few fillings, whichever the other
-places have, the texts that there may be are all of these, also those that no row has.
+Texts made by filling slots look like `a young and tall man with red hat, …`. If all texts of a
+column have one shape, and each slot takes one of a few fillings independently of the others, the
+possible texts are all combinations, including those that no row has.
 """
 
 from __future__ import annotations
@@ -34,16 +34,23 @@ from ..sentence_rules.prepared import Prepared, missing
 from ..sentence_rules.rules import NOT_APPLICABLE, Codes, Prefer, Rule, When
 from .parts import columns_of, leaves
 
-MOST = 50_000  # inputs that two rules are compared on
-WIDEST = 10_000  # of whole numbers between the least and the greatest
+MOST = 50_000  # inputs on which two rules are compared
+WIDEST = 10_000  # the largest range of a column of whole numbers that is filled up
 
 Weights = NDArray[np.float64]
-Classes = tuple[NDArray[np.int64], Weights]  # of values of a column: a place of each, its share
+# Classes of the values of a column: the domain index of one value of each class, and its share.
+Classes = tuple[NDArray[np.int64], Weights]
 
 
 @dataclass(frozen=True)
 class Cells(ABC):
-    """n inputs and their weights, which sum to 1. drawn: some of all that there are."""
+    """A sample space of n weighted inputs.
+
+    Attributes:
+        labels: Labels of the problem.
+        weights: Weights (n,) of the inputs, with sum 1.
+        drawn: Whether the inputs are a sample of a larger space.
+    """
 
     labels: tuple[str, ...]
     weights: Weights
@@ -54,27 +61,35 @@ class Cells(ABC):
 
     @abstractmethod
     def codes(self, rule: Rule) -> Codes:
-        """int64 (n,): indices of labels, -1 where the rule does not apply."""
+        """Return the label indices (n,) of a rule, int64, with -1 where it does not apply."""
 
 
 @dataclass(frozen=True)
 class RowCells(Cells):
+    """Inputs that are stored as rows."""
+
     rows: Prepared
 
     def codes(self, rule: Rule) -> Codes:
+        """Return the label indices (n,) of a rule, int64, with -1 where it does not apply."""
         return rule.codes(self.rows)
 
 
 @dataclass(frozen=True)
 class GridCells(Cells):
-    """held: of each condition without parts, whether it holds (n,)."""
+    """Inputs that are represented by the conditions that hold on them.
+
+    Attributes:
+        held: For each leaf condition, whether it holds, (n,).
+    """
 
     held: Mapping[Condition, NDArray[np.bool_]]
 
     def codes(self, rule: Rule) -> Codes:
+        """Return the label indices (n,) of a rule, int64, with -1 where it does not apply."""
         codes = np.full(len(self), NOT_APPLICABLE, np.int64)
         for clause in rule.clauses:
-            assert isinstance(clause, When)  # what compares two texts has rows
+            assert isinstance(clause, When)  # A preference is compared on rows.
             free = codes == NOT_APPLICABLE
             codes[free & self.holds(clause.condition)] = self.labels.index(clause.label)
         if rule.otherwise is not None:
@@ -82,6 +97,7 @@ class GridCells(Cells):
         return codes
 
     def holds(self, condition: Condition) -> NDArray[np.bool_]:
+        """Return whether a condition holds on each input, (n,)."""
         if isinstance(condition, Not):
             return ~self.holds(condition.part)
         if isinstance(condition, AllOf):
@@ -92,8 +108,13 @@ class GridCells(Cells):
 
 
 class Space:
-    """Of the problem's rows, those that are hidden too: nothing of it may reach a proposer. drawn:
-    whether some rules were compared on a part of their inputs alone."""
+    """The possible inputs of a problem, built from its shown and hidden rows.
+
+    Because hidden rows are included, nothing of it may reach a proposer.
+
+    Attributes:
+        drawn: Whether some rules were compared on a sample of their inputs.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.public = problem.public
@@ -113,10 +134,14 @@ class Space:
 
     @property
     def only_text(self) -> str:
+        """The single column of text, or "" if there is none or several."""
         return self.texts[0] if len(self.texts) == 1 else ""
 
     def domain(self, column: str) -> tuple[Json, ...]:
-        """The values that the column may have, in order; None where some row has none there."""
+        """Return the values that a column may have, in order, with None if some row has no value.
+
+        Raises UsageError for a column that the problem lacks.
+        """
         if column not in self._domains:
             told = self.public["columns"].get(column)
             if told is None:
@@ -144,13 +169,16 @@ class Space:
         return [*every, *gap]
 
     def slots(self, column: str) -> Slots | None:
-        """The places of the texts of a column; None where they have none."""
+        """Return the slots of the texts of a column, or None if the texts have none."""
         if column not in self._slots:
             self._slots[column] = slots_of([str(row.get(column) or "") for row in self.rows])
         return self._slots[column]
 
     def marks(self, leaf: Condition, column: str) -> NDArray[np.bool_]:
-        """Whether a condition that reads this column alone holds, for each value of it."""
+        """Return whether a condition on this column holds for each value of its domain.
+
+        The condition may read no other column.
+        """
         if (leaf, column) not in self._marks:
             if column not in self._prepared:
                 rows = [{column: value} for value in self.domain(column)]
@@ -159,7 +187,10 @@ class Space:
         return self._marks[leaf, column]
 
     def cells(self, rules: Iterable[Rule]) -> Cells:
-        """Where the rules may differ. Raises UsageError for a column that the problem lacks."""
+        """Return the inputs on which the rules may differ.
+
+        Raises UsageError for a column that the problem lacks.
+        """
         some = list(rules)
         told = self._told(some)
         if self._by_rows(some, told):
@@ -167,9 +198,15 @@ class Space:
         return self._grid(told, self._by_column(told))
 
     def together(self, rules: Iterable[Rule]) -> Cells | None:
-        """Cells on which any two of the rules differ by as much as on cells of their own. None where the
-        inputs that all rules tell apart are more than MOST, or columns are read together. Raises
-        UsageError like `cells`."""
+        """Return one set of inputs for all rules, equivalent to `cells` for every two of them.
+
+        Returns:
+            None if the rules together distinguish more than `MOST` inputs, or if columns are read
+            together.
+
+        Raises:
+            UsageError: A column is missing from the problem.
+        """
         some = list(rules)
         told = self._told(some)
         if self._by_rows(some, told):
@@ -179,7 +216,7 @@ class Space:
         return self._grid(told, classes) if few else None
 
     def _told(self, rules: Sequence[Rule]) -> dict[Condition, list[str]]:
-        """The columns of each condition without parts."""
+        """Return the columns that each leaf condition reads."""
         every = dict.fromkeys(leaf for rule in rules for leaf in leaves(rule))
         return {leaf: sorted(columns_of(leaf, self.only_text)) for leaf in every}
 
@@ -204,8 +241,7 @@ class Space:
         return GridCells(tuple(self.public["labels"]), weights, drawn, held)
 
     def _rows_of(self, names: Sequence[str]) -> Cells:
-        """The rows themselves where texts are compared with each other, else the product of columns
-        that are read together."""
+        """Return the rows themselves if texts are compared with each other, else a product."""
         labels = tuple(self.public["labels"])
         if self.as_rows or not names:
             if self._all is None:
@@ -219,8 +255,10 @@ class Space:
         return RowCells(labels, weights, drawn, Prepared(rows, self.public))
 
     def _classes(self, column: str, some: Sequence[Condition]) -> Classes:
-        """A value of each class on which the conditions agree, by its place in the domain, and the
-        classes' shares."""
+        """Return a value of each class on which the conditions agree, and the class shares.
+
+        A value is given by its index in the domain.
+        """
         signs = np.packbits(np.stack([self.marks(leaf, column) for leaf in some]), axis=0)
         _, first, counts = np.unique(
             np.ascontiguousarray(signs.T).view(f"V{signs.shape[0]}").ravel(),
@@ -231,8 +269,7 @@ class Space:
     def _product(
         self, shares: Sequence[Weights]
     ) -> tuple[list[NDArray[np.int64]], Weights, bool]:  # fmt: skip
-        """Of each input the place of its value in each column, the inputs' weights, and whether they
-        are drawn."""
+        """Return the inputs as indices per column, their weights, and whether they were drawn."""
         sizes = [len(some) for some in shares]
         if math.prod(sizes) <= MOST:
             at = [one.ravel() for one in np.indices(sizes)]
@@ -246,8 +283,11 @@ class Space:
         return at, np.full(MOST, 1 / MOST), True
 
     def variables(self, rule: Rule) -> frozenset[str]:
-        """What the rule is about: its columns; of a text the places that it depends on, where texts
-        have places, else the words and marks that it names."""
+        """Return the variables that a rule is about.
+
+        They are its columns. For a text column, they are the slots on which the rule depends if the
+        texts have slots, else the words and marks that the rule names.
+        """
         found: set[str] = set()
         for leaf in dict.fromkeys(leaves(rule)):
             if leaf not in self._about:
@@ -271,8 +311,11 @@ class Space:
         return frozenset(found)
 
     def alike(self, rule: Rule, others: Sequence[Rule]) -> frozenset[str]:
-        """The variables of conditions of `others` on a text without places that hold where a condition of
-        `rule` does, in whichever words: of the texts where one of the two holds, in most both do."""
+        """Return variables of `others` that select the same texts as `rule`, even in other words.
+
+        This concerns conditions on a text column without slots. A condition of `others` counts if
+        it and a condition of `rule` both hold in most of the texts in which one of them holds.
+        """
         found: set[str] = set()
         for column in [] if self.as_rows else self.texts:
             told = [
@@ -295,8 +338,10 @@ class Space:
         return frozenset(found)
 
     def described(self, variable: str) -> str:
-        """A variable in words, for who is asked about it: a column with what is told of it, a place of a
-        text by what may stand there."""
+        """Describe a variable in words for a rater.
+
+        A column is described by its name and description, a slot by the fillings that it takes.
+        """
         column, _, place = variable.rpartition(" ")
         if column in self.texts and place.isdigit() and (slots := self.slots(column)) is not None:
             return (
@@ -310,7 +355,7 @@ class Space:
 
 
 def _named(told: object) -> set[str]:
-    """The words that a condition or quantity lists; where it lists none, what it measures."""
+    """Return the words that a condition or quantity lists, or what it measures if it lists none."""
     for name in ("part", "quantity"):
         if (inner := getattr(told, name, None)) is not None:
             return _named(inner)
@@ -331,24 +376,31 @@ def _hashable(value: Json) -> Json:
 
 MOST_TEXTS = 20_000
 MOST_FILLINGS = 50
-SEEN = 0.5  # of the pairs of fillings of two places, so many at least stand in the rows
+SEEN = 0.5  # the smallest share of the filling pairs of two slots that the rows have to contain
 _PIECE = re.compile(r"\w+|\W+")
 
 
 @dataclass(frozen=True)
 class Slots:
-    """fillings: of each place, one where it never changes. The texts are their product, the last
-    place changing first."""
+    """The slots of texts that were made by filling a template.
+
+    The texts are the product of the fillings, in which the last slot changes first.
+
+    Attributes:
+        fillings: The fillings of each slot; a slot that never changes has one.
+        joint: Text between two slots.
+    """
 
     fillings: tuple[tuple[str, ...], ...]
     joint: str = ""
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
+        """All texts that the fillings make."""
         return tuple(map(self.joint.join, product(*self.fillings)))
 
     def matter(self, marks: NDArray[np.bool_]) -> frozenset[int]:
-        """The places on which marks (one a text) depend."""
+        """Return the slots on which marks, one per text, depend."""
         shape = tuple(map(len, self.fillings))
         grid = marks.reshape(shape)
         changing = [axis for axis, size in enumerate(shape) if size > 1]
@@ -356,8 +408,11 @@ class Slots:
 
 
 def slots_of(texts: Sequence[str]) -> Slots | None:
-    """By lines where all texts have as many, from two on, else by words and what is between them;
-    None where texts have no common shape or their places hang together."""
+    """Return the slots of texts, or None if the texts share no shape or their slots are dependent.
+
+    The texts are cut into lines if all have the same number of lines, at least two, and else into
+    words and the characters between them.
+    """
     some = list(dict.fromkeys(texts))
     if len(some) < 2:
         return None

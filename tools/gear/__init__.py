@@ -1,4 +1,4 @@
-"""GEAR's measures of a set of hypotheses without labels, as numpy over matrices of predictions."""
+"""GEAR's label-free measures of a set of hypotheses, computed with NumPy on prediction matrices."""
 
 from .novelty import Coverage, coverage, coverages, is_redundant
 from .scores import (

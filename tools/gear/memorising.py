@@ -1,17 +1,16 @@
-"""Hypotheses that memorise what they were shown (GEAR's trivial hypothesis, section 3.2), flagged
-by what they do.
+"""Detection of hypotheses that memorise the shown pairs (GEAR's trivial hypothesis, section 3.2).
 
-A hypothesis memorises where both hold:
-- behaviour: of the inputs of S that were not shown, at least 95% are undefined or get one and the
-  same prediction (the most frequent; both kinds together);
-- source: every shown input and every shown output stands in it as a literal, under the rule of
-  equality of predictions. A literal may be a part of a larger one (a table), and a string may
-  hold one (`{"[1, 2]": [3]}[str(x)]`).
+A hypothesis memorises if both hold:
+- behaviour: on at least 95% of the inputs of S that were not shown, it is undefined or makes one
+  and the same prediction (the most frequent one; both kinds count together);
+- source: every shown input and output stands in it as a literal, under the equality rule for
+  predictions. A literal may be part of a larger one (a table), and a string may hold one
+  (`{"[1, 2]": [3]}[str(x)]`).
 
-Behaviour alone would flag an honest constant, the source alone an honest rule with an example in
-its docstring. A flag changes no verdict and no score. Not found: a table whose pairs are computed
-or tested element by element (`len(x) == 2 and x[0] == 1`), and one that falls back on something
-that is not constant.
+Behaviour alone would flag an honest constant, and the source alone an honest rule with an example
+in its docstring. A flag changes no verdict and no score. Not detected: a table whose pairs are
+computed or tested element by element (`len(x) == 2 and x[0] == 1`), and a table whose fallback is
+not constant.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from ...records import Json, Observation, Predictions
 from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes, code_of
 
 MEMORISING_FROM = Fraction(95, 100)
-NESTED = 3  # literals within strings within strings
+NESTED = 3  # levels of literals within strings
 
 
 def is_memorising(
@@ -39,28 +38,36 @@ def is_memorising(
     predictions: Predictions,
     other: NDArray[np.bool_],
 ) -> bool:
-    """predictions: over S (n,). other: where (n,) an input of S is none of the shown ones
-    (`Inputs.other_than`). Nobody memorises where nothing is shown."""
+    """Return whether a hypothesis memorises the shown pairs; False if nothing is shown.
+
+    Args:
+        source: Source of the hypothesis.
+        shown: The shown observations.
+        predictions: Predictions over S, (n,).
+        other: Which inputs (n,) of S were not shown (`Inputs.other_than`).
+    """
     return bool(shown) and is_unvaried(predictions, other) and holds_pairs(source, shown)
 
 
 class Inputs:
-    """The inputs of S, found by their value; their codes are computed when first needed."""
+    """The inputs of S, looked up by value; their codes are computed when first needed."""
 
     def __init__(self, inputs: Sequence[Json]) -> None:
         self._inputs = inputs
         self._codes: NDArray[np.int64] | None = None
 
     def other_than(self, shown: Sequence[Observation]) -> NDArray[np.bool_]:
-        """Where (n,) an input of S is none of the shown ones."""
+        """Return which inputs (n,) of S are not among the shown ones."""
         if self._codes is None:
             self._codes = np.array([_code(value) for value in self._inputs], np.int64)
         return ~np.isin(self._codes, [_code(pair.input) for pair in shown])
 
 
 def is_unvaried(predictions: Predictions, among: NDArray[np.bool_]) -> bool:
-    """Whether at least 95% of the inputs `among` (n,) are undefined or get the prediction that is
-    the most frequent there; False where there are none."""
+    """Return whether at least 95% of the inputs `among` (n,) are undefined or share one prediction.
+
+    The shared prediction is the most frequent one there. False if `among` selects no input.
+    """
     total = int(np.count_nonzero(among))
     needed = math.ceil(MEMORISING_FROM * total)
     if not total or _changes_often(predictions, 2 * (len(among) - needed)):
@@ -73,8 +80,11 @@ def is_unvaried(predictions: Predictions, among: NDArray[np.bool_]) -> bool:
 
 
 def _changes_often(predictions: Predictions, most: int) -> bool:
-    """Whether the prediction differs from that before it more often than `most`: each input that
-    does not get the one prediction makes at most two such places. Told in a tenth of the time."""
+    """Return whether neighbouring predictions differ more than `most` times.
+
+    An input without the shared prediction causes at most two such changes, so this rules most
+    hypotheses out in a tenth of the time of a full count.
+    """
     codes, defined = predictions.codes, predictions.defined
     changes = codes[1:] != codes[:-1]
     if not defined.all():
@@ -83,14 +93,16 @@ def _changes_often(predictions: Predictions, most: int) -> bool:
 
 
 def holds_pairs(source: str, shown: Sequence[Observation]) -> bool:
-    """Whether every input and every output of the shown pairs is a literal of the source; False
-    where this is no Python."""
+    """Return whether every shown input and output is a literal of the source.
+
+    False if the source is not valid Python.
+    """
     wanted = {_form(value) for pair in shown for value in (pair.input, pair.output)}
     return bool(wanted) and wanted <= literals(source)
 
 
 def literals(source: str) -> set[bytes | None]:
-    """The canonical forms of all literals of the source, parts of larger ones too."""
+    """Return the canonical forms of all literals of the source, including parts of larger ones."""
     found: set[bytes | None] = set()
     tree = _parsed(source, "exec")
     if tree is not None:
@@ -98,7 +110,7 @@ def literals(source: str) -> set[bytes | None]:
     return found
 
 
-# --- inside ------------------------------------------------------------------
+# --- Literals of a source ----------------------------------------------------
 
 
 class _NoLiteral(Exception):
@@ -108,14 +120,14 @@ class _NoLiteral(Exception):
 def _parsed(text: str, mode: str) -> ast.AST | None:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # odd escapes of a model's source
+            warnings.simplefilter("ignore")  # Source from a model may hold invalid escapes.
             return ast.parse(text, mode=mode)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
 def _collect(tree: ast.AST, found: set[bytes | None], nested: int) -> None:
-    """By a list of what is left to visit: a model's expression may be nested deeply."""
+    """Add the literals of a tree to `found`, without recursion into deeply nested expressions."""
     values: dict[int, Any] = {}
     for node in _children_first(tree):
         try:
@@ -132,13 +144,13 @@ def _collect(tree: ast.AST, found: set[bytes | None], nested: int) -> None:
 
 def _children_first(tree: ast.AST) -> Iterator[ast.AST]:
     nodes = [tree]
-    for node in nodes:  # grows while it is read
+    for node in nodes:  # The list grows during the loop.
         nodes.extend(ast.iter_child_nodes(node))
     return reversed(nodes)
 
 
 def _value(node: ast.AST, values: Mapping[int, Any]) -> Any:
-    """The value of a literal whose parts are in `values`. Raises _NoLiteral."""
+    """Return the value of a literal whose parts are in `values`. Raises _NoLiteral."""
     try:
         match node:
             case ast.Constant(value=value):
@@ -164,7 +176,7 @@ def _hashable(key: Any) -> Any:
 
 
 def _form(value: Any) -> bytes | None:
-    """The canonical form; None where there is none."""
+    """Return the canonical form of a value, or None if it has none."""
     try:
         return canonical_bytes(value)
     except Unrepresentable:
@@ -172,8 +184,10 @@ def _form(value: Any) -> bytes | None:
 
 
 def _code(value: Json) -> int:
-    """0 for what has none, which is equal to nothing: such an input is no list or grid anybody
-    could show."""
+    """Return the code of a value, or 0 if it cannot be represented.
+
+    A value without a code equals nothing: no list or grid that can be shown is such an input.
+    """
     try:
         return code_of(value)
     except Unrepresentable:

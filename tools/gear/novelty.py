@@ -1,14 +1,14 @@
-"""Prediction matrices, and the novelty of a hypothesis given the earlier ones (GEAR, 3.3 and 4.1).
+"""Prediction matrices, and the novelty of a hypothesis against earlier ones (GEAR, 3.3 and 4.1).
 
 cov(f | F) is the share of S on which some earlier hypothesis g has g(in) = f(in). Both must be
-defined there: an undefined prediction is never covered. A hypothesis with cov of at least 0.8 is
-not novel: exactly 0.8 is redundant. F holds every earlier parsable answer of the problem,
-inconsistent and redundant ones too; who calls `Coverage.add` sees to that.
+defined there: an undefined prediction is never covered. A hypothesis whose cov is at least 0.8 is
+not novel; exactly 0.8 is redundant. F holds every earlier parsable answer to the problem, including
+inconsistent and redundant ones; the caller of `Coverage.add` sees to that.
 
-The boundary is exact. Shares are one correctly rounded division of integers (weights, being
-binary fractions, are brought to integers first), and rounding keeps order, so the float is at
-least 0.8 exactly where the fraction is, for anything below 10**15 inputs. A weighted fraction just
-below 4/5 that would round to 0.8 is given as the next smaller float.
+The boundary is exact. A share is one correctly rounded division of integers (weights are binary
+fractions and are scaled to integers first). Rounding preserves order, so for fewer than 10**15
+inputs the float is at least 0.8 exactly when the fraction is. A weighted fraction just below 4/5 that
+would round to 0.8 becomes the next smaller float.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...records import Predictions, UsageError
 
-# --- Prediction matrices and the two size measures of GEAR, checked (section 3.3).
+# --- Validation of prediction matrices and of the two size measures of GEAR (section 3.3).
 #
-# `codes`, int64 (h, n), and `defined`, bool (h, n), are as in `gear`, where the measures are told.
+# `codes`, int64 (h, n), and `defined`, bool (h, n), are as described in `scores.py`.
 
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -33,7 +33,7 @@ Sizes = NDArray[np.float64]
 
 
 def hypothesis_rows(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """The array as it is; raises ValueError where it is no matrix."""
+    """Return the array unchanged if it is a matrix, else raise ValueError."""
     if array.ndim != 2:
         raise ValueError(f"a matrix (hypotheses, inputs) is needed, not shape {array.shape}")
     return array
@@ -42,7 +42,11 @@ def hypothesis_rows(array: NDArray[np.generic]) -> NDArray[np.generic]:
 def prediction_matrix(
     codes: ArrayLike, defined: ArrayLike, inputs: int | None = None
 ) -> tuple[Codes, Mask]:
-    """Both as arrays (h, n). Raises ValueError where the shapes differ, or n is not `inputs`."""
+    """Return codes and definedness as arrays (h, n).
+
+    Raises:
+        ValueError: The shapes differ, or n is not `inputs`.
+    """
     rows, known = np.asarray(codes, np.int64), np.asarray(defined, np.bool_)
     hypothesis_rows(rows)
     if rows.shape != known.shape:
@@ -53,7 +57,7 @@ def prediction_matrix(
 
 
 def unused_code(rows: Codes) -> int:
-    """An int64 that `rows` does not hold."""
+    """Return an int64 that does not occur in `rows`."""
     unused = int(np.iinfo(np.int64).min)
     if not rows.size or rows.min() > unused:
         return unused
@@ -63,7 +67,7 @@ def unused_code(rows: Codes) -> int:
 
 
 def unused_codes(rows: Codes) -> tuple[int, int]:
-    """Two different int64 that `rows` does not hold."""
+    """Return two different int64 that do not occur in `rows`."""
     first = int(np.iinfo(np.int64).min)
     if not rows.size or rows.min() > first + 1:
         return first, first + 1
@@ -75,7 +79,12 @@ def unused_codes(rows: Codes) -> tuple[int, int]:
 
 
 def input_sizes(weights: ArrayLike, n: int) -> Sizes:
-    """M1 (n,). Raises ValueError for another shape, UsageError for what is no size."""
+    """Return M1, the sizes (n,) of the inputs.
+
+    Raises:
+        ValueError: The shape is not (n,).
+        UsageError: A size is negative, infinite or NaN.
+    """
     sizes = np.asarray(weights, np.float64)
     if sizes.shape != (n,):
         raise ValueError(f"weights of shape {sizes.shape} for {n} inputs")
@@ -83,7 +92,7 @@ def input_sizes(weights: ArrayLike, n: int) -> Sizes:
 
 
 def checked_sizes(sizes: Sizes) -> Sizes:
-    """The sizes as they are; raises UsageError for a negative, infinite or undefined one."""
+    """Return the sizes unchanged; raise UsageError for a negative, infinite or NaN one."""
     wrong = ~np.isfinite(sizes) | (sizes < 0)
     if wrong.any():
         raise UsageError(f"weight {sizes[wrong][0]} is not a finite number of at least 0")
@@ -91,15 +100,19 @@ def checked_sizes(sizes: Sizes) -> Sizes:
 
 
 def space_size(n: int, weights: ArrayLike | None) -> float:
-    """M1(S)."""
+    """Return M1(S), the total size of the sample space."""
     return float(n) if weights is None else float(input_sizes(weights, n).sum())
 
 
 def prediction_sizes(
     rows: Codes, known: Mask, weights: ArrayLike | None, prediction_weights: ArrayLike | None
 ) -> Sizes | None:
-    """M2 as None (cardinality), (n,) or (h, n). Raises ValueError for another shape, and where
-    one prediction has two sizes; UsageError for what is no size."""
+    """Return M2, the sizes of the predictions: None (cardinality), (n,) or (h, n).
+
+    Raises:
+        ValueError: The shape is another one, or one prediction has two sizes.
+        UsageError: A size is negative, infinite or NaN.
+    """
     h, n = rows.shape
     if prediction_weights is None:
         return None if weights is None else input_sizes(weights, n)
@@ -122,15 +135,19 @@ REDUNDANT_FROM = 0.8
 
 
 def is_redundant(coverage: float) -> bool:
-    """Whether a coverage from this module makes a hypothesis redundant: from 0.8 on, exactly."""
+    """Return whether a coverage makes a hypothesis redundant: whether it is at least 0.8.
+
+    The comparison is exact for coverages computed in this module.
+    """
     return coverage >= REDUNDANT_FROM
 
 
 class Coverage:
-    """The running union of the predictions of a problem's earlier answers over n `inputs`.
+    """The running union of the predictions of a problem's earlier answers over n inputs.
 
-    weights: sizes (n,) of the inputs, M1; without them inputs are counted. Predictions over
-    another number of inputs raise ValueError.
+    Args:
+        inputs: Number n of inputs. Predictions over another number raise ValueError.
+        weights: Sizes (n,) of the inputs, M1; without them inputs are counted.
     """
 
     def __init__(self, inputs: int, weights: ArrayLike | None = None) -> None:
@@ -141,18 +158,18 @@ class Coverage:
             raise ValueError(f"{len(self._units)} weights for {inputs} inputs")
 
     def covered(self, predictions: Predictions) -> NDArray[np.bool_]:
-        """Where (n,) an earlier answer gave the same prediction."""
+        """Return where (n,) an earlier answer made the same prediction."""
         return self._covered(predictions.codes, predictions.defined)
 
     def of(self, predictions: Predictions) -> float:
-        """cov(f | F), between 0 and 1; 0 where S is empty or has size 0."""
+        """Return cov(f | F), between 0 and 1; 0 if S is empty or has size 0."""
         return self._share(self.covered(predictions))
 
     def add(self, predictions: Predictions) -> None:
-        """Makes an answer one of the earlier ones."""
+        """Add the predictions of an answer to those of the earlier ones."""
         codes, defined = predictions.codes, predictions.defined
         if np.array_equal(self._covered(codes, defined), defined):
-            return  # it adds nothing to the union
+            return  # Its predictions are already in the union.
         self._keep(codes, defined)
 
     def _keep(self, codes: NDArray[np.int64], defined: NDArray[np.bool_]) -> None:
@@ -185,7 +202,7 @@ def coverage(
     earlier_defined: ArrayLike,
     weights: ArrayLike | None = None,
 ) -> float:
-    """cov(f | F) of one row (n,) given earlier rows (k, n); see `Coverage.of`."""
+    """Return cov(f | F) of one row (n,) against earlier rows (k, n); see `Coverage.of`."""
     row_codes = np.asarray(codes, np.int64)
     union = Coverage(len(row_codes), weights)
     known = np.asarray(earlier_defined, np.bool_)
@@ -196,7 +213,7 @@ def coverage(
 
 
 def coverages(predictions: Sequence[Predictions], weights: ArrayLike | None = None) -> list[float]:
-    """cov of each hypothesis given all before it, in order."""
+    """Return cov of each hypothesis against all hypotheses before it, in order."""
     if not predictions:
         return []
     union = Coverage(len(predictions[0].codes), weights)
@@ -210,7 +227,7 @@ def coverages(predictions: Sequence[Predictions], weights: ArrayLike | None = No
 
 
 def covered_shares(covered: NDArray[np.bool_], weights: ArrayLike | None = None) -> list[float]:
-    """cov of each of h hypotheses from where (h, n) it is covered."""
+    """Return cov of each of h hypotheses from a mask (h, n) of where it is covered."""
     units = None if weights is None else _units(np.asarray(weights, np.float64))
     return [_share(row, units) for row in covered]
 
@@ -225,7 +242,7 @@ def _share(covered: NDArray[np.bool_], units: list[int] | None) -> float:
 
 
 def _units(weights: NDArray[np.float64]) -> list[int]:
-    """The weights times one common factor that makes all of them integers."""
+    """Scale the weights by one common factor that makes all of them integers."""
     if weights.ndim != 1:
         raise ValueError(f"weights of shape {weights.shape}; one for each input is needed")
     exact = [Fraction(w) for w in checked_sizes(weights).tolist()]

@@ -1,26 +1,25 @@
-"""GEAR's scores of hypotheses as numpy over prediction matrices (GEAR, sections 3 to 5).
+"""GEAR's scores of hypotheses, computed with NumPy on prediction matrices (GEAR, sections 3 to 5).
 
-A problem's h hypotheses over a sample space S of n inputs are `codes`, int64 (h, n), an image of
-the predictions under the equality rule, and `defined`, bool (h, n). What `codes` holds where
-`defined` is False is never looked at. The prediction set P_f of a hypothesis f holds the pair
-(input, prediction) for each input on which f is defined: an undefined prediction belongs to no
-set, and for coverage it is never covered.
+The h hypotheses of a problem over a sample space S of n inputs are given by `codes`, int64 (h, n),
+an image of the predictions under the equality rule, and `defined`, bool (h, n). `codes` is never
+read where `defined` is False. The prediction set P_f of a hypothesis f holds the pair (input,
+prediction) for each input on which f is defined. An undefined prediction belongs to no set and is
+never covered.
 
-Two measures, both optional. `weights`, (n,), is M1, a size for each input; `prediction_weights`
-is M2, a size for each distinct prediction (input, output): (n,) where it depends on the input
-alone, (h, n) where entry (i, j) is the size of the pair (input j, what hypothesis i predicts
-there), which must be one number wherever two hypotheses agree. Without M2 a prediction has the
-size of its input; without either a set's size is its cardinality, counted in integers.
+Two size measures are optional. `weights`, (n,), is M1, a size for each input. `prediction_weights`
+is M2, a size for each distinct prediction (input, output): (n,) if it depends on the input alone,
+else (h, n), where entry (i, j) is the size of the pair (input j, prediction of hypothesis i), which
+must be the same wherever two hypotheses agree. Without M2 a prediction has the size of its input.
+Without either measure the size of a set is its cardinality, counted in integers.
 
-Departures from the paper: none in the formulas. Fixed where the text is silent: two empty
-prediction sets (or two of size 0) are at distance 0; gamma of no hypothesis has no value as a
-score. The rule of novelty is in `novelty` and reached from here too.
+The formulas follow the paper. Where its text is silent: two empty prediction sets (or two of size
+0) are at distance 0, and gamma without a hypothesis has no value. The novelty rule is in
+`novelty.py` and can be imported from here too.
 
-What gamma says about beta (GEAR, appendix D and figure 5).
-
-The bounds hold where each of k hypotheses has exactly one prediction an input. Where some are
-undefined, `undefined_as_output` makes "undefined" one more output; scores of that are not the
-scores of the definition, and whoever plots them says so.
+`beta_bounds` is what gamma implies about beta (GEAR, appendix D and figure 5). The bounds hold if
+each of k hypotheses makes exactly one prediction per input. If some are undefined,
+`undefined_as_output` turns "undefined" into one more output. The resulting scores are not those of
+the definition, and a plot of them has to say so.
 """
 
 from __future__ import annotations
@@ -51,13 +50,14 @@ from .novelty import coverage as coverage
 from .novelty import coverages as coverages
 from .novelty import is_redundant as is_redundant
 
-_BLOCK = 32_768  # codes sorted at once
+_BLOCK = 32_768  # codes that are sorted at once
 
 
 def matrix(predictions: Sequence[Predictions]) -> tuple[Codes, Mask]:
-    """`codes` and `defined`, each (h, n), of h predictions over one input set.
+    """Stack predictions over one input set into `codes` and `defined`, each (h, n).
 
-    Raises ValueError where they differ in length: they are not over one input set.
+    Raises:
+        ValueError: The predictions differ in length, so they are not over one input set.
     """
     lengths = {len(p.codes) for p in predictions}
     if len(lengths) > 1:
@@ -70,28 +70,37 @@ def matrix(predictions: Sequence[Predictions]) -> tuple[Codes, Mask]:
     return codes, defined
 
 
-# --- shares of answers (section 3.1, figure 3 b and c) -----------------------
+# --- Shares of answers (section 3.1, figure 3 b and c) -----------------------
 
 
 def consistency(verdicts: Sequence[Verdict]) -> float:
-    """Share of consistent answers (accepted or redundant) among all, malformed ones too; 0
-    without any answer."""
+    """Return the share of consistent answers (accepted or redundant) among all; 0 without answers.
+
+    Malformed answers count among all.
+    """
     return sum(v.consistent for v in verdicts) / len(verdicts) if verdicts else 0.0
 
 
 def instruction_following(verdicts: Sequence[Verdict]) -> float | None:
-    """Share of well-formed answers among all; None without any answer."""
+    """Return the share of well-formed answers among all; None without answers."""
     if not verdicts:
         return None
     return sum(v is not Verdict.MALFORMED for v in verdicts) / len(verdicts)
 
 
-# --- generalizability (section 3.2) ------------------------------------------
+# --- Generalizability (section 3.2) ------------------------------------------
 
 
 def prediction_share(defined: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """g(f): size of the inputs (n,) on which f is defined, over the size of S; 0 where S has
-    size 0."""
+    """Return g(f): the size of the inputs on which f is defined, over the size of S.
+
+    Args:
+        defined: Where f is defined, (n,).
+        weights: Sizes (n,) of the inputs, M1.
+
+    Returns:
+        The share, or 0 if S has size 0.
+    """
     row = np.asarray(defined, np.bool_)
     if weights is None:
         return int(np.count_nonzero(row)) / row.size if row.size else 0.0
@@ -101,15 +110,17 @@ def prediction_share(defined: ArrayLike, weights: ArrayLike | None = None) -> fl
 
 
 def generalizability(defined: ArrayLike, weights: ArrayLike | None = None) -> float | None:
-    """Mean of g(f) over the h hypotheses of `defined` (h, n); None without a hypothesis, or
-    where S has size 0."""
+    """Return the mean of g(f) over the h hypotheses of `defined` (h, n).
+
+    None without a hypothesis, or if S has size 0.
+    """
     rows = hypothesis_rows(np.asarray(defined, np.bool_))
     if not len(rows) or not space_size(rows.shape[1], weights):
         return None
     return math.fsum(prediction_share(row, weights) for row in rows) / len(rows)
 
 
-# --- gamma and beta (section 3.3) --------------------------------------------
+# --- Gamma and beta (section 3.3) --------------------------------------------
 
 
 def gamma(
@@ -118,8 +129,11 @@ def gamma(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> float | None:
-    """Size of the union of the prediction sets over the size of S: by cardinality the mean
-    number of distinct predictions an input. None without a hypothesis, or where S has size 0."""
+    """Return the size of the union of the prediction sets over the size of S.
+
+    By cardinality, this is the mean number of distinct predictions per input. None without a
+    hypothesis, or if S has size 0.
+    """
     rows, known = prediction_matrix(codes, defined)
     space = space_size(rows.shape[1], weights)
     if not len(rows) or not space:
@@ -136,7 +150,7 @@ def beta(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> float:
-    """Mean Jaccard distance between the prediction sets of the pairs of hypotheses; 0 below two."""
+    """Return the mean Jaccard distance between pairs of prediction sets; 0 below two hypotheses."""
     return _mean_distance(jaccard_distances(codes, defined, weights, prediction_weights))
 
 
@@ -146,12 +160,15 @@ def jaccard_distances(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Jaccard distances (h, h) between prediction sets; two sets of size 0 are at distance 0."""
+    """Return the Jaccard distances (h, h) of prediction sets.
+
+    Two sets of size 0 are at distance 0.
+    """
     return distances_of(intersections(codes, defined, weights, prediction_weights))
 
 
 def distances_of(shared: NDArray[np.int64] | Sizes) -> NDArray[np.float64]:
-    """Jaccard distances (h, h) from `intersections`."""
+    """Return the Jaccard distances (h, h) that follow from the result of `intersections`."""
     sizes = np.diagonal(shared)
     union = sizes[:, None] + sizes[None, :] - shared
     empty = union <= 0
@@ -165,26 +182,30 @@ def intersections(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> NDArray[np.int64] | Sizes:
-    """Sizes (h, h) of the intersections of the prediction sets, their own sizes on the diagonal:
-    int64 where sets are counted, float64 under weights."""
+    """Return the sizes (h, h) of the intersections of prediction sets, own sizes on the diagonal.
+
+    The sizes are int64 if sets are counted, float64 under weights.
+    """
     rows, known = prediction_matrix(codes, defined)
     sizes = prediction_sizes(rows, known, weights, prediction_weights)
     return _overlap(rows, known, sizes, novelty=False).shared
 
 
 def new_predictions(codes: ArrayLike, defined: ArrayLike) -> Mask:
-    """Where (h, n) a hypothesis is the first, by row, to give its prediction; False where
-    undefined. Its sum over an input is the number of distinct predictions there."""
+    """Return where (h, n) a hypothesis is the first, by row, to make its prediction.
+
+    False where it is undefined. The sum over an input is the number of distinct predictions there.
+    """
     return _overlap(*prediction_matrix(codes, defined), None).new
 
 
 class SetScores(NamedTuple):
-    """Of a set of h hypotheses; each as the function of its name gives it."""
+    """The scores of a set of h hypotheses, each as the function of the same name returns it."""
 
     generalizability: float | None
     gamma: float | None
     beta: float
-    coverages: list[float]  # cov of each given all rows before it
+    coverages: list[float]  # cov of each row against all rows before it
 
 
 def set_scores(
@@ -193,7 +214,7 @@ def set_scores(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> SetScores:
-    """All scores of a set in one pass over its pairs of hypotheses."""
+    """Compute all scores of a set in one pass over its pairs of hypotheses."""
     rows, known = prediction_matrix(codes, defined)
     sizes = prediction_sizes(rows, known, weights, prediction_weights)
     overlap = _overlap(rows, known, sizes)
@@ -207,21 +228,23 @@ def set_scores(
     )
 
 
-# --- inside ------------------------------------------------------------------
+# --- Intersections and unions of prediction sets -----------------------------
 
 
 class _Overlap(NamedTuple):
     shared: NDArray[np.int64] | Sizes  # (h, h), sizes of the intersections
-    new: Mask  # (h, n), the first to give its prediction
+    new: Mask  # (h, n), whether a hypothesis is the first to make its prediction
 
 
 def _overlap(rows: Codes, known: Mask, sizes: Sizes | None, *, novelty: bool = True) -> _Overlap:
-    """Compares every two rows once. Codes are compared as they are: for the few hundred rows of
-    a problem that is faster than any interning of them. Without `novelty`, `new` is `known`: half
-    a microsecond less for each two rows."""
+    """Compare every two rows once.
+
+    Codes are compared directly: for the few hundred rows of a problem this is faster than interning
+    them. Without `novelty`, `new` is `known`, which saves half a microsecond per pair of rows.
+    """
     h, n = rows.shape
     total = np.asarray(known.all(axis=1), np.bool_)
-    # With two codes of no prediction where undefined, what is undefined equals nothing.
+    # Two different unused codes stand for undefined, so an undefined prediction equals no other.
     unused = (0, 0) if total.all() else unused_codes(rows)
     shared: NDArray[np.int64] | Sizes
     shared = np.zeros((h, h), np.int64) if sizes is None else np.zeros((h, h), np.float64)
@@ -253,13 +276,16 @@ def _mean_distance(distances: NDArray[np.float64]) -> float:
     h = len(distances)
     if h < 2:
         return 0.0
-    # fsum: the mean does not depend on the order of the hypotheses, to the last digit.
+    # fsum makes the mean independent of the order of the hypotheses, to the last digit.
     return math.fsum(distances[np.triu_indices(h, 1)].tolist()) / (h * (h - 1) // 2)
 
 
 def _distinct_predictions(rows: Codes, known: Mask) -> int:
-    """Number of distinct predictions of all inputs together, by sorting: far fewer comparisons
-    than all pairs. In blocks of inputs that stay in the cache."""
+    """Count the distinct predictions of all inputs together.
+
+    Sorting needs far fewer comparisons than all pairs. It works in blocks of inputs that stay in
+    the cache.
+    """
     h, n = rows.shape
     if not h:
         return 0
@@ -272,7 +298,7 @@ def _distinct_predictions(rows: Codes, known: Mask) -> int:
         part = rows[block].copy() if total else np.where(known[block], rows[block], unused)
         part.sort(axis=0)
         distinct += int(np.count_nonzero(part[1:] != part[:-1])) + part.shape[1]
-        if not total:  # "undefined" was counted once for each input that has any
+        if not total:  # "Undefined" was counted once for each input where it occurs.
             distinct -= int(np.count_nonzero(~known[block].all(axis=0)))
     return distinct
 
@@ -284,11 +310,17 @@ def _union_size(new: Mask, sizes: Sizes | None) -> float:
 
 
 def beta_bounds(gamma: float, k: int, *, integral: bool = False) -> tuple[float, float]:
-    """The least and the greatest beta that k >= 2 total hypotheses with this gamma can have.
+    """Return the smallest and the largest beta of k >= 2 total hypotheses with this gamma.
 
-    integral: tighten the upper bound by a fact that appendix D leaves out: a prediction is
-    shared by a whole number of hypotheses (for k = 2 the two bounds then meet, as they must).
-    Raises ValueError where gamma is outside [1, k] or k below 2.
+    Args:
+        gamma: Gamma of the hypotheses, within [1, k].
+        k: Number of hypotheses, each defined on every input.
+        integral: Tighten the upper bound by a fact that appendix D leaves out: a prediction is
+            shared by a whole number of hypotheses. For k = 2 the two bounds then meet, as they
+            must.
+
+    Raises:
+        ValueError: Gamma is outside [1, k], or k is below 2.
     """
     if k < 2:
         raise ValueError(f"beta bounds need at least 2 hypotheses, not {k}")
@@ -297,8 +329,8 @@ def beta_bounds(gamma: float, k: int, *, integral: bool = False) -> tuple[float,
     low = 2 * (gamma - 1) / (k + gamma - 2)
     if not integral:
         return low, 2 * k * (gamma - 1) / (2 * k * gamma - gamma - k)
-    # The mean pairwise intersection, over n, is least where multiplicities are the two whole
-    # numbers around r = k / gamma.
+    # The mean pairwise intersection, divided by n, is smallest when the multiplicities are the two
+    # whole numbers around r = k / gamma.
     r = k / gamma
     whole = math.floor(r)
     mean_square = whole**2 + (2 * whole + 1) * (r - whole)
@@ -309,7 +341,7 @@ def beta_bounds(gamma: float, k: int, *, integral: bool = False) -> tuple[float,
 def undefined_as_output(
     codes: ArrayLike, defined: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The same hypotheses made total: undefined is one more output, equal to itself."""
+    """Make hypotheses total: "undefined" becomes one more output, which is equal to itself."""
     rows, known = np.asarray(codes, np.int64), np.asarray(defined, np.bool_)
     if known.all():
         return rows, known
@@ -317,8 +349,10 @@ def undefined_as_output(
 
 
 def scatter_point(codes: ArrayLike, defined: ArrayLike) -> tuple[float, float, int] | None:
-    """(gamma, beta, k) with undefined as one more output, for the scatter within the feasible
-    region; None below two hypotheses or over an empty sample space."""
+    """Return (gamma, beta, k) for the scatter plot, with "undefined" as one more output.
+
+    None below two hypotheses, or over an empty sample space.
+    """
     rows, known = undefined_as_output(codes, defined)
     scores = set_scores(rows, known)
     if len(rows) < 2 or scores.gamma is None:

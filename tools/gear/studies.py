@@ -1,26 +1,25 @@
 """The simulation studies of GEAR (sections 5.2 and 5.3) on the hypotheses of one problem.
 
-The h hypotheses of a problem that agree with its shown pairs O_n stand in a `Population`: what
-each predicts over the sample space S, and on which of the q hidden pairs each is right. An
-undefined prediction is not right. A hypothesis passes a set of hidden pairs if it is right on all
-of them.
+A `Population` holds the h hypotheses of a problem that agree with its shown pairs O_n: their
+predictions over the sample space S, and on which of the q hidden pairs each is right. An undefined
+prediction is not right. A hypothesis passes a set of hidden pairs if it is right on all of them.
 
-Study 1, `survival`: how many hypotheses pass m hidden pairs, and gamma of those that do.
+Study 1, `survival`: how many hypotheses pass m hidden pairs, and the gamma of those that do.
 
-Study 2, `comparison`: whether the higher-scored of two hypotheses passes more often. For contexts
-of k hypotheses, none of which passes already, the others are scored by what they would add,
-Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3, and each two of them are compared. Scores
-that agree to 12 decimals tie; pairs that tie are dropped and counted. No pair is ever listed: in
-order of their scores, a hypothesis is the chosen one of as many pairs as there are candidates
-below it, and the rejected one of as many as there are above. Scores need the sizes of prediction
-sets and of their intersections two by two, and for k = 2 three by three, counted as bits.
+Study 2, `comparison`: whether the higher-scored of two hypotheses passes more often. Given a
+context of k hypotheses, none of which passes already, the others are scored by what they would add,
+Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3, and every two of them are compared. Scores
+that agree to 12 decimals tie; tied pairs are dropped and counted. Pairs are never listed: in the
+order of the scores, a hypothesis is the chosen one in as many pairs as there are candidates below
+it, and the rejected one in as many as there are above. The scores need the sizes of prediction sets
+and of their pairwise intersections, for k = 2 also of three sets, counted as bits.
 
-What the paper leaves open: hidden pairs are drawn without replacement, different sets each time,
-all sets once where there are not as many as draws (as published). Contexts are drawn in the same
-way, at most `contexts` of a size (the published code takes those of 20 hypotheses, at most 190).
-A context counts as at most `pairs` comparisons: where it has more, its counts are scaled down to
-so many, which is what a random choice of that many gives on average (the published code draws 15,
-and all for k = 0). Every choice is a pure function of a seed.
+Choices that the paper leaves open: hidden pairs are drawn without replacement, different sets each
+time, and all sets once if there are fewer sets than draws (as published). Contexts are drawn in the
+same way, at most `contexts` per size (the published code takes those of 20 hypotheses, at most
+190). A context counts as at most `pairs` comparisons. If it has more, its counts are scaled down to
+that number, which is the average result of choosing that many at random (the published code draws
+15, and uses all for k = 0). Every choice is a pure function of a seed.
 """
 
 from __future__ import annotations
@@ -42,18 +41,22 @@ from .novelty import Codes, Mask, Sizes, input_sizes, prediction_matrix, space_s
 Places = NDArray[np.intp]
 Counts = NDArray[np.int64]
 
-DRAWS = 5  # of each number of hidden pairs (section 5.2)
-CONTEXTS = 200  # of one size and problem
-PAIRS = 100  # of one context
-_DECIMALS = 12  # of scores that are told apart
+DRAWS = 5  # per number of hidden pairs (section 5.2)
+CONTEXTS = 200  # per size and problem
+PAIRS = 100  # per context
+_DECIMALS = 12  # Scores that agree to this many decimals tie.
 
 
 @dataclass(frozen=True)
 class Population:
-    """h hypotheses with u different behaviours over the n inputs of S, and q hidden pairs.
+    """The h hypotheses of a problem, with u different behaviours over the n inputs of S.
 
-    codes, defined: (u, n). behaviour: (h,), the row of each hypothesis. right: (h, q).
-    weights: (n,), the sizes of the inputs; None where all weigh the same.
+    Attributes:
+        codes: Predictions of each behaviour, (u, n).
+        defined: Where each behaviour is defined, (u, n).
+        behaviour: The behaviour (row) of each hypothesis, (h,).
+        right: Whether each hypothesis is right on each hidden pair, (h, q).
+        weights: Sizes (n,) of the inputs; None if all weigh the same.
     """
 
     codes: Codes
@@ -67,6 +70,7 @@ class Population:
 
     @property
     def pairs(self) -> int:
+        """Number q of hidden pairs."""
         return int(self.right.shape[1])
 
 
@@ -77,10 +81,18 @@ def population(
     behaviour: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> Population:
-    """Of h hypotheses right on (h, q) of the hidden pairs. codes, defined: (u, n); behaviour: the
-    row (h,) of each hypothesis, by default one each. Equal rows become one behaviour.
+    """Build a `Population`; equal rows become one behaviour.
 
-    Raises ValueError where shapes do not fit, UsageError for what is no weight.
+    Args:
+        codes: Predictions (u, n).
+        defined: Where they are defined, (u, n).
+        right: Whether each of h hypotheses is right on each hidden pair, (h, q).
+        behaviour: The row (h,) of each hypothesis; by default one row each.
+        weights: Sizes (n,) of the inputs.
+
+    Raises:
+        ValueError: The shapes do not fit together.
+        UsageError: A weight is negative, infinite or NaN.
     """
     rows, known = prediction_matrix(codes, defined)
     marks = np.asarray(right, np.bool_)
@@ -103,7 +115,7 @@ def population(
 
 
 def distinct(some: Population) -> Population:
-    """Hypotheses with equal predictions over S and right on the same hidden pairs become one."""
+    """Merge hypotheses with equal predictions over S that are right on the same hidden pairs."""
     seen: dict[tuple[int, bytes], int] = {}
     for i, (row, marks) in enumerate(zip(some.behaviour.tolist(), some.right, strict=True)):
         seen.setdefault((row, marks.tobytes()), i)
@@ -113,12 +125,15 @@ def distinct(some: Population) -> Population:
     )
 
 
-# --- what is drawn -----------------------------------------------------------
+# --- Random subsets ----------------------------------------------------------
 
 
 def subsets(items: int, size: int, most: int, seed: str) -> Places:
-    """Different subsets (c, size) of range(items), ascending within a row: all of them where
-    there are at most `most`, else so many drawn at random. None (0, size) where items < size."""
+    """Return different subsets (c, size) of range(items), ascending within a row.
+
+    All subsets are returned if there are at most `most`, else `most` drawn at random; none, (0,
+    size), if items < size.
+    """
     total = math.comb(items, size)
     if total <= most:
         every = list(combinations(range(items), size))
@@ -132,7 +147,12 @@ def subsets(items: int, size: int, most: int, seed: str) -> Places:
 
 
 def _subset(rank: int, binomials: list[list[int]]) -> list[int]:
-    """The subset at `rank` in the combinatorial number system. binomials: item over k, by k."""
+    """Return the subset at `rank` in the combinatorial number system.
+
+    Args:
+        rank: Position of the subset.
+        binomials: Rows for each k, holding item over k.
+    """
     chosen: list[int] = []
     for k in range(len(binomials) - 1, 0, -1):
         item = bisect_right(binomials[k], rank) - 1
@@ -142,17 +162,17 @@ def _subset(rank: int, binomials: list[list[int]]) -> list[int]:
 
 
 def hidden_draws(pairs: int, m: int, draws: int, seed: str) -> Places:
-    """Sets (d, m) of hidden pairs; d is `draws`, or fewer where there are not so many sets."""
+    """Draw sets (d, m) of hidden pairs; d is `draws`, or less if there are fewer sets."""
     return subsets(pairs, m, draws, f"{seed} hidden {m}")
 
 
 def contexts_of(hypotheses: int, k: int, most: int, seed: str) -> Places:
-    """Contexts (c, k) as rows of hypotheses."""
+    """Draw contexts (c, k), each a set of k hypotheses by row number."""
     return subsets(hypotheses, k, most, f"{seed} context {k}")
 
 
 def passes(some: Population, draws: Places) -> Mask:
-    """Who (h, d) is right on all pairs of each draw (d, m)."""
+    """Return which hypotheses are right on all pairs of each draw: (h, d) for draws (d, m)."""
     return np.asarray(some.right[:, draws].all(axis=2), np.bool_)
 
 
@@ -160,14 +180,19 @@ def passes(some: Population, draws: Places) -> Mask:
 
 
 class Survival(NamedTuple):
-    """Of d draws. survivors: (d,) how many hypotheses pass. gamma: (d,) of these together, NaN
-    where none passes or S has size 0."""
+    """The survivors of d draws of hidden pairs.
+
+    Attributes:
+        survivors: Number of hypotheses that pass, (d,).
+        gamma: Gamma of the survivors together, (d,); NaN if none passes or S has size 0.
+    """
 
     survivors: Counts
     gamma: NDArray[np.float64]
 
 
 def survival(some: Population, draws: Places) -> Survival:
+    """Count the hypotheses that pass each draw (d, m) of hidden pairs, and score them by gamma."""
     passed = passes(some, draws)
     gammas = np.full(len(draws), np.nan)
     known: dict[bytes, float] = {}
@@ -185,11 +210,16 @@ def survival(some: Population, draws: Places) -> Survival:
 
 
 class Comparison(NamedTuple):
-    """Of one size of context; each (d,), one for each draw of hidden pairs.
+    """Comparisons under contexts of one size; every field has one entry per draw, (d,).
 
-    contexts: those compared in. passing: those left out, a member passes already. pairs: compared.
-    ties: dropped. weight: the pairs after scaling down; chosen, rejected: of these, those whose
-    higher-scored, whose lower-scored member passes.
+    Attributes:
+        contexts: Contexts in which hypotheses were compared.
+        passing: Contexts that were left out because a member passes already.
+        pairs: Compared pairs.
+        ties: Tied pairs, which are dropped.
+        weight: Number of pairs after scaling down.
+        chosen: Scaled number of pairs whose higher-scored hypothesis passes.
+        rejected: Scaled number of pairs whose lower-scored hypothesis passes.
     """
 
     contexts: Counts
@@ -204,7 +234,14 @@ class Comparison(NamedTuple):
 def comparison(
     contexts: Places, scores: NDArray[np.float64], passed: Mask, pairs: int = PAIRS
 ) -> Comparison:
-    """contexts: (c, k). scores: (c, h) of `context_scores`. passed: (h, d) of `passes`."""
+    """Count how often the higher-scored and the lower-scored hypothesis of a pair pass.
+
+    Args:
+        contexts: Contexts (c, k).
+        scores: Scores (c, h) from `context_scores`.
+        passed: Which hypothesis passes which draw, (h, d), from `passes`.
+        pairs: The most comparisons that a context counts as.
+    """
     below, above = _ranks(scores, contexts.shape[1])
     compared = below.sum(axis=1)
     candidates = scores.shape[1] - contexts.shape[1]
@@ -226,8 +263,18 @@ def comparison(
 
 
 def context_scores(some: Population, contexts: Iterable[Places]) -> list[NDArray[np.float64]]:
-    """Score(f) of every hypothesis for each of the contexts (c, k), k at most 2: (c, h) for each
-    array of contexts, NaN for a context's own members."""
+    """Score every hypothesis by what it would add to each context.
+
+    Args:
+        some: The hypotheses.
+        contexts: Arrays (c, k) of contexts, k at most 2.
+
+    Returns:
+        For each array the scores (c, h), NaN for the members of a context.
+
+    Raises:
+        ValueError: A context has more than two hypotheses.
+    """
     given = list(contexts)
     behaviours = [some.behaviour[places] for places in given]
     shared, three = _agreements(some, behaviours)
@@ -249,7 +296,7 @@ def _scores(
     three: dict[tuple[int, int], Sizes],
     space: float,
 ) -> NDArray[np.float64]:
-    """Score (c, u) of each behaviour for the contexts `rows` (c, k)."""
+    """Return the score (c, u) of each behaviour for the contexts `rows` (c, k)."""
     scores = np.zeros((len(rows), len(sizes)))
     if not space:
         return scores
@@ -264,7 +311,7 @@ def _scores(
             a, b = members
             new = new + three[a, b]
             between = apart[a][b]
-            # In this order equal distances, whichever member they are from, give equal sums.
+            # Adding in this order makes the sum independent of which member a distance belongs to.
             to_both = apart[a] + apart[b]
             gain = (to_both + between) / 3 - between
         scores[i] = (share + new / space + gain) / 3
@@ -286,9 +333,12 @@ def _own_sizes(some: Population) -> Sizes:
 def _agreements(
     some: Population, contexts: Iterable[Places]
 ) -> tuple[dict[int, Sizes], dict[tuple[int, int], Sizes]]:
-    """Sizes (u,) of the intersections of every prediction set with that of each member of a
-    context, and with those of both members of a context of two. One member's agreements are in
-    memory at a time."""
+    """Return the sizes (u,) of all intersections with the prediction sets of context members.
+
+    The first result holds, for each member, the intersections of every prediction set with its own.
+    The second holds, for each context of two, the intersections with both members. Only one
+    member's agreements are in memory at a time.
+    """
     partners: dict[int, set[int]] = {}
     for rows in contexts:
         if rows.shape[1] > 2:
@@ -301,7 +351,7 @@ def _agreements(
     u, n = some.codes.shape
     here = there = some.codes
     if not some.defined.all():
-        # Two codes of no prediction: what is undefined equals nothing.
+        # Two different unused codes: an undefined prediction equals no other.
         here = np.where(some.defined, some.codes, unused_code(some.codes))
         there = np.where(some.defined, some.codes, unused_code(here))
     same = np.zeros((u, -(-n // 64) * 64), np.bool_)
@@ -326,14 +376,16 @@ def _ones(bits: NDArray[np.uint64]) -> Sizes:
 
 
 def _ranks(scores: NDArray[np.float64], members: int) -> tuple[Counts, Counts]:
-    """How many candidates (c, h) each has below and above it; 0 for the `members` of a context,
-    whose scores are NaN."""
+    """Count the candidates (c, h) below and above each candidate.
+
+    The counts are 0 for the `members` of a context, whose scores are NaN.
+    """
     c, h = scores.shape
     below, above = np.zeros((c, h), np.int64), np.zeros((c, h), np.int64)
     candidates = h - members
     if candidates < 1 or not c:
         return below, above
-    order = np.argsort(scores, axis=1)[:, :candidates]  # NaN stands last
+    order = np.argsort(scores, axis=1)[:, :candidates]  # NaN sorts last.
     ordered = np.take_along_axis(scores, order, 1)
     place = np.broadcast_to(np.arange(candidates), ordered.shape)
     differs = np.ones((c, candidates), np.bool_)

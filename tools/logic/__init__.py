@@ -1,6 +1,7 @@
-"""Default-exception abduction: formulas, finite worlds, theories, and what a rule costs in them.
+"""Default-exception abduction: formulas, finite worlds, theories, and the cost of a rule in them.
 
-formula.py (what a formula is, and as text), reading.py (from text), worlds.py, theories.py.
+Start with `formula.py` (formulas and their text), `reading.py` (parsing), `worlds.py` and
+`theories.py`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from .worlds import World as World, world_of as world_of
 # isort: on
 
-# Public names by their module, which is imported when one of them is first used.
+# The public names of each module. A module is imported when one of its names is first used.
 _NAMES = {
     "completions": ("MOST_ATOMS",),
     "explaining": ("explained",),

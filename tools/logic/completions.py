@@ -1,9 +1,10 @@
-"""Truth in every completion of a few unknown atoms: a bit for each completion.
+"""Three-valued truth, and truth in every completion of a few unknown atoms, one bit each.
 
 A *component* is a set of elements of one world whose undecided values share unknown atoms. Its k
-atoms have 2^k completions; each truth value is a row of as many bits, in words of 64, and the
-atoms themselves are the usual alternating patterns. Components of as many words are evaluated at
-once. No atom outside a component bears on its elements, so those count as false here.
+atoms have 2^k completions. A truth value is a row of 2^k bits in words of 64, and the atoms
+themselves are the usual alternating patterns. Components with the same number of words are
+evaluated together. An atom outside a component does not affect its elements, so it counts as false
+here.
 """
 
 from __future__ import annotations
@@ -17,19 +18,24 @@ from numpy.typing import NDArray
 from .formula import is_variable
 from .tables import Bools, Structures
 
-# --- Three values: what is certain whatever the unknown atoms are, and what the rest depends on.
+# --- Three-valued truth: certain for all values of the unknown atoms, or dependent on some atoms.
 #
-# Kleene's strong tables: a part may be undecided here though every completion agrees on it; it then
-# counts as depending on its atoms, and `completions.py` settles it.
+# These are Kleene's strong tables. A part may be undecided here although every completion agrees on
+# it. It then counts as depending on its atoms, and `Completions` below decides it.
 
-MOST_BITS = 64  # unknown atoms of a world: a word has a bit for each
+MOST_BITS = 64  # unknown atoms of a world; each takes one bit of a word
 Words = NDArray[np.uint64]
 _NONE = np.uint64(0)
 
 
 class Three(NamedTuple):
-    """true, false: certain. on: a bit for each unknown atom that an undecided value depends on, 0
-    where decided."""
+    """Three-valued truth.
+
+    Attributes:
+        true: Where a value is certainly true.
+        false: Where it is certainly false.
+        on: A bit for each unknown atom that an undecided value depends on; 0 where decided.
+    """
 
     true: Bools
     false: Bools
@@ -37,7 +43,7 @@ class Three(NamedTuple):
 
 
 class Kleene:
-    """The algebra. Worlds have at most `MOST_BITS` unknown atoms."""
+    """The algebra of three truth values. Worlds have at most `MOST_BITS` unknown atoms."""
 
     def __init__(self, structures: Structures) -> None:
         self.structures = structures
@@ -48,38 +54,47 @@ class Kleene:
 
     @property
     def cells(self) -> int:
+        """Number of worlds."""
         return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> Three:
+        """Return the value of an atom, which depends on itself where it is unknown."""
         true = self.structures.pick("true", self.structures.true, name, terms, False)
         on = self.structures.pick("on", self.on, name, terms, 0)
         return Three(true, ~true & (on == _NONE), on)
 
     def equal(self, terms: Sequence[str]) -> Three:
+        """Return the value of an equality, which is always decided."""
         same = self.structures.equality(terms)
         return Three(same, ~same, np.zeros(same.shape, np.uint64))
 
     def negation(self, value: Three) -> Three:
+        """Return the negation of a value."""
         return Three(value.false, value.true, value.on)
 
     def conjunction(self, one: Three, other: Three) -> Three:
+        """Return the conjunction of two values."""
         true, false = one.true & other.true, one.false | other.false
         return Three(true, false, np.where(false, _NONE, one.on | other.on))
 
     def disjunction(self, one: Three, other: Three) -> Three:
+        """Return the disjunction of two values."""
         true, false = one.true | other.true, one.false & other.false
         return Three(true, false, np.where(true, _NONE, one.on | other.on))
 
     def equivalence(self, one: Three, other: Three) -> Three:
+        """Return the equivalence of two values."""
         decided = (one.true | one.false) & (other.true | other.false)
         same = decided & (one.true == other.true)
         return Three(same, decided & ~same, np.where(decided, _NONE, one.on | other.on))
 
     def every(self, value: Three, at: int) -> Three:
+        """Return the conjunction over the elements of each world."""
         found = self.some(self.negation(value), at)
         return self.negation(found)
 
     def some(self, value: Three, at: int) -> Three:
+        """Return the disjunction over the elements of each world."""
         axis = 1 + at
         shape = [1] * value.true.ndim
         shape[0], shape[axis] = self.structures.inside.shape
@@ -90,13 +105,14 @@ class Kleene:
         return Three(true, false, np.where(true, _NONE, on))
 
     def spread(self, value: Three, index: tuple[slice | None, ...]) -> Three:
+        """Insert axes of length 1 among those of the variables."""
         at = (slice(None), *index)
         return Three(value.true[at], value.false[at], value.on[at])
 
 
-MOST_ATOMS = 18  # of a component: 2^18 completions; larger ones are for the solver
+MOST_ATOMS = 18  # unknown atoms of a component (2^18 completions); larger ones go to the solver
 _ONES = ~np.uint64(0)
-# Bit i of these is 1 in every completion that makes atom i true; from the seventh atom on, whole
+# A bit of pattern i is 1 in the completions that make atom i true. From the seventh atom on, entire
 # words alternate.
 _PATTERNS = [
     int("".join("1" if position >> i & 1 else "0" for position in reversed(range(64))), 2)
@@ -105,8 +121,13 @@ _PATTERNS = [
 
 
 class Component(NamedTuple):
-    """world: its place; elements: places in the domain; atoms: numbers of the world's unknown
-    atoms."""
+    """Elements of one world whose undecided values share unknown atoms.
+
+    Attributes:
+        world: Index of the world.
+        elements: Indices of the elements in its domain.
+        atoms: Numbers of the world's unknown atoms.
+    """
 
     world: int
     elements: tuple[int, ...]
@@ -114,11 +135,12 @@ class Component(NamedTuple):
 
     @property
     def words(self) -> int:
+        """Number of 64-bit words that hold one bit per completion."""
         return 1 << max(0, len(self.atoms) - 6)
 
 
 def patterns(count: int, words: int) -> Words:
-    """(count, words): the row of each of `count` atoms over their completions."""
+    """Return the rows (count, words) of `count` atoms over their completions."""
     rows = np.zeros((count, words), np.uint64)
     for atom in range(count):
         if atom < 6:
@@ -129,8 +151,11 @@ def patterns(count: int, words: int) -> Words:
 
 
 class Completions:
-    """The algebra of components with one number of words. Values: (components, axes …, words);
-    the axis of `element`, the variable of the rule, goes over a component's own elements."""
+    """The algebra of components that have the same number of words.
+
+    Values have the shape (components, axes …, words). The axis of `element`, the variable of the
+    rule, ranges over a component's own elements.
+    """
 
     def __init__(
         self, structures: Structures, components: Sequence[Component], element: str
@@ -141,7 +166,7 @@ class Completions:
         self.words = components[0].words
         self.worlds = np.array([one.world for one in components])
         most = max(len(one.elements) for one in components)
-        # A component with fewer elements repeats its first.
+        # A component with fewer elements is padded with its first.
         self.elements: NDArray[np.int64] = np.array(
             [(*one.elements, *one.elements[:1] * (most - len(one.elements))) for one in components]
         )
@@ -155,9 +180,11 @@ class Completions:
 
     @property
     def cells(self) -> int:
+        """Number of words of a value without variables."""
         return self.count * self.words
 
     def atom(self, name: str, terms: Sequence[str]) -> Words:
+        """Return the words of an atom."""
         key = (name, tuple(terms))
         if key not in self._atoms:
             true = self._gathered(
@@ -167,17 +194,17 @@ class Completions:
                 self.structures.pick("bit", self.structures.unknown, name, terms, -1), terms
             )
             component = np.arange(self.count).reshape((-1, *(1,) * (bits.ndim - 1)))
-            rows = self.rows[component, bits]  # -1: the last row, of no atom
+            rows = self.rows[component, bits]  # -1 selects the last row, which belongs to no atom.
             self._atoms[key] = np.where(true[..., None], _ONES, rows)
         return self._atoms[key]
 
     def equal(self, terms: Sequence[str]) -> Words:
+        """Return the words of an equality."""
         same = self._gathered(self.structures.equality(terms), terms)
         return np.where(same, _ONES, _NONE)[..., None]
 
     def _gathered(self, table: NDArray[Any], terms: Sequence[str]) -> NDArray[Any]:
-        """The rows of the components' worlds, and of their elements where the rule's variable is
-        among the terms."""
+        """Select the components' worlds, and their elements if the rule's variable is a term."""
         found: NDArray[Any] = table[self.worlds]
         variables = sorted({term for term in terms if is_variable(term)})
         if self.element not in variables:
@@ -188,30 +215,37 @@ class Completions:
         return np.take_along_axis(found, self.elements.reshape(shape), axis=axis)
 
     def negation(self, value: Words) -> Words:
+        """Return the negation in every completion."""
         return ~value
 
     def conjunction(self, one: Words, other: Words) -> Words:
+        """Return the conjunction in every completion."""
         return one & other
 
     def disjunction(self, one: Words, other: Words) -> Words:
+        """Return the disjunction in every completion."""
         return one | other
 
     def equivalence(self, one: Words, other: Words) -> Words:
+        """Return the equivalence in every completion."""
         return ~(one ^ other)
 
     def every(self, value: Words, at: int) -> Words:
+        """Return the conjunction over the elements of each world."""
         found: Words = np.bitwise_and.reduce(
             np.where(self._along(value, at), value, _ONES), axis=1 + at
         )
         return found
 
     def some(self, value: Words, at: int) -> Words:
+        """Return the disjunction over the elements of each world."""
         found: Words = np.bitwise_or.reduce(
             np.where(self._along(value, at), value, _NONE), axis=1 + at
         )
         return found
 
     def spread(self, value: Words, index: tuple[slice | None, ...]) -> Words:
+        """Insert axes of length 1 among those of the variables."""
         found: Words = value[(slice(None), *index)]
         return found
 
@@ -223,7 +257,7 @@ class Completions:
 
 
 def bits(words: Words) -> NDArray[np.bool_]:
-    """(..., words) to (..., 64 * words), a completion each."""
+    """Unpack words (..., words) to truth values (..., 64 * words), one per completion."""
     bytes_ = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
     found: NDArray[np.bool_] = np.unpackbits(bytes_, axis=-1, bitorder="little").view(np.bool_)
     return found

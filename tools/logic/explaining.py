@@ -1,9 +1,10 @@
-"""What a proposer can use of a verdict: the elements that break a rule, and those marked needlessly.
+"""Explanations of a verdict for a proposer: elements that break a rule, and needlessly marked ones.
 
-Of each invalid world the first elements that the rule leaves broken, with the completion in which
-it does: in the partial regime an element that is broken in every completion, or the atoms among
-which no choice repairs all elements; in the skeptical one a completion that breaks it. Of every
-world the elements that are marked although no completion needs it.
+For each invalid world, the explanation names the first elements that the rule leaves broken, with a
+completion. In the partial regime this is an element that is broken in every completion, or the
+atoms among which no choice repairs all elements. In the skeptical regime it is a completion that
+breaks the rule. For every world, it names the elements that are marked although no completion
+requires it.
 """
 
 from __future__ import annotations
@@ -20,25 +21,31 @@ from .formula import Formula
 from .judging import Prepared
 from .worlds import World
 
-SHOWN = 3  # elements of a world
+SHOWN = 3  # elements that are shown of each world
 
 
 class Breach(NamedTuple):
-    """elements: names that are broken and not covered. completion: by unknown atom, as `R(a0, a1)`,
-    whether it is true there; empty where every completion breaks the elements. None: it may be
-    either, and whatever these atoms are, one of the elements is broken."""
+    """Elements that a rule leaves broken.
+
+    Attributes:
+        elements: Names of elements that are broken and not covered.
+        completion: For each unknown atom, written `R(a0, a1)`, whether it is true. It is empty if
+            every completion breaks the elements. None for an atom means that it may be either:
+            whatever these atoms are, one of the elements is broken.
+    """
 
     elements: tuple[str, ...]
     completion: Mapping[str, bool | None]
 
 
 class Explained(NamedTuple):
-    """Of one world. needless: names of elements."""
+    """The explanation for one world: breaches, and names of elements that are marked needlessly."""
 
     breaches: tuple[Breach, ...]
     needless: tuple[str, ...]
 
     def as_json(self) -> dict[str, Json]:
+        """Return the JSON form of the explanation."""
         return {
             "breaches": [
                 {
@@ -53,7 +60,7 @@ class Explained(NamedTuple):
 
 
 def explained(prepared: Prepared, rule: Formula) -> tuple[Explained, ...]:
-    """For each world. Raises `judging.Beyond`."""
+    """Return the explanation for each world. Raises `judging.Beyond`."""
     if prepared.regime == "full":
         return _full(prepared, rule)
     found = prepared.undecided(rule)
@@ -95,7 +102,10 @@ def _names(world: World, marks: NDArray[np.bool_]) -> tuple[str, ...]:
 
 
 def _breach(prepared: Prepared, component: Component, broken: NDArray[np.bool_]) -> Breach | None:
-    """broken: (elements, completions)."""
+    """Return the breach of a component, or None if its elements are not broken.
+
+    `broken` has the shape (elements, completions).
+    """
     world = prepared.worlds[component.world]
     some = broken.any(axis=0)
     if not (some.all() if prepared.regime == "partial" else some.any()):
@@ -104,7 +114,7 @@ def _breach(prepared: Prepared, component: Component, broken: NDArray[np.bool_])
     atoms = [atom_name(world, number) for number in component.atoms]
     if prepared.regime == "partial":
         return Breach(tuple(names), dict.fromkeys(atoms))
-    # The first such completion makes the fewest late atoms true.
+    # The first such completion makes as few late atoms true as possible.
     completion = int(np.argmax(some))
     chosen = {atom: bool(completion >> place & 1) for place, atom in enumerate(atoms)}
     broken_there = [n for n, row in zip(names, broken, strict=True) if row[completion]]
@@ -112,6 +122,6 @@ def _breach(prepared: Prepared, component: Component, broken: NDArray[np.bool_])
 
 
 def atom_name(world: World, number: int) -> str:
-    """An unknown atom of a world by its number, as `R(a0, a1)`."""
+    """Return the text of a world's unknown atom, such as `R(a0, a1)`, by its number."""
     name, at = world.unknown_atoms[number]
     return f"{name}({', '.join(world.names[place] for place in at)})"

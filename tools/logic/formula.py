@@ -1,8 +1,8 @@
-"""First-order formulas over a finite signature, as a list of nodes.
+"""First-order formulas over a finite signature, stored as a list of nodes.
 
-A formula is its nodes, each after its parts, so whatever walks it is a loop: nesting of any depth
-is read, measured and evaluated without recursion. Equal parts are one node, so an evaluator meets
-each of them once; sizes count the tree that was written (ABD, appendix B.3).
+Each node comes after its parts, so every traversal is a loop: formulas of any depth are read,
+measured and evaluated without recursion. Equal parts share one node, which an evaluator visits
+once. Sizes count the tree that was written (ABD, appendix B.3).
 """
 
 from __future__ import annotations
@@ -17,13 +17,19 @@ BINARY: tuple[Kind, ...] = ("and", "or", "implies", "iff")
 QUANTIFIERS: tuple[Kind, ...] = ("forall", "exists")
 ABNORMAL = "Ab"
 FREE = "x"  # the variable of a rule alpha(x)
-# Latin first; there are more than a thousand lower-case letters, and a formula may hold any.
+# Latin letters come first. A formula may hold any of more than a thousand lower-case letters.
 LETTERS = "yzwuvabcdefghijklmnopqrstx" + "".join(filter(str.islower, map(chr, range(0xDF, 0x2000))))
 
 
 class Node(NamedTuple):
-    """kind; name: the predicate of an atom, the variable of a quantifier; terms: of an atom or an
-    equality; parts: places of the nodes that this one is made of, all before its own."""
+    """One node of a formula.
+
+    Attributes:
+        kind: Kind of the node.
+        name: Predicate of an atom, or variable of a quantifier.
+        terms: Terms of an atom or an equality.
+        parts: Indices of the nodes that this one is made of, all smaller than its own.
+    """
 
     kind: Kind
     name: str = ""
@@ -32,7 +38,7 @@ class Node(NamedTuple):
 
 
 class Formula:
-    """nodes: at least one; the last is the whole. Two formulas are equal where their nodes are."""
+    """A formula: at least one node, of which the last is the root. Equality compares nodes."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
@@ -52,9 +58,12 @@ class Formula:
 
     @cached_property
     def size(self) -> int:
-        """AST size: an atom or equality 1 and its arguments, a negation 1 more than its part, a
-        binary connective 1 and both, a quantifier 2 and its part (ABD, appendix B.3 and its
-        example, by which the predicate symbol counts)."""
+        """The AST size (ABD, appendix B.3).
+
+        An atom or equality counts 1 plus its arguments, a negation 1 plus its part, a binary
+        connective 1 plus both parts, and a quantifier 2 plus its part. The paper's example shows
+        that the predicate symbol counts.
+        """
         sizes: list[int] = []
         for node in self.nodes:
             own = 2 if node.kind in QUANTIFIERS else 1 + len(node.terms)
@@ -63,7 +72,7 @@ class Formula:
 
     @cached_property
     def depth(self) -> int:
-        """Quantifier depth: how many binders are nested at most."""
+        """The quantifier depth: the largest number of nested quantifiers."""
         depths: list[int] = []
         for node in self.nodes:
             inner = max((depths[part] for part in node.parts), default=0)
@@ -82,26 +91,29 @@ class Formula:
 
     @property
     def free(self) -> frozenset[str]:
+        """The free variables of the formula."""
         return self.free_at[-1]
 
     @cached_property
     def predicates(self) -> frozenset[str]:
+        """The predicates of all atoms."""
         return frozenset(node.name for node in self.nodes if node.kind == "atom")
 
     @cached_property
     def objects(self) -> frozenset[str]:
-        """Terms that are no variables: names of objects."""
+        """The terms that are no variables, which are names of objects."""
         return frozenset(t for node in self.nodes for t in node.terms if not is_variable(t))
 
 
 class Builder:
-    """Makes the nodes of a formula, equal ones once. Places it returns are those of its nodes."""
+    """A builder of formulas that stores equal nodes once. Its methods return indices of nodes."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.places: dict[Node, int] = {}
 
     def add(self, node: Node) -> int:
+        """Add a node unless an equal one exists, and return its index."""
         place = self.places.get(node)
         if place is None:
             place = self.places[node] = len(self.nodes)
@@ -109,14 +121,18 @@ class Builder:
         return place
 
     def atom(self, predicate: str, terms: Iterable[str]) -> int:
+        """Add an atom."""
         return self.add(Node("atom", predicate, tuple(terms)))
 
     def equal(self, one: str, other: str) -> int:
+        """Add an equality of two terms."""
         return self.add(Node("equal", "", (one, other)))
 
     def connect(self, kind: Kind, parts: Sequence[int]) -> int:
-        """`not` of one part; a binary connective of two, `and` and `or` of more nested to the
-        right, as the published reader has them."""
+        """Add a connective: `not` takes one part, a binary connective two.
+
+        `and` and `or` take more than two parts and nest to the right, as in the published reader.
+        """
         whole = parts[-1]
         if kind == "not":
             return self.add(Node("not", "", (), (whole,)))
@@ -125,17 +141,18 @@ class Builder:
         return whole
 
     def bind(self, kind: Kind, variable: str, part: int) -> int:
+        """Add a quantifier over `variable`."""
         return self.add(Node(kind, variable, (), (part,)))
 
     def include(self, formula: Formula) -> int:
-        """A formula's nodes among these; the place of its whole."""
+        """Add the nodes of a formula and return the index of its root."""
         places: list[int] = []
         for node in formula.nodes:
             places.append(self.add(node._replace(parts=tuple(places[p] for p in node.parts))))
         return places[-1]
 
     def formula(self, whole: int) -> Formula:
-        """The formula of one node: those that it is made of, and no others."""
+        """Return the formula with root `whole`, without the nodes that it does not need."""
         wanted = {whole}
         for place in range(whole, -1, -1):
             if place in wanted:
@@ -151,12 +168,15 @@ class Builder:
 
 
 def is_variable(term: str) -> bool:
-    """One lower-case letter; every other term is the name of an object."""
+    """Return whether a term is a variable, which is one lower-case letter.
+
+    Every other term is the name of an object.
+    """
     return len(term) == 1 and term.islower()
 
 
 def renamed(formula: Formula, term: str, variable: str = FREE) -> Formula:
-    """The formula about `term` where it was about its free `variable`."""
+    """Substitute `term` for the free `variable` of a formula, without capture."""
     if term == variable:
         return formula
     taken = {term, variable, *(t for node in formula.nodes for t in (*node.terms, node.name))}
@@ -164,7 +184,7 @@ def renamed(formula: Formula, term: str, variable: str = FREE) -> Formula:
     builder = Builder()
     places: dict[tuple[int, bool, bool], int] = {}
 
-    # Whether `variable` is bound above a node, and whether `term` is, decides how it is written.
+    # The new form of a node depends on whether `variable` and `term` are bound above it.
     def parts_of(place: int, bound: bool, caught: bool) -> list[tuple[int, bool, bool]]:
         node = formula.nodes[place]
         if node.kind in QUANTIFIERS:
@@ -191,20 +211,20 @@ def renamed(formula: Formula, term: str, variable: str = FREE) -> Formula:
     return builder.formula(places[whole])
 
 
-# --- Formulas as text: S-expressions, which `reading.py` reads back, and usual notation for people.
+# --- Formulas as text: S-expressions, which `reading.py` parses, and the usual notation of logic.
 
 _SIGNS = {"and": "∧", "or": "∨", "implies": "→", "iff": "↔", "forall": "∀", "exists": "∃"}
-# A connective binds closer the larger its number; a part that binds less stands in parentheses.
+# A connective with a larger number binds more tightly. A part that binds less gets parentheses.
 _CLOSE = {"iff": 1, "implies": 2, "or": 3, "and": 4, "forall": 5, "exists": 5, "not": 5}
 
 
 def written(formula: Formula) -> str:
-    """The formula as an S-expression of binary connectives, parts separated by one blank."""
+    """Return the formula as an S-expression of binary connectives, with single blanks."""
     return _joined(formula, lambda place, around: _expression(formula.nodes[place]))
 
 
 def usual(formula: Formula) -> str:
-    """The formula in the notation of logic: `∃y (R(x, y) ∧ P(y))`, `y ≠ z`."""
+    """Return the formula in the usual notation of logic: `∃y (R(x, y) ∧ P(y))`, `y ≠ z`."""
 
     def pieces(place: int, around: int) -> list[str | tuple[int, int]]:
         return _notation(formula, place, around)
@@ -213,8 +233,13 @@ def usual(formula: Formula) -> str:
 
 
 def _joined(formula: Formula, pieces) -> str:  # type: ignore[no-untyped-def]
-    """The text of a formula whose node at a place is written as pieces: text, or (place, how
-    close it is bound) of a part."""
+    """Join the text of a formula.
+
+    Args:
+        formula: The formula.
+        pieces: Returns the pieces of a node: text, or a part as (index, binding strength around
+            it).
+    """
     out: list[str] = []
     waiting: list[str | tuple[int, int]] = [(len(formula.nodes) - 1, 0)]
     while waiting:
@@ -229,7 +254,7 @@ def _joined(formula: Formula, pieces) -> str:  # type: ignore[no-untyped-def]
 def _expression(node: Node) -> list[str | tuple[int, int]]:
     head = "=" if node.kind == "equal" else node.name if node.kind == "atom" else node.kind
     words = [node.name] if node.kind in QUANTIFIERS else node.terms
-    # As published: an atom without arguments keeps its blank.
+    # As in the published files, an atom without arguments keeps its blank.
     said = f"({head} {' '.join(words)}" if words or node.kind == "atom" else f"({head}"
     made: list[str | tuple[int, int]] = [said]
     for part in node.parts:
@@ -252,7 +277,7 @@ def _notation(formula: Formula, place: int, around: int) -> list[str | tuple[int
     if node.kind in QUANTIFIERS:
         return [f"{_SIGNS[node.kind]}{node.name} ", (node.parts[0], close)]
     left, right = node.parts
-    # `and`, `or` and `iff` chain; of `implies` and of `iff` beside another the side is shown.
+    # `and` and `or` chain. Nested `implies` and `iff` get parentheses on either side.
     chains = node.kind in ("and", "or")
     sign = f" {_SIGNS[node.kind]} "
     made: list[str | tuple[int, int]] = [

@@ -1,7 +1,7 @@
-"""What a rule is worth in each world: validity, cost and lower bound, exactly (ABD, section 4).
+"""The validity, cost and lower bound of a rule in each world, computed exactly (ABD, section 4).
 
-For a completion c, V is the set of elements that break a default unless Ab covers them and A the
-set that the rule covers; c is repaired where V lies within A.
+For a completion c, V is the set of elements that break a default unless Ab covers them, and A is
+the set of elements that the rule covers. The completion is repaired if V is a subset of A.
 
 | regime | valid | cost | lower bound |
 |---|---|---|---|
@@ -9,10 +9,11 @@ set that the rule covers; c is repaired where V lies within A.
 | partial | repaired in some c | least size of A over the repaired c | least size of V |
 | skeptical | repaired in all c | largest size of A | largest size of V |
 
-The fast path: an element counts only where V or A is undecided at it; elements that share no
-unknown atom are independent, and validity, least and largest sizes decompose over the components
-that share some (`completions.py`). What it does not reach (theories of other form, too many free
-variables at once, components of many atoms) is `Beyond`: the solver's part.
+This is the fast path. Completions matter only for elements at which V or A is undecided. Elements
+that share no unknown atom are independent, so validity and the least and largest sizes decompose
+over the components that share some (`completions.py`). A case that it does not reach (theories of
+another form, too many free variables at once, components of many atoms) raises `Beyond` and goes to
+the solver.
 """
 
 from __future__ import annotations
@@ -34,14 +35,17 @@ from .worlds import World
 
 Regime = Literal["full", "partial", "skeptical"]
 REGIMES: tuple[Regime, ...] = ("full", "partial", "skeptical")
-NO_COMPLETION, EVERY, SOME = 0, 1, 2  # in which an element is covered
-MOST_WORK = 1 << 23  # words of all tables of a component; some hundredths of a second
-MOST_WORDS = 1 << 27  # of all components together; about a second
-_WORDS_AT_ONCE = 1 << 21  # of a table of completions: 16 MB
+NO_COMPLETION, EVERY, SOME = 0, 1, 2  # the completions in which an element is covered
+MOST_WORK = 1 << 23  # words of all tables of a component; takes some hundredths of a second
+MOST_WORDS = 1 << 27  # words of all components together; takes about a second
+_WORDS_AT_ONCE = 1 << 21  # words of one table of completions, 16 MB
 
 
 class Beyond(Exception):
-    """Not for the fast path; the message says why, in words for a table of reasons."""
+    """A case that the fast path does not reach.
+
+    The message gives the reason, worded for a table of reasons.
+    """
 
 
 @contextmanager
@@ -53,8 +57,14 @@ def _within_reach() -> Iterator[None]:
 
 
 class Worth(NamedTuple):
-    """Of a rule in one world. valid: None where a limit was reached, and `reason` says which.
-    cost: None where not valid. bound: of the theory in this world, whatever the rule."""
+    """The worth of a rule in one world.
+
+    Attributes:
+        valid: Whether the rule is valid; None if a limit was reached, which `reason` names.
+        cost: The cost; None unless valid.
+        bound: The lower bound of any rule's cost in this world.
+        reason: Why a value is missing.
+    """
 
     valid: bool | None
     cost: int | None
@@ -63,7 +73,7 @@ class Worth(NamedTuple):
 
 
 class Undecided(NamedTuple):
-    """Of all worlds: what is certain of V and A, and the components of the rest."""
+    """What is certain about V and A in all worlds, and the components of the undecided elements."""
 
     violated: Three  # V: (worlds, elements) each
     covered: Three  # A
@@ -71,7 +81,7 @@ class Undecided(NamedTuple):
 
     @property
     def broken(self) -> NDArray[np.bool_]:
-        """(worlds,): an element is certainly in V and not in A."""
+        """Whether some element is certainly in V and not in A, (worlds,)."""
         found: NDArray[np.bool_] = np.logical_or.reduce(
             self.violated.true & self.covered.false, axis=1
         )
@@ -79,14 +89,14 @@ class Undecided(NamedTuple):
 
     @property
     def sure(self) -> NDArray[np.int64]:
-        """(worlds,): elements certainly in A."""
+        """Number of elements that are certainly in A, (worlds,)."""
         found: NDArray[np.int64] = self.covered.true.sum(axis=1)
         return found
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Worlds of one theory under one regime, made ready for many rules."""
+    """Worlds of one theory under one regime, prepared for judging many rules."""
 
     theory: Theory
     worlds: tuple[World, ...]
@@ -94,10 +104,12 @@ class Prepared:
 
     @cached_property
     def structures(self) -> Structures:
+        """The worlds as tables."""
         return Structures(self.worlds, dict(self.theory.signature))
 
     @cached_property
     def violation(self) -> Formula:
+        """The formula of the elements that break a default. Raises `Beyond`."""
         found = self.theory.violation
         if found is None:
             raise Beyond("the theory is not of default form")
@@ -107,11 +119,12 @@ class Prepared:
 
     @cached_property
     def kleene(self) -> Kleene:
+        """The algebra of three truth values over the worlds."""
         return Kleene(self.structures)
 
     @cached_property
     def _violated(self) -> NDArray[np.bool_]:
-        """(worlds, elements), of the full regime."""
+        """V of the full regime, (worlds, elements)."""
         return self._table(self.violation) & self.structures.inside
 
     @cached_property
@@ -138,7 +151,7 @@ class Prepared:
         return tuple(map(int, sizes))
 
     def judge(self, rule: Formula) -> tuple[Worth, ...]:
-        """The rule's worth in each world. Raises `Beyond`."""
+        """Return the worth of a rule in each world. Raises `Beyond`."""
         bounds = self.bounds
         valid, cost = self._full(rule) if self.regime == "full" else self._completed(rule)
         return tuple(
@@ -152,7 +165,7 @@ class Prepared:
         return ~broken, covered.sum(axis=1)
 
     def extents(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """V and A of the full regime, (worlds, elements) each."""
+        """Return V and A of the full regime, each (worlds, elements)."""
         with _within_reach():
             return self._violated, self._table(rule) & self.structures.inside
 
@@ -176,13 +189,16 @@ class Prepared:
         return valid, cost
 
     def undecided(self, rule: Formula) -> Undecided:
-        """Raises `Beyond`."""
+        """Return what is certain about a rule and the theory in all worlds. Raises `Beyond`."""
         with _within_reach():
             return _undecided(self._violated_maybe, self._three(rule))
 
     def extension(self, rule: Formula) -> NDArray[np.int8]:
-        """(worlds, elements): whether the rule covers an element in `NO_COMPLETION`, `EVERY` or
-        `SOME`; what stands beyond a world's domain means nothing. Raises `Beyond`."""
+        """Return in which completions a rule covers each element, (worlds, elements).
+
+        The values are `NO_COMPLETION`, `EVERY` and `SOME`. Entries beyond a world's domain are
+        meaningless. Raises `Beyond`.
+        """
         with _within_reach():
             if self.regime == "full":
                 return self._table(rule).astype(np.int8)
@@ -200,14 +216,17 @@ class Prepared:
         return table
 
     def _three(self, formula: Formula) -> Three:
-        """(worlds, elements) each; outside of a domain all is certainly false."""
+        """Return the three-valued extent, (worlds, elements); false outside of a domain."""
         value = evaluate(formula, self.kleene)
         size, inside = self.structures.size, self.structures.inside
         true, false, on = (about_elements(part, formula, size) for part in value)
         return Three(true & inside, false | ~inside, np.where(inside, on, np.uint64(0)))
 
     def rows(self, components: Sequence[Component], formula: Formula) -> list:  # type: ignore[type-arg]
-        """Each component with (elements, words) of the formula, in the order of `components`."""
+        """Return each component with the words (elements, words) of a formula, in the given order.
+
+        Raises `Beyond` if the components need too much work.
+        """
         formula, element = _of_element(formula)
         found = {}
         cells = [self.structures.size ** len(free - {element}) for free in formula.free_at]
@@ -236,7 +255,7 @@ class Prepared:
 
 
 def _of_element(formula: Formula) -> tuple[Formula, str]:
-    """The formula with a variable of its element that no quantifier binds, and that variable."""
+    """Return the formula with an element variable that no quantifier binds, and that variable."""
     if all(node.name != FREE for node in formula.nodes if node.kind in QUANTIFIERS):
         return formula, FREE
     taken = {term for node in formula.nodes for term in (*node.terms, node.name)}
@@ -245,7 +264,7 @@ def _of_element(formula: Formula) -> tuple[Formula, str]:
 
 
 def _undecided(violated: Three, covered: Three) -> Undecided:
-    # Where the rule certainly covers an element, what breaks it there does not matter.
+    # A violation does not matter at an element that the rule certainly covers.
     on = np.where(covered.true, np.uint64(0), violated.on) | covered.on
     components = []
     for world in np.flatnonzero(on.any(axis=1)):

@@ -1,12 +1,12 @@
-"""From the text of a formula to its nodes, by the published grammar (ABD, appendix B.1):
+"""A parser for formulas in the published grammar (ABD, appendix B.1).
 
     f ::= (not f) | (and f f+) | (or f f+) | (implies f f) | (iff f f)
         | (forall v f) | (exists v f) | (= t t) | (PRED t*)
     v ::= one lower-case letter      t ::= v, or any other token: the name of an object
 
-The reader accepts what the published evaluator's accepts, so that recorded answers are judged
-alike; what a rule may use is another matter (`rules.py`). It is a loop over tokens: a nest of ten
-thousand parentheses is read like any other text.
+The parser accepts the same texts as the published evaluator, so that recorded answers are judged in
+the same way. `rules.py` checks what a rule may contain. The parser is a loop over tokens, so it can
+read ten thousand nested parentheses.
 """
 
 from __future__ import annotations
@@ -20,13 +20,19 @@ from .formula import BINARY, QUANTIFIERS, Builder, Formula, Kind, is_variable
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _CONNECTIVES: tuple[Kind, ...] = ("not", *BINARY)
-_SHOWN = 60  # characters of what follows a formula that an error quotes
+_SHOWN = 60  # characters of the text that an error message quotes
 
 
 class FormulaError(Exception):
-    """A text that is no formula. kind: "end", "open", "close", "unknown", "few", "variable" or
-    "trailing"; place: where in the text, in characters from 0; token: what stands there; operator:
-    what it belongs to; count: arguments that were there."""
+    """A text that is not a formula.
+
+    Attributes:
+        kind: "end", "open", "close", "unknown", "few", "variable" or "trailing".
+        place: Offset of the error in the text, in characters from 0.
+        token: The token found there.
+        operator: The operator that it belongs to.
+        count: Number of arguments found.
+    """
 
     def __init__(
         self, kind: str, place: int, token: str = "", operator: str = "", count: int = 0
@@ -37,6 +43,7 @@ class FormulaError(Exception):
 
     @property
     def sentence(self) -> str:
+        """The error in one sentence."""
         at = f"character {self.place + 1}"
         return {
             "end": f"the formula ends too early, at {at}",
@@ -51,7 +58,7 @@ class FormulaError(Exception):
 
 
 class Read(NamedTuple):
-    """closed: parentheses that were missing at the end and were added."""
+    """A formula, and the number of missing closing parentheses that were added at its end."""
 
     formula: Formula
     closed: int
@@ -64,7 +71,7 @@ class _Token(NamedTuple):
 
 @dataclass
 class _Open:
-    """A formula whose parts are being read."""
+    """A formula whose parts are still being read."""
 
     kind: Kind
     place: int
@@ -73,8 +80,15 @@ class _Open:
 
 
 def read_formula(text: str, predicates: Collection[str]) -> Formula:
-    """The formula of a text; predicates: names that it may hold, at any number of arguments.
-    Raises `FormulaError`."""
+    """Parse the text of a formula.
+
+    Args:
+        text: The text.
+        predicates: Names of predicates that it may hold, with any number of arguments.
+
+    Raises:
+        FormulaError: The text is not a formula.
+    """
     tokens = [_Token(found.group(), found.start()) for found in _TOKEN.finditer(text)]
     reader = _Reader(tokens, len(text), predicates)
     whole = reader.formula()
@@ -85,9 +99,14 @@ def read_formula(text: str, predicates: Collection[str]) -> Formula:
 
 
 def read_repaired(text: str, predicates: Collection[str]) -> Read:
-    """As `read_formula`; where the text ends too early and nothing but closing parentheses is
-    missing, these are added and counted (ABD, section 6 and appendix H.2). Raises `FormulaError`:
-    the first, or the second where the repaired text is none either."""
+    """Parse the text of a formula, adding closing parentheses that are missing at its end.
+
+    The text is repaired only if nothing else is missing (ABD, section 6 and appendix H.2).
+
+    Raises:
+        FormulaError: The original error, or the error in the repaired text if that is no formula
+            either.
+    """
     try:
         return Read(read_formula(text, predicates), 0)
     except FormulaError as error:
@@ -115,7 +134,7 @@ class _Reader:
         self.builder = Builder()
 
     def formula(self) -> int:
-        """Reads one formula from here on; the place of its node."""
+        """Read one formula from the current token and return the index of its node."""
         stack: list[_Open] = []
         done = self._start(stack)
         while stack:
@@ -142,7 +161,7 @@ class _Reader:
         return len(top.parts) < (2 if top.kind in BINARY else 1)
 
     def _start(self, stack: list[_Open]) -> int | None:
-        """The start of a formula: an atom is read whole, anything else is put on the stack."""
+        """Start a formula: read an atom in full, or put anything else on the stack."""
         opening = self._token()
         if opening.text != "(":
             raise FormulaError("open", opening.place, opening.text)

@@ -1,8 +1,8 @@
-"""What a text has to be to be a rule of a theory: read, in scope, and of a size that can be judged.
+"""The checks that make a text a rule of a theory: its syntax, its vocabulary and its size.
 
-The order of the checks and their outcomes are the published evaluator's (Ab, other forbidden
-predicates, unbound variables), with one more: names of objects, which paper and prompts forbid and
-the evaluator lets pass. `released` lets them pass too.
+The order and outcomes of the checks are the published evaluator's (Ab, other forbidden predicates,
+unbound variables). One check is added: names of objects, which the paper and its prompts forbid but
+the evaluator accepts. `read_rule(..., objects=True)` accepts them too.
 """
 
 from __future__ import annotations
@@ -14,22 +14,28 @@ from .reading import FormulaError, read_repaired
 from .theories import Theory
 
 MOST_CHARACTERS = 200_000
-MOST_NODES = 20_000  # different ones of a formula
+MOST_NODES = 20_000  # different nodes of a formula
 SYNTAX = "syntax"
-# Reasons why a text that was read is no rule: counted apart from syntax.
+# Reasons why a formula is no rule. They are counted separately from syntax errors.
 SCOPE = ("defines_itself", "forbidden_predicate", "unbound_variable", "object_name")
 
 
 class Rule(NamedTuple):
-    """closed: parentheses that were added at the end."""
+    """A rule, with the number of closing parentheses that were added at its end."""
 
     formula: Formula
     closed: int
 
 
 class NoRule(NamedTuple):
-    """reason: `SYNTAX`, one of `SCOPE`, "missing" or "too_large"; detail: one sentence. formula:
-    of a text that was read."""
+    """A text that is no rule.
+
+    Attributes:
+        reason: `SYNTAX`, one of `SCOPE`, "missing" or "too_large".
+        detail: The reason in one sentence.
+        formula: The formula, if the text could be read.
+        closed: Closing parentheses that were added at its end.
+    """
 
     reason: str
     detail: str
@@ -38,7 +44,13 @@ class NoRule(NamedTuple):
 
 
 def read_rule(text: str, theory: Theory, *, objects: bool = False) -> Rule | NoRule:
-    """objects: whether names of objects may stand in a rule (the published evaluator's way)."""
+    """Read a rule of a theory from its text.
+
+    Args:
+        text: An S-expression.
+        theory: The theory.
+        objects: Whether a rule may name objects, as the published evaluator allows.
+    """
     if not text.strip():
         return NoRule("missing", "there is no formula")
     if len(text) > MOST_CHARACTERS:

@@ -1,7 +1,8 @@
-"""Random worlds as tables, thousands at once, the same on any machine.
+"""Random worlds as tables, thousands at once and the same on every machine.
 
-NumPy promises the raw words of a bit generator for good, though not what is made of them; so
-uniform numbers are made here, and a choice of atoms is the order of as many of them.
+NumPy guarantees the raw words of a bit generator for all versions, but not the distributions built
+on them. Uniform numbers are therefore computed here, and atoms are chosen by sorting uniform
+numbers.
 """
 
 from __future__ import annotations
@@ -18,41 +19,52 @@ Whole = NDArray[np.int64]
 
 
 class Stream:
-    """Uniform numbers that follow from a text. NumPy's PCG64 under it; a number is the upper 53 of
-    64 bits."""
+    """A stream of uniform numbers determined by a text.
+
+    It uses NumPy's PCG64. A number consists of the upper 53 of 64 bits.
+    """
 
     def __init__(self, text: str) -> None:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
         self._bits = np.random.PCG64(seed)
 
     def uniform(self, *shape: int) -> Floats:
-        """In [0, 1), of this shape."""
+        """Return numbers in [0, 1) of this shape."""
         count = int(np.prod(shape, dtype=np.int64))
         words = self._bits.random_raw(count)
         found: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return found.reshape(shape)
 
     def below(self, bound: int | Whole, *shape: int) -> Whole:
-        """Whole numbers from 0 to bound - 1, of this shape (bound may be an array of it)."""
+        """Return whole numbers from 0 to bound - 1 of this shape; `bound` may be an array of it."""
         found: Whole = (self.uniform(*shape) * bound).astype(np.int64)
         return found
 
     def shuffled(self, count: int) -> Whole:
-        """The numbers below `count` in some order."""
+        """Return the numbers below `count` in random order."""
         found: Whole = np.argsort(self.uniform(count), kind="stable")
         return found
 
 
 def inside_of(sizes: Whole, most: int | None = None) -> Bools:
-    """(worlds, size): which places of a table are elements, for domains of these sizes."""
+    """Return which indices of a table are elements, (worlds, size), for domains of these sizes."""
     width = int(sizes.max()) if most is None else most
     found: Bools = np.arange(width)[None, :] < sizes[:, None]
     return found
 
 
 def drawn(stream: Stream, inside: Bools, counts: Whole, places: int) -> Bools:
-    """(worlds, size, ...), an axis for each of the `places` arguments of a predicate: in each world
-    so many of its atoms are true, which ones uniformly among its elements."""
+    """Draw the atoms of a predicate that are true, uniformly among the elements of each world.
+
+    Args:
+        stream: Source of random numbers.
+        inside: Which indices are elements, (worlds, size).
+        counts: Number of true atoms in each world.
+        places: Number of arguments of the predicate.
+
+    Returns:
+        A table (worlds, size, ...) with one axis for each argument.
+    """
     worlds, size = inside.shape
     possible = np.ones(worlds, bool)
     for place in range(places):

@@ -1,10 +1,10 @@
-"""The same worth by Z3: for what the fast path does not reach, and to judge it.
+"""The worth of a rule by Z3: for cases beyond the fast path, and to test the fast path.
 
 In each world Ab is a predicate with an unknown atom for each element, and the axioms are grounded
-once. A rule adds that Ab holds where it covers an element, in a scope of the solver that is left
-again. Validity is one question; least and largest covers tighten a bound on the number of abnormal
-elements until Z3 says that there is no better one. Each question has a limit in Z3's own resource
-count, which no clock decides; a wall clock from outside is `line_process.py`'s.
+once. A rule adds, in a solver scope that is left again, that Ab holds exactly for the elements that
+it covers. Validity is one question. The least and largest covers tighten a bound on the number of
+abnormal elements until Z3 finds no better one. Each question has a limit in Z3's own resource
+count, which does not depend on a clock; `line_process.py` adds a wall clock from outside.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .tables import Structures, TooWide, about_elements, evaluate
 from .theories import Theory
 from .worlds import World
 
-# --- Formulas over worlds as circuits: what is left of them when all that is known is folded.
+# --- Formulas over worlds as circuits, after everything known has been folded.
 #
-# The algebra of the solver's path. A value is a table of numbers of gates: 0 is false, 1 true, others
-# stand in `Gates`. Unknown atoms are inputs, named by world, predicate and places, as is Ab where the
-# axioms themselves are grounded.
+# This is the solver's algebra. A value is a table of gate numbers: 0 is false, 1 is true, and the
+# others are stored in `Gates`. Unknown atoms are inputs, identified by world and number. So are the
+# atoms of Ab, for which the axioms are grounded.
 
 FALSE, TRUE = 0, 1
 MOST_GATES = 2_000_000
@@ -36,25 +36,35 @@ Circuit = NDArray[np.int64]
 
 
 class Gate(NamedTuple):
-    """kind: "input", "not", "and" or "iff"; parts: numbers of gates; of an input: the world and the
-    number of its atom, the elements of its Ab following its unknown atoms."""
+    """One gate of a circuit.
+
+    Attributes:
+        kind: "input", "not", "and" or "iff" ("false" and "true" for the two constants).
+        parts: Numbers of the gates it is made of. For an input, the world and the number of its
+            atom, where the world's unknown atoms come before the Ab atoms of its elements.
+    """
 
     kind: str
     parts: tuple[int, ...]
 
 
 class TooLarge(Exception):
-    """A circuit of more than `MOST_GATES` gates."""
+    """A circuit has more than `MOST_GATES` gates."""
 
 
 class Gates:
-    """Gates, equal ones once. `and` of opposites and of equals is folded, no more."""
+    """A store of gates without duplicates.
+
+    It folds constants, double negations, and operands that are equal or (for "and") opposite, no
+    more.
+    """
 
     def __init__(self) -> None:
         self.gates = [Gate("false", ()), Gate("true", ())]
         self.numbers: dict[Gate, int] = {}
 
     def add(self, kind: str, *parts: int) -> int:
+        """Add a gate unless an equal one exists, and return its number. Raises `TooLarge`."""
         gate = Gate(kind, parts)
         number = self.numbers.get(gate)
         if number is None:
@@ -65,12 +75,14 @@ class Gates:
         return number
 
     def negation(self, one: int) -> int:
+        """Return the gate of a negation."""
         if one <= TRUE:
             return 1 - one
         gate = self.gates[one]
         return gate.parts[0] if gate.kind == "not" else self.add("not", one)
 
     def conjunction(self, one: int, other: int) -> int:
+        """Return the gate of a conjunction."""
         if one == FALSE or other == FALSE or one == self.negation(other):
             return FALSE
         if one in (TRUE, other):
@@ -80,6 +92,7 @@ class Gates:
         return self.add("and", min(one, other), max(one, other))
 
     def equivalence(self, one: int, other: int) -> int:
+        """Return the gate of an equivalence."""
         if one <= TRUE or other <= TRUE:
             known, rest = min(one, other), max(one, other)
             if rest <= TRUE:
@@ -89,7 +102,7 @@ class Gates:
 
 
 class Folding:
-    """The algebra; values (worlds, an axis for each variable)."""
+    """The algebra of circuits. Values have the shape (worlds, one axis for each variable)."""
 
     def __init__(self, structures: Structures, gates: Gates) -> None:
         self.structures = structures
@@ -103,6 +116,7 @@ class Folding:
 
     @property
     def cells(self) -> int:
+        """Number of worlds."""
         return len(self.structures)
 
     def _table(self, name: str) -> Circuit:
@@ -113,6 +127,7 @@ class Folding:
         return table
 
     def atom(self, name: str, terms: Sequence[str]) -> Circuit:
+        """Return the gates of an atom; Ab atoms are inputs."""
         if name == ABNORMAL:
             found: Circuit = self.abnormal if is_variable(terms[0]) else self.abnormal[:, :0]
             return found
@@ -120,15 +135,18 @@ class Folding:
         return found
 
     def equal(self, terms: Sequence[str]) -> Circuit:
+        """Return the gates of an equality, which are constants."""
         return self.structures.equality(terms).astype(np.int64)
 
     def negation(self, value: Circuit) -> Circuit:
+        """Return the gates of a negation."""
         found = np.where(value <= TRUE, 1 - value, value)
         for at in zip(*np.nonzero(value > TRUE), strict=True):
             found[at] = self.gates.negation(int(value[at]))
         return found
 
     def conjunction(self, one: Circuit, other: Circuit) -> Circuit:
+        """Return the gates of a conjunction."""
         one, other = np.broadcast_arrays(one, other)
         found = np.where(one == TRUE, other, one)
         found[(one == FALSE) | (other == FALSE)] = FALSE
@@ -137,9 +155,11 @@ class Folding:
         return found
 
     def disjunction(self, one: Circuit, other: Circuit) -> Circuit:
+        """Return the gates of a disjunction."""
         return self.negation(self.conjunction(self.negation(one), self.negation(other)))
 
     def equivalence(self, one: Circuit, other: Circuit) -> Circuit:
+        """Return the gates of an equivalence."""
         one, other = np.broadcast_arrays(one, other)
         found = np.where(one == TRUE, other, one)
         for at in zip(*np.nonzero(one != TRUE), strict=True):
@@ -147,6 +167,7 @@ class Folding:
         return found
 
     def every(self, value: Circuit, at: int) -> Circuit:
+        """Return the conjunction over the elements of each world."""
         axis = 1 + at
         shape = [1] * value.ndim
         shape[0], shape[axis] = self.structures.inside.shape
@@ -157,25 +178,27 @@ class Folding:
         return found
 
     def some(self, value: Circuit, at: int) -> Circuit:
+        """Return the disjunction over the elements of each world."""
         return self.negation(self.every(self.negation(value), at))
 
     def spread(self, value: Circuit, index: tuple[slice | None, ...]) -> Circuit:
+        """Insert axes of length 1 among those of the variables."""
         found: Circuit = value[(slice(None), *index)]
         return found
 
 
-RESOURCES = 20_000_000  # of Z3, for a question; about ten seconds of one core
-LIMIT = "solver_limit"  # the reason where it was reached
-TOO_LARGE = "too_large"  # the reason where the grounded rule is
-LIMITED = -1  # in an extension
+RESOURCES = 20_000_000  # Z3 resource units for one question, about ten seconds of one core
+LIMIT = "solver_limit"  # the reason when the resource limit was reached
+TOO_LARGE = "too_large"  # the reason when the grounded rule is too large
+LIMITED = -1  # marks an element of an extension for which a limit was reached
 
 
 class _Limit(Exception):
-    """Z3 gave up within its resources."""
+    """Z3 reached its resource limit."""
 
 
 class _World:
-    """A world's solvers: one with the axioms, one with their negation, one without."""
+    """The solvers of one world: with the axioms, with their negation, and without either."""
 
     def __init__(self, solved: Solved, place: int) -> None:
         self.solved, self.place = solved, place
@@ -208,9 +231,11 @@ class _World:
             solver.pop()
 
     def completion(self, covered: Sequence[int]) -> dict[str, bool] | None:
-        """The unknown atoms in a completion where the axioms fail; None where there is none. Of all
-        such completions the one that makes the earliest atoms false: a model as it comes would
-        depend on what was asked before."""
+        """Return the unknown atoms of a completion in which the axioms fail; None if there is none.
+
+        Among all such completions it is the one that makes the earliest atoms false. The first
+        model that Z3 finds would depend on earlier questions.
+        """
         solver = self.solver("fails")
         solver.push()
         try:
@@ -237,8 +262,16 @@ class _World:
         least: bool,
         covered: Sequence[int] | None,
     ) -> int | None:
-        """The least or largest number of abnormal elements; None where the solver's constraints
-        cannot be met. covered: gates of a rule's elements; None leaves Ab free."""
+        """Return the least or largest number of abnormal elements.
+
+        Args:
+            kind: Which solver to use.
+            least: Whether to minimise.
+            covered: Gates of a rule's elements; None leaves Ab free.
+
+        Returns:
+            None if the constraints cannot be satisfied.
+        """
         solver = self.solver(kind)
         solver.push()
         try:
@@ -263,7 +296,12 @@ class _World:
 class Solved:
     """Worlds of one theory under one regime, grounded for many rules.
 
-    resources: of Z3 for a question; one that is reached makes validity and cost None.
+    Args:
+        theory: The theory.
+        worlds: The worlds.
+        regime: The regime.
+        resources: Z3 resource units for one question. When it is reached, validity and cost are
+            None.
     """
 
     def __init__(
@@ -282,7 +320,7 @@ class Solved:
         self.by_place = [_World(self, place) for place in range(len(self.worlds))]
 
     def again(self) -> Solved:
-        """The same worlds without what rules have left."""
+        """Return the same worlds without the gates that earlier rules left behind."""
         return Solved(self.theory, self.worlds, self.regime, self.resources)
 
     def _structures(self) -> Structures:
@@ -292,7 +330,7 @@ class Solved:
         return Structures(worlds, dict(self.theory.signature))
 
     def term(self, number: int) -> z3.BoolRef:
-        """The Z3 term of a gate; those it is made of come first."""
+        """Return the Z3 term of a gate, building the terms of its parts first."""
         waiting = [] if number in self.terms else [number]
         while waiting:
             gate = self.gates.gates[waiting[-1]]
@@ -314,7 +352,7 @@ class Solved:
 
     @cached_property
     def bounds(self) -> tuple[tuple[int | None, str], ...]:
-        """The lower bound of each world, or None and why: no Ab repairs it, or a limit."""
+        """The lower bound of each world, or None with a reason (unrepairable, or a limit)."""
         return tuple(self._bound(world) for world in self.by_place)
 
     def _bound(self, world: _World) -> tuple[int | None, str]:
@@ -327,8 +365,10 @@ class Solved:
             return None, LIMIT
 
     def _worst_bound(self, world: _World) -> tuple[int | None, str]:
-        """The largest, over the completions, of the least number of abnormal elements: it rises
-        while some completion cannot be repaired by as few."""
+        """Return the largest value, over the completions, of the least number of abnormal elements.
+
+        The candidate rises as long as some completion cannot be repaired with that many.
+        """
         abnormal = world.abnormal
         for most in range(world.count + 1):
             repaired = z3.And(
@@ -343,7 +383,7 @@ class Solved:
         return None, "unrepairable"
 
     def judge(self, rule: Formula) -> tuple[Worth, ...]:
-        """The rule's worth in each world."""
+        """Return the worth of a rule in each world."""
         try:
             covered = self.covered(rule)
         except TooWide:
@@ -359,14 +399,17 @@ class Solved:
         return tuple(Worth(None, None, bound, reason) for bound, _ in self.bounds)
 
     def covered(self, rule: Formula) -> NDArray[np.int64]:
-        """(worlds, elements): gates."""
+        """Return the gates (worlds, elements) of a rule. Raises `TooWide` or `TooLarge`."""
         value = evaluate(rule, self.folding)
         found: NDArray[np.int64] = about_elements(value, rule, self.folding.structures.size)
         return found
 
     def explained(self, rule: Formula) -> tuple[Explained, ...]:
-        """For each world, as far as a solver knows: in the skeptical regime a completion of a world
-        that is not repaired in it. Elements are not told apart. Limits leave a world unexplained."""
+        """Return the explanation for each world, as far as a solver can give one.
+
+        In the skeptical regime this is a completion that the rule does not repair. Elements are not
+        named, and a world for which a limit is reached stays unexplained.
+        """
         try:
             covered = self.covered(rule)
         except (TooWide, TooLarge):
@@ -387,7 +430,7 @@ class Solved:
             return ()
 
     def extension(self, rule: Formula) -> NDArray[np.int8]:
-        """As `Prepared.extension`; `LIMITED` where a limit was reached."""
+        """Return the same as `Prepared.extension`, with `LIMITED` where a limit was reached."""
         try:
             covered = self.covered(rule)
         except (TooWide, TooLarge):

@@ -1,9 +1,10 @@
-"""Formulas over many worlds at once, as NumPy tables: (world, one axis for each free variable).
+"""Evaluation of formulas over many worlds at once, as NumPy tables.
 
-One walk serves three algebras: truth values; three values with the unknown atoms that an undecided
-one depends on (`completions.py`); and truth in every completion of some atoms, a bit for each
-(`completions.py`). Worlds are padded to the largest domain, and quantifiers look at a world's own
-elements alone. Axes are in the order of the variables' names.
+A table has an axis for the worlds and one for each free variable, in the order of the variables'
+names. One traversal serves three algebras: truth values; three values together with the unknown
+atoms that an undecided one depends on (`completions.py`); and truth in every completion of some
+atoms, one bit each (`completions.py`). Worlds are padded to the largest domain, and quantifiers
+range over a world's own elements only.
 """
 
 from __future__ import annotations
@@ -19,41 +20,71 @@ from .worlds import World
 
 Bools = NDArray[np.bool_]
 V = TypeVar("V")
-WIDEST = 6  # free variables of a node: a table has a side of the domain for each
-MOST_CELLS = 1 << 24  # of all tables of a formula; some tenths of a second
-MOST_KEPT = 256  # tables of atoms of some worlds
+WIDEST = 6  # free variables of a node; its table has an axis for each
+MOST_CELLS = 1 << 24  # cells of all tables of a formula; takes some tenths of a second
+MOST_KEPT = 256  # cached tables of atoms for one set of worlds
 
 
 class TooWide(Exception):
-    """A part of the formula has more than `WIDEST` free variables, or its tables more cells than
-    there is time for."""
+    """A node has more than `WIDEST` free variables, or the formula's tables have too many cells."""
 
 
 class Algebra(Protocol[V]):
-    """Values of formulas. Axes of a value: the algebra's own first, one for each variable named,
-    then the algebra's own again. `at` is the place of a variable among those of the value. cells:
-    of a value without variables; structures: the worlds that it is about."""
+    """The operations by which formulas are evaluated to values V.
+
+    The axes of a value are the algebra's own leading axis, one axis for each free variable, and
+    possibly own trailing axes. `at` is the position of a variable among those of the value.
+
+    Attributes:
+        structures: The worlds that values are about.
+    """
 
     structures: Structures
 
     @property
-    def cells(self) -> int: ...
+    def cells(self) -> int:
+        """Size of a value without variables."""
+        ...
 
-    def atom(self, name: str, terms: Sequence[str]) -> V: ...
-    def equal(self, terms: Sequence[str]) -> V: ...
-    def negation(self, value: V) -> V: ...
-    def conjunction(self, one: V, other: V) -> V: ...
-    def disjunction(self, one: V, other: V) -> V: ...
-    def equivalence(self, one: V, other: V) -> V: ...
-    def every(self, value: V, at: int) -> V: ...
-    def some(self, value: V, at: int) -> V: ...
+    def atom(self, name: str, terms: Sequence[str]) -> V:
+        """Return the value of an atom."""
+        ...
+
+    def equal(self, terms: Sequence[str]) -> V:
+        """Return the value of an equality of two terms."""
+        ...
+
+    def negation(self, value: V) -> V:
+        """Return the negation of a value."""
+        ...
+
+    def conjunction(self, one: V, other: V) -> V:
+        """Return the conjunction of two values."""
+        ...
+
+    def disjunction(self, one: V, other: V) -> V:
+        """Return the disjunction of two values."""
+        ...
+
+    def equivalence(self, one: V, other: V) -> V:
+        """Return the equivalence of two values."""
+        ...
+
+    def every(self, value: V, at: int) -> V:
+        """Return the conjunction over the elements, which removes the axis of variable `at`."""
+        ...
+
+    def some(self, value: V, at: int) -> V:
+        """Return the disjunction over the elements, which removes the axis of variable `at`."""
+        ...
+
     def spread(self, value: V, index: tuple[slice | None, ...]) -> V:
-        """New axes of length 1 among those of the variables."""
+        """Insert axes of length 1 among those of the variables."""
         ...
 
 
 def evaluate(formula: Formula, algebra: Algebra[V], most_cells: int = MOST_CELLS) -> V:
-    """The value of the whole formula. Raises `TooWide`."""
+    """Return the value of a formula. Raises `TooWide`."""
     side = algebra.structures.size
     if sum(side ** len(free) for free in formula.free_at) * algebra.cells > most_cells:
         raise TooWide
@@ -84,7 +115,7 @@ def _value(
     if node.kind in QUANTIFIERS:
         part = node.parts[0]
         if node.name not in axes[part]:
-            return values[part]  # no domain is empty
+            return values[part]  # No domain is empty.
         reduce = algebra.every if node.kind == "forall" else algebra.some
         return reduce(values[part], axes[part].index(node.name))
     one, other = (_fitted(values[part], axes[part], here, algebra) for part in node.parts)
@@ -106,9 +137,18 @@ def _fitted(value: V, have: tuple[str, ...], want: tuple[str, ...], algebra: Alg
 
 
 class Structures:
-    """Worlds, stacked. size: of the largest domain. inside: (worlds, size), which places are
-    elements. true: by predicate, (worlds, size, ...). unknown: by predicate, the number of an
-    unknown atom in its world's order, -1 where known."""
+    """Worlds, stacked into tables.
+
+    Attributes:
+        worlds: The worlds.
+        signature: Number of arguments of each predicate.
+        size: Size of the largest domain.
+        inside: Which indices are elements of a world, (worlds, size).
+        true: For each predicate, its true atoms, (worlds, size, ...).
+        unknown: For each predicate, the number of each unknown atom in its world's order, -1 if
+            known.
+        unknown_counts: Number of unknown atoms of each world.
+    """
 
     def __init__(self, worlds: Sequence[World], signature: dict[str, int]) -> None:
         self.worlds = tuple(worlds)
@@ -136,9 +176,16 @@ class Structures:
 
     @classmethod
     def from_tables(cls, inside: Bools, true: Mapping[str, Bools]) -> Structures:
-        """Worlds without unknown atoms as they are drawn (sampling.py): tables whose number of axes
-        after the first is the predicate's number of arguments, false outside of a domain. Their
-        elements have no names."""
+        """Build worlds without unknown atoms from tables, as they are drawn in `sampling.py`.
+
+        Args:
+            inside: Which indices are elements, (worlds, size).
+            true: For each predicate a table with an axis for each argument after the first axis,
+                false outside of a domain.
+
+        Returns:
+            Structures whose elements have no names.
+        """
         found = cls.__new__(cls)
         count, found.size = inside.shape
         found.worlds = ()
@@ -153,9 +200,11 @@ class Structures:
         return len(self.inside)
 
     def pick(self, kind: str, tables: Any, name: str, terms: Sequence[str], absent: Any) -> Any:
-        """The table of a predicate as an atom with these terms has it: an axis for each variable in
-        order; `absent` where an object is not in the domain, or the number of terms is not the
-        predicate's. Kept: atoms recur from formula to formula."""
+        """Return the table of an atom with these terms, with an axis for each variable.
+
+        The value is `absent` if an object is not in the domain, or if the number of terms is not
+        that of the predicate. Tables are cached, because atoms recur from formula to formula.
+        """
         key = (kind, name, tuple(terms))
         if key not in self._picked:
             if len(self._picked) >= MOST_KEPT:
@@ -184,14 +233,17 @@ class Structures:
         return np.where(missing, np.array(absent, table.dtype), found)
 
     def places(self, name: str) -> NDArray[np.int64]:
-        """(worlds,): where an object stands in each domain, -1 where it is in none."""
+        """Return the index of an object in each domain, (worlds,); -1 where it is missing."""
         return np.array(
             [world.names.index(name) if name in world.names else -1 for world in self.worlds],
             np.int64,
         )
 
     def equality(self, terms: Sequence[str]) -> Bools:
-        """(worlds, ...) of `t = t`, an axis for each variable. Objects are equal by name."""
+        """Return the table of an equality, with an axis for each variable.
+
+        Objects are equal if their names are.
+        """
         one, other = terms
         variables = sorted({term for term in terms if is_variable(term)})
         count, size = len(self), self.size
@@ -207,43 +259,53 @@ class Structures:
 
 
 class Truth:
-    """Two values: the algebra of worlds without unknown atoms; unknown ones are false."""
+    """The algebra of two truth values, in which unknown atoms count as false."""
 
     def __init__(self, structures: Structures) -> None:
         self.structures = structures
 
     @property
     def cells(self) -> int:
+        """Number of worlds."""
         return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> Bools:
+        """Return the table of an atom."""
         found: Bools = self.structures.pick("true", self.structures.true, name, terms, False)
         return found
 
     def equal(self, terms: Sequence[str]) -> Bools:
+        """Return the table of an equality."""
         return self.structures.equality(terms)
 
     def negation(self, value: Bools) -> Bools:
+        """Return where the value is false."""
         return ~value
 
     def conjunction(self, one: Bools, other: Bools) -> Bools:
+        """Return where both values are true."""
         return one & other
 
     def disjunction(self, one: Bools, other: Bools) -> Bools:
+        """Return where either value is true."""
         return one | other
 
     def equivalence(self, one: Bools, other: Bools) -> Bools:
+        """Return where both values are equal."""
         return np.equal(one, other)
 
     def every(self, value: Bools, at: int) -> Bools:
+        """Return where the value is true for every element of the world."""
         found: Bools = np.logical_and.reduce(value | ~self._along(value, at), axis=1 + at)
         return found
 
     def some(self, value: Bools, at: int) -> Bools:
+        """Return where the value is true for some element of the world."""
         found: Bools = np.logical_or.reduce(value & self._along(value, at), axis=1 + at)
         return found
 
     def spread(self, value: Bools, index: tuple[slice | None, ...]) -> Bools:
+        """Insert axes of length 1 among those of the variables."""
         return value[(slice(None), *index)]
 
     def _along(self, value: Bools, at: int) -> Bools:
@@ -253,8 +315,10 @@ class Truth:
 
 
 def about_elements(value: Any, formula: Formula, size: int) -> Any:
-    """A rule's table as (worlds, elements, ...): one that does not speak of its element is alike
-    at all."""
+    """Return the table of a rule with an axis for the elements, (worlds, elements, ...).
+
+    A rule without a free variable has the same value for every element.
+    """
     if formula.free:
         return value
     return np.repeat(value[:, None], size, axis=1)

@@ -1,9 +1,9 @@
 """Default theories: closed axioms over a signature and Ab, the predicate that a rule defines.
 
 A theory of *default form* has one or more axioms `forall x: ANTE and not Ab(x) implies CONS`, in
-which Ab occurs nowhere else. An element violates such a theory where ANTE holds and CONS does not,
-and a rule repairs a world where it covers all violations: the fast path stands on that. Any other
-theory goes to the solver.
+which Ab occurs nowhere else. An element violates such a theory if ANTE holds for it and CONS does
+not. A rule repairs a world if it covers all violations, and the fast path relies on this. Any other
+theory is left to the solver.
 """
 
 from __future__ import annotations
@@ -23,14 +23,19 @@ from .tables import WIDEST
 OPERATORS = ("not", *BINARY, *QUANTIFIERS)
 _PREDICATE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MOST_PLACES = 3  # arguments of a predicate
-KEYS = ("names", "axioms", "signature", "allowed")  # of the JSON form
+KEYS = ("names", "axioms", "signature", "allowed")  # keys of the JSON form
 
 
 @dataclass(frozen=True)
 class Theory:
-    """axioms: closed formulas. signature: arguments of each predicate, without Ab. allowed: what a
-    rule may hold; other predicates of the signature and Ab are forbidden to it. names: how the
-    paper calls it and how the published files do, or the user's name."""
+    """A default theory.
+
+    Attributes:
+        names: The name in the paper and that in the published files, or a name chosen by the user.
+        axioms: Closed formulas.
+        signature: Number of arguments of each predicate, without Ab.
+        allowed: Predicates that a rule may use; the others, and Ab, are forbidden.
+    """
 
     names: tuple[str, ...]
     axioms: tuple[Formula, ...]
@@ -39,18 +44,21 @@ class Theory:
 
     @property
     def predicates(self) -> tuple[str, ...]:
-        """All that a formula about it may name, Ab too."""
+        """All predicates that a formula of this theory may use, including Ab."""
         return (*self.signature, ABNORMAL)
 
     @property
     def forbidden(self) -> tuple[str, ...]:
+        """The predicates that a rule may not use."""
         return tuple(name for name in self.predicates if name not in self.allowed)
 
     @property
     def title(self) -> str:
+        """The names of the theory, joined for display."""
         return " / ".join(self.names)
 
     def as_json(self) -> dict[str, Json]:
+        """Return the JSON form of the theory."""
         return {
             "names": list(self.names),
             "axioms": [written(axiom) for axiom in self.axioms],
@@ -60,14 +68,18 @@ class Theory:
 
     @cached_property
     def violation(self) -> Formula | None:
-        """A formula of `FREE` that holds where a default is broken unless Ab covers the element;
-        None where the theory is not of default form."""
+        """The formula of `FREE` that holds where a default is broken unless Ab covers the element.
+
+        None if the theory is not of default form.
+        """
         return _either(None if one is None else one.violation for one in self._defaults)
 
     @cached_property
     def antecedent(self) -> Formula | None:
-        """A formula of `FREE` that holds where a default speaks of the element. As a rule it is
-        valid in all worlds, whatever they are. None where the theory is not of default form."""
+        """The formula of `FREE` that holds where a default applies to the element.
+
+        As a rule, it is valid in all worlds. None if the theory is not of default form.
+        """
         return _either(None if one is None else one.antecedent for one in self._defaults)
 
     @cached_property
@@ -76,14 +88,14 @@ class Theory:
 
 
 class _Default(NamedTuple):
-    """Of an axiom, formulas of `FREE`: ANTE; ANTE and not CONS."""
+    """The formulas ANTE and "ANTE and not CONS" of an axiom, with the free variable `FREE`."""
 
     antecedent: Formula
     violation: Formula
 
 
 def _either(some: Iterable[Formula | None]) -> Formula | None:
-    """Their disjunction; None where one is absent."""
+    """Return the disjunction of the formulas; None if one of them is missing."""
     builder = Builder()
     parts = []
     for one in some:
@@ -96,7 +108,7 @@ def _either(some: Iterable[Formula | None]) -> Formula | None:
 
 
 def _default(axiom: Formula) -> _Default | None:
-    """None where it is not of default form."""
+    """Return the parts of an axiom of default form; None for any other axiom."""
     nodes = axiom.nodes
     top = nodes[-1]
     if top.kind != "forall" or nodes[top.parts[0]].kind != "implies":
@@ -142,8 +154,19 @@ def theory_of(
     allowed: Sequence[str],
     where: str,
 ) -> Theory:
-    """A theory from texts, checked. where: for the sentence of an error. Raises `DataError` for a
-    signature or axiom that is none, free variables, objects, or no Ab at all."""
+    """Parse a theory from texts and check it.
+
+    Args:
+        names: Names of the theory.
+        axioms: S-expressions.
+        signature: Number of arguments of each predicate.
+        allowed: Predicates that a rule may use.
+        where: Where the texts come from, for error messages.
+
+    Raises:
+        DataError: The signature or an axiom is invalid, an axiom has free variables or names an
+            object, or no axiom uses Ab.
+    """
     for name, places in signature.items():
         if not _PREDICATE.fullmatch(name) or name in OPERATORS:
             raise DataError(f"{where}: {name!r} cannot name a predicate")
@@ -183,7 +206,7 @@ def theory_of(
 
 
 def theory_from(data: Mapping[str, Json]) -> Theory:
-    """The theory of its JSON form, as problems hold it. Raises `DataError`."""
+    """Parse a theory from the JSON form in which problems store it. Raises `DataError`."""
     return _theory_from(canonical_json({key: data[key] for key in KEYS}))
 
 
@@ -221,5 +244,5 @@ PUBLISHED: Mapping[str, Theory] = {
 
 
 def published(name: str) -> Theory | None:
-    """A theory of the paper by either of its names."""
+    """Return the paper's theory with this name, in either naming; None if there is none."""
     return next((theory for theory in PUBLISHED.values() if name in theory.names), None)

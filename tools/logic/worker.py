@@ -1,7 +1,7 @@
 """Z3 in a process of its own: `python -m peirce.tools.logic.worker` (tools/line_process.py).
 
-Z3 counts its own resources, but nothing makes it hear a clock within a step of its own; so the
-parent may kill this program. Grounded worlds are kept for the next rule.
+Z3 counts its own resources, but nothing makes it obey a clock within one of its steps, so the
+parent may have to kill this program. Grounded worlds are kept for the next rule.
 """
 
 from __future__ import annotations
@@ -20,14 +20,22 @@ _GATES = 200_000
 
 
 class Worker:
-    """Answers one request after the other; keeps the grounded worlds of the last ones."""
+    """Answers requests one after the other and keeps the most recently used grounded worlds."""
 
     def __init__(self) -> None:
         self.solved: OrderedDict[str, Solved] = OrderedDict()
 
     def answer(self, request: dict[str, Any]) -> Any:
-        """request: key (of theory and worlds), theory, worlds, regime, rule, wanted, resources. The
-        answer: a list of worths and explanations, or the rows of an extension."""
+        """Answer a request.
+
+        Args:
+            request: The keys are key (of theory and worlds), theory, worlds, regime, rule, wanted,
+                resources.
+
+        Returns:
+            The worth of the rule in each world, with explanations if wanted, or the rows of an
+            extension.
+        """
         solved = self._solved(request)
         rule = read_formula(request["rule"], solved.theory.predicates)
         if request["wanted"] == "extension":
@@ -47,7 +55,7 @@ class Worker:
             if len(self.solved) > _KEPT:
                 self.solved.popitem(last=False)
         self.solved.move_to_end(key)
-        if len(self.solved[key].gates.gates) > _GATES:  # of rules that were judged: made anew
+        if len(self.solved[key].gates.gates) > _GATES:  # Judged rules leave gates; start afresh.
             self.solved[key] = self.solved[key].again()
         return self.solved[key]
 

@@ -1,7 +1,7 @@
-"""Finite worlds: a domain, the atoms that are true in it, and those that are not known.
+"""Finite worlds: a domain, the atoms that are true in it, and the atoms whose truth is unknown.
 
-Every atom that is neither listed as true nor as unknown is false. A *completion* makes each unknown
-atom true or false. The JSON form, in which problems are stored:
+Every atom that is listed neither as true nor as unknown is false. A *completion* makes each unknown
+atom true or false. Problems store worlds in this JSON form:
 
     {"id": "W0", "domain": ["a0", "a1"], "true": {"P": [["a0"]], "R": [["a0", "a1"]]},
      "unknown": {"R": [["a1", "a1"]]}}
@@ -17,13 +17,19 @@ from ...records import DataError, Json
 
 Tuples = tuple[tuple[int, ...], ...]
 LARGEST = 64  # elements of a domain
-MOST_UNKNOWN = 4_096  # atoms of a world
+MOST_UNKNOWN = 4_096  # unknown atoms of a world
 
 
 @dataclass(frozen=True)
 class World:
-    """names: of the elements, in order. true, unknown: by predicate, tuples of places in `names`,
-    sorted; no tuple is in both."""
+    """A finite world.
+
+    Attributes:
+        id: Name of the world.
+        names: Names of the elements, in order.
+        true: True atoms of each predicate, as sorted tuples of indices into `names`.
+        unknown: Unknown atoms in the same form; no atom is in both.
+    """
 
     id: str
     names: tuple[str, ...]
@@ -32,10 +38,11 @@ class World:
 
     @property
     def unknown_atoms(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """All unknown atoms, in one order."""
+        """All unknown atoms in a fixed order."""
         return tuple((name, at) for name in sorted(self.unknown) for at in self.unknown[name])
 
     def as_json(self) -> Json:
+        """Return the JSON form of the world."""
         said: dict[str, Json] = {"id": self.id, "domain": list(self.names)}
         for key, some in (("true", self.true), ("unknown", self.unknown)):
             named = {
@@ -49,10 +56,20 @@ class World:
 
 
 def world_of(data: Any, signature: Mapping[str, int], where: str) -> World:
-    """A world from its JSON form. An atom is a list of names of elements; of a predicate of one
-    argument the name alone will do, and an atom of several may be written "(a0, a1)". `false`, if
-    given, has to list all other atoms of the predicates that it names. Raises `DataError`: a
-    sentence with `where` and the atom."""
+    """Parse a world from its JSON form.
+
+    An atom is a list of names of elements. For a predicate of one argument the name alone is
+    enough, and an atom of several arguments may be written "(a0, a1)". `false` is optional; for the
+    predicates that it names, it has to list all remaining atoms.
+
+    Args:
+        data: The JSON form.
+        signature: Number of arguments of each predicate.
+        where: Where the data comes from, for error messages.
+
+    Raises:
+        DataError: The data is not a world.
+    """
     if not isinstance(data, dict):
         raise DataError(f"{where}: a world is an object with domain and true, not {_said(data)}")
     domain = data.get("domain")

@@ -1,4 +1,4 @@
-"""The exact half of the judge: sentences that are executed, without a model (docs/judge.md)."""
+"""Exact rules: sentences about labelled text that are executed without a model (docs/judge.md)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .terms import Term as Term, tokens as tokens
 # isort: on
 
-# Public names by their module, which is imported when one of them is first used.
+# The public names of each module. A module is imported when one of its names is first used.
 _NAMES = {
     "conditions": (
         "AllOf",

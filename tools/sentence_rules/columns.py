@@ -1,4 +1,4 @@
-"""The names of columns and the sides of a pair, as `public` of a problem of labelled text tells them."""
+"""The names of columns and the sides of a pair, from the public description of a problem."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ SECOND = {"2", "second", "two"}
 
 
 def text_columns(public: Mapping[str, Json]) -> tuple[str, ...]:
-    """The columns of text. Of a pair the first text's column comes first: by what the columns are
-    called (`tweet_1`, `first_tweet`), else in the order of the file."""
+    """Return the columns of text.
+
+    For a pair, the column of the first text comes first: by the names of the columns (`tweet_1`,
+    `first_tweet`), else in the order of the file.
+    """
     columns: Mapping[str, Json] = public["columns"]
     found = [name for name, about in columns.items() if about.get("kind") == "text"]
     if (
@@ -26,25 +29,28 @@ def text_columns(public: Mapping[str, Json]) -> tuple[str, ...]:
 
 
 def name_words(name: str) -> list[str]:
-    """The words of a column's name: `mathGrade_2` gives math, grade, 2."""
+    """Return the words of a column's name: `mathGrade_2` gives math, grade, 2."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", name)
     return re.findall(r"[^\W_]+", apart.lower())
 
 
 def side(name: str) -> int | None:
-    """0 or 1: the text that a column or label names first by an ordinal; None where it names none."""
+    """Return the text, 0 or 1, that the first ordinal in a name denotes; None without one."""
     words = name_words(name)
     for word in words:
         if word in FIRST or word in SECOND:
             return int(word in SECOND)
-    if words and len(words) <= 2 and words[-1] in ("a", "b"):  # text A, B
+    if words and len(words) <= 2 and words[-1] in ("a", "b"):  # "text A" and "text B"
         return int(words[-1] == "b")
     return None
 
 
 def pair_labels(labels: tuple[str, ...]) -> tuple[str, str] | None:
-    """The labels of "the first text" and "the second text" of a pair; None where there are not two
-    labels that name one text each ("first", "Headline 2 has more clicks than Headline 1")."""
+    """Return the labels of "the first text" and "the second text" of a pair.
+
+    None unless there are two labels that name one text each ("first", "Headline 2 has more clicks
+    than Headline 1").
+    """
     if len(labels) != 2:
         return None
     sides = [side(label) for label in labels]

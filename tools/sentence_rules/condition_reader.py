@@ -1,6 +1,7 @@
-"""Conditions with and, or, not and brackets, read by descent; "and" binds closer than "or".
+"""A recursive-descent parser for conditions with and, or, not and brackets.
 
-What stands at one place about one subject is read once, so time grows with the length of a sentence.
+"and" binds more tightly than "or". Each place is read only once for each subject, so time grows
+linearly with the length of a sentence.
 """
 
 from __future__ import annotations
@@ -17,16 +18,15 @@ from .quantities import Count, Length, Listed, Number, Quantity
 from .subjects import ROW, Subject, inside, subject
 from .terms import Term
 
-# --- What a sentence says of a column ("the math grade is A") or of a row by its columns ("they have
-# more than 2 publications").
-#
-# Quantities by name ("the number of words in the text") and what is said of them.
+# --- Conditions on a column ("the math grade is A"), on a row by its columns ("they have more than
+# 2 publications"), and on named quantities ("the number of words in the text").
 
 LONGEST_VALUE = 4  # words
 LONGEST_VALUES = 12  # pieces of "an A or B in math" before "in"
 
 
 def field(cursor: Cursor, at: int, column: str) -> Got[Condition]:
+    """Read a condition on a column, from its verb on."""
     if cursor.word(at) in words.IS and cursor.word(at) != "=":
         at += 1
     elif not cursor.one_of(at, words.BOUNDS):
@@ -37,7 +37,7 @@ def field(cursor: Cursor, at: int, column: str) -> Got[Condition]:
 
 
 def compared(cursor: Cursor, at: int, column: str) -> Got[Condition]:
-    """A value, a bound, another column, or that there is none."""
+    """Read a value, a bound or another column to compare with, or that the value is missing."""
     if cursor.word(at) in words.ABSENT:
         return Missing(column), at + 1
     if cursor.word(at) in words.PRESENT:
@@ -63,7 +63,7 @@ def compared(cursor: Cursor, at: int, column: str) -> Got[Condition]:
 
 
 def values(cursor: Cursor, at: int, column: str) -> Got[tuple[Json, ...]]:
-    """Values with commas and "or" between them."""
+    """Read values that are separated by commas and "or"."""
     found: list[Json] = []
     end = at
     while got := value(cursor, at, column):
@@ -78,14 +78,14 @@ def values(cursor: Cursor, at: int, column: str) -> Got[tuple[Json, ...]]:
 
 
 def value(cursor: Cursor, at: int, column: str) -> Got[Json]:
-    """A quoted text, a number, or words that are a value of the column."""
+    """Read a quoted text, a number, or words that are a value of the column."""
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
         return (text, at + 1) if text.strip() else None
     if cursor.kind(at) == "number":
         number = float(cursor.pieces[at].text)
         return (int(number) if number.is_integer() and abs(number) < 1e15 else number), at + 1
-    for start in (at + (cursor.word(at) in ("a", "an", "the")), at):  # "a B": the B
+    for start in (at + (cursor.word(at) in ("a", "an", "the")), at):  # In "a B" the value is B.
         for end in range(min(start + LONGEST_VALUE, len(cursor.pieces)), start, -1):
             if any(cursor.kind(n) not in ("word", "number") for n in range(start, end)):
                 continue
@@ -101,8 +101,11 @@ def value(cursor: Cursor, at: int, column: str) -> Got[Json]:
 
 
 def row(cursor: Cursor, at: int) -> Got[Condition]:
-    """ "have more than 2 publications", "have an A in math", "have no criminal record", "are a legacy
-    student", "applied to Science or Medicine"."""
+    """Read a condition on a row.
+
+    For instance "have more than 2 publications", "have an A in math", "have no criminal record",
+    "are a legacy student", "applied to Science or Medicine".
+    """
     verb = cursor.word(at)
     if verb in words.HAS or verb == "no":
         at += verb != "no"
@@ -118,7 +121,7 @@ def row(cursor: Cursor, at: int) -> Got[Condition]:
 
 
 def bounded(cursor: Cursor, at: int) -> Got[Condition]:
-    """at least 2 publications"""
+    """Read "at least 2 publications"."""
     bound = cursor.bound(at)
     column = bound and cursor.column(bound[1])
     if not bound or not column or cursor.naming.kind(column[0]) != "number":
@@ -127,7 +130,7 @@ def bounded(cursor: Cursor, at: int) -> Got[Condition]:
 
 
 def none(cursor: Cursor, at: int) -> Got[Condition]:
-    """no criminal record, no publications"""
+    """Read "no criminal record" or "no publications"."""
     if cursor.word(at) != "no" and cursor.word(at - 1) != "no":
         return None
     column = cursor.column(at + (cursor.word(at) == "no"))
@@ -142,7 +145,7 @@ def none(cursor: Cursor, at: int) -> Got[Condition]:
 
 
 def graded(cursor: Cursor, at: int) -> Got[Condition]:
-    """an A or B in math"""
+    """Read "an A or B in math"."""
     for place in range(at + 1, at + LONGEST_VALUES):
         if cursor.word(place) in ("in", "for", "on"):
             column = cursor.column(cursor.determiner(place + 1))
@@ -154,8 +157,11 @@ def graded(cursor: Cursor, at: int) -> Got[Condition]:
 
 
 def own(cursor: Cursor, at: int) -> Got[Condition]:
-    """A column with its value: "a math grade of A", "applied to Science", "donated to the school",
-    "a wealth index greater than 8"."""
+    """Read a column with its value.
+
+    For instance "a math grade of A", "applied to Science", "donated to the school", "a wealth index
+    greater than 8".
+    """
     article = cursor.word(at) in ("a", "an", "the", "any")
     column = cursor.column(at + article)
     if column is None:
@@ -175,7 +181,7 @@ def own(cursor: Cursor, at: int) -> Got[Condition]:
 
 
 def counted(cursor: Cursor, at: int) -> Got[Condition]:
-    """ "the number of words in the text is at least 3"."""
+    """Read "the number of words in the text is at least 3"."""
     if cursor.starts(at, "the", "number", "of") is None:
         return None
     left = noun(cursor, at)
@@ -188,7 +194,7 @@ def counted(cursor: Cursor, at: int) -> Got[Condition]:
 
 
 def against(cursor: Cursor, at: int, quantity: Quantity) -> Got[Condition]:
-    """A quantity against a number or another quantity."""
+    """Read a comparison of a quantity with a number or another quantity."""
     bound = cursor.bound(at)
     if bound and cursor.percent(at, bound[1]) and not isinstance(quantity, Number):
         return None
@@ -205,6 +211,7 @@ def against(cursor: Cursor, at: int, quantity: Quantity) -> Got[Condition]:
 
 
 def noun(cursor: Cursor, at: int) -> Got[Quantity]:
+    """Read a quantity that is named by a noun phrase, or a column of numbers."""
     after = cursor.starts(at, "the", "number", "of")
     if after is None:
         column = cursor.numbers(cursor.determiner(at))
@@ -232,25 +239,27 @@ def noun(cursor: Cursor, at: int) -> Got[Quantity]:
     return text and (Count(terms[0], share is not None, text[0]), text[1])
 
 
-DEEPEST = 40  # brackets and denials within each other
+DEEPEST = 40  # levels of nested brackets and negations
 
-Read: TypeAlias = "tuple[Condition, int, Subject | None] | None"  # and whom "it" means from there
+# A condition, the place after it, and the subject that "it" refers to from there on.
+Read: TypeAlias = "tuple[Condition, int, Subject | None] | None"
 
 
 class Reader:
-    """Reads conditions at any place of one sentence."""
+    """A parser of conditions at any place of one sentence."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
         self.seen: dict[tuple[int, Subject | None], Read] = {}
         self.depth = 0
-        self.denied: set[int] = set()  # where a predicate with "does not" ends
+        self.denied: set[int] = set()  # the places at which a predicate with "does not" ends
 
     def condition(self, at: int, about: Subject | None = None) -> Read:
-        """about: whom a predicate without a subject is about."""
+        """Read a condition; `about` is the subject of a predicate without one."""
         return self.joined(at, about, "or")
 
     def joined(self, at: int, about: Subject | None, by: str) -> Read:
+        """Read parts that are joined by "or", or by "and"."""
         parts: list[Condition] = []
         end = at
         at = self.cursor.skip(at, "either", "both")
@@ -277,6 +286,7 @@ class Reader:
         return (AllOf(tuple(parts)) if by == "and" else AnyOf(tuple(parts))), end, about
 
     def unit(self, at: int, about: Subject | None) -> Read:
+        """Read one part, at most once for each place and subject."""
         key = (at, about)
         if key not in self.seen:
             self.seen[key] = None
@@ -289,6 +299,7 @@ class Reader:
         return self.seen[key]
 
     def fresh_unit(self, at: int, about: Subject | None) -> Read:
+        """Read a negated part, a part in brackets, or an atom."""
         for denial in (("it", "is", "not", "the", "case", "that"), ("not",)):
             after = self.cursor.starts(at, *denial)
             if after is not None:
@@ -301,6 +312,7 @@ class Reader:
         return self.atom(at, about)
 
     def atom(self, at: int, about: Subject | None) -> Read:
+        """Read a condition without connectives; record the reason if it is invalid."""
         try:
             return self.single(at, about)
         except UsageError as error:
@@ -308,6 +320,7 @@ class Reader:
             return None
 
     def single(self, at: int, about: Subject | None) -> Read:
+        """Read a condition without connectives. Raises UsageError for an invalid one."""
         number = counted(self.cursor, at)
         if number:
             return number[0], number[1], about
@@ -319,19 +332,19 @@ class Reader:
         return None
 
     def subjects(self, at: int, about: Subject | None) -> list[tuple[Subject, int]]:
-        """Whom the condition may be about, with the place of its verb."""
+        """Return the possible subjects of a condition, each with the place of its verb."""
         found: list[tuple[Subject, int]] = []
         if named := subject(self.cursor, at):
             found.append(named)
         noun = self.cursor.determiner(at)
-        if self.cursor.word(noun) in words.ENTITIES:  # they applied …
+        if self.cursor.word(noun) in words.ENTITIES:  # "they applied …"
             found.append((ROW, noun + 1))
         if about is not None:
             found += [(about, noun + (self.cursor.word(noun) in words.PRONOUNS)), (about, at)]
         return found
 
     def predicate(self, at: int, who: Subject) -> Got[Condition]:
-        """What is said of a subject, from its verb on."""
+        """Read a predicate, from its verb on."""
         denied = self.cursor.one_of(at, words.DENIES)
         got = self.asserted(denied[1] if denied else at, who)
         if got and denied:
@@ -339,6 +352,7 @@ class Reader:
         return got and ((Not(got[0]) if denied else got[0]), got[1])
 
     def asserted(self, at: int, who: Subject) -> Got[Condition]:
+        """Read a predicate that is not negated."""
         text = who.column
         if who.kind == "row":
             if got := row(self.cursor, at):

@@ -1,8 +1,8 @@
-"""Conditions on one row: what stands after "if". Frozen, so they can be built, compared and kept.
+"""Conditions on one row: what follows "if". They are frozen, so they can be compared and hashed.
 
-`holds(rows, text)` gives bool (n,); text: the column that "the text" means, "" where there is only
-one. `written(no)` is the condition in words, denied where `no`. What is missing fulfils no
-comparison, so the denial of a comparison holds there.
+`holds(rows, text)` returns bool (n,), where `text` is the column that "the text" means, or "" if
+there is only one. `written(no)` returns the condition in words, negated if `no`. A missing value
+fulfils no comparison, so the negation of a comparison holds for it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,19 @@ RELATIONS: dict[Relation, np.ufunc] = {
 
 
 def finite(value: float) -> None:
+    """Raise UsageError unless a value is a finite number."""
     if isinstance(value, bool) or not math.isfinite(value):
         raise UsageError(f"a comparison needs a number, not {value!r}")
 
 
 def about(quantity: Quantity, bound: str, no: bool) -> str:
-    """`QUANTITY is BOUND`, as it is said of each kind. bound: "at least 2", "between 2 and 5"."""
+    """Return "QUANTITY is BOUND" in the wording for each kind of quantity.
+
+    Args:
+        quantity: The quantity.
+        bound: For instance "at least 2" or "between 2 and 5".
+        no: Whether to negate the sentence.
+    """
     match quantity:
         case Number(column):
             return f"{written_column(column)} is {'not ' if no else ''}{bound}"
@@ -57,7 +64,7 @@ def about(quantity: Quantity, bound: str, no: bool) -> str:
 
 @dataclass(frozen=True)
 class Compare:
-    """A quantity against a number."""
+    """Compares a quantity with a number. Raises UsageError for an invalid number or relation."""
 
     quantity: Quantity
     relation: Relation
@@ -70,16 +77,21 @@ class Compare:
         object.__setattr__(self, "value", float(self.value))
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
+        """Return whether the comparison holds in each row, (n,)."""
         found: Marks = RELATIONS[self.relation](self.quantity.values(rows, text), self.value)
         return found
 
     def written(self, no: bool = False) -> str:
+        """Return the condition in words, negated if `no`."""
         return about(self.quantity, f"{self.relation} {written_number(self.value)}", no)
 
 
 @dataclass(frozen=True)
 class Between:
-    """A quantity between two numbers, both included."""
+    """A quantity lies between two numbers, both included.
+
+    Raises UsageError for an invalid number.
+    """
 
     quantity: Quantity
     low: float
@@ -92,25 +104,29 @@ class Between:
         object.__setattr__(self, "high", float(self.high))
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
+        """Return whether the quantity is in the range in each row, (n,)."""
         values = self.quantity.values(rows, text)
         return (values >= self.low) & (values <= self.high)
 
     def written(self, no: bool = False) -> str:
+        """Return the condition in words, negated if `no`."""
         low, high = written_number(self.low), written_number(self.high)
         return about(self.quantity, f"between {low} and {high}", no)
 
 
 @dataclass(frozen=True)
 class More:
-    """One quantity above another: "more of A than of B"."""
+    """One quantity is larger than another: "more of A than of B"."""
 
     left: Quantity
     right: Quantity
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
+        """Return whether the left quantity is larger in each row, (n,)."""
         return self.left.values(rows, text) > self.right.values(rows, text)
 
     def written(self, no: bool = False) -> str:
+        """Return the condition in words, negated if `no`."""
         match self.left, self.right:
             case Listed(left, one), Listed(right, other) if one == other:
                 verb = "does not mention" if no else "mentions"
@@ -132,8 +148,11 @@ class More:
 
 @dataclass(frozen=True)
 class Begins:
-    """The text starts with an entry of a list; with `last`, it ends with one (closing marks are
-    passed over, unless the entry is one)."""
+    """The text starts with an entry of a list, or with `last` ends with one.
+
+    At the end, closing marks are skipped unless the entry is a mark. Raises UsageError for an
+    invalid list.
+    """
 
     terms: tuple[Term, ...]
     text: str = ""
@@ -145,6 +164,7 @@ class Begins:
             raise UsageError("a text starts or ends with a word, a phrase or a mark")
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
+        """Return whether each text starts or ends with an entry, (n,)."""
         index = rows.text(self.text or text)
         there = np.zeros(len(rows), np.bool_)
         for one in self.terms:
@@ -152,6 +172,7 @@ class Begins:
         return there
 
     def written(self, no: bool = False) -> str:
+        """Return the condition in words, negated if `no`."""
         verb = "end" if self.last else "start"
         verb = f"does not {verb}" if no else f"{verb}s"
         return f"{written_text(self.text)} {verb} with {written_list(self.terms)}"
@@ -159,7 +180,10 @@ class Begins:
 
 @dataclass(frozen=True)
 class Is:
-    """The value of a column is one of some: numbers by value, texts without case."""
+    """The value of a column is one of several: numbers compare by value, texts ignore case.
+
+    Raises UsageError without values, or for a missing one.
+    """
 
     column: str
     values: tuple[Json, ...]
@@ -169,11 +193,13 @@ class Is:
             raise UsageError(f"what should {self.column!r} be? Not one of {self.values!r}")
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
+        """Return whether the column has one of the values in each row, (n,)."""
         wanted = {plain_value(value) for value in self.values}
         values = rows.values(self.column)
         return np.fromiter((value in wanted for value in values), np.bool_, len(values))
 
     def written(self, no: bool = False) -> str:
+        """Return the condition in words, negated if `no`."""
         values = ", ".join(written_value(value) for value in self.values)
         several = "one of " if len(self.values) > 1 else ""
         return f"{written_column(self.column)} is {'not ' if no else ''}{several}{values}"
@@ -186,20 +212,26 @@ class Missing:
     column: str
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
+        """Return whether the value is missing in each row, (n,)."""
         return rows.without(self.column)
 
     def written(self, no: bool = False) -> str:
+        """Return the condition in words, negated if `no`."""
         return f"{written_column(self.column)} is {'not ' if no else ''}missing"
 
 
 @dataclass(frozen=True)
 class Not:
+    """The part does not hold."""
+
     part: Condition
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
+        """Return whether the part does not hold in each row, (n,)."""
         return ~self.part.holds(rows, text)
 
     def written(self, no: bool = False) -> str:
+        """Return the condition in words, negated if `no`."""
         simple = not isinstance(self.part, Not | AllOf | AnyOf)
         inner = self.part.written(True) if simple else f"not ({self.part.written()})"
         return f"not ({inner})" if no else inner
@@ -207,7 +239,7 @@ class Not:
 
 @dataclass(frozen=True)
 class AllOf:
-    """Every part holds."""
+    """Every part holds. Raises UsageError for fewer than two parts."""
 
     parts: tuple[Condition, ...]
 
@@ -216,12 +248,14 @@ class AllOf:
             raise UsageError(f"a conjunction needs two parts at least, not {len(self.parts)}")
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
+        """Return whether every part holds in each row, (n,)."""
         marks = self.parts[0].holds(rows, text)
         for part in self.parts[1:]:
             marks = marks & part.holds(rows, text)
         return marks
 
     def written(self, no: bool = False) -> str:
+        """Return the condition in words, negated if `no`."""
         text = " and ".join(
             f"({part.written()})" if isinstance(part, AllOf | AnyOf) else part.written()
             for part in self.parts
@@ -231,7 +265,7 @@ class AllOf:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """Some part holds."""
+    """At least one part holds. Raises UsageError for fewer than two parts."""
 
     parts: tuple[Condition, ...]
 
@@ -240,12 +274,14 @@ class AnyOf:
             raise UsageError(f"a disjunction needs two parts at least, not {len(self.parts)}")
 
     def holds(self, rows: Prepared, text: str = "") -> Marks:
+        """Return whether at least one part holds in each row, (n,)."""
         marks = self.parts[0].holds(rows, text)
         for part in self.parts[1:]:
             marks = marks | part.holds(rows, text)
         return marks
 
     def written(self, no: bool = False) -> str:
+        """Return the condition in words, negated if `no`."""
         text = " or ".join(
             f"({part.written()})" if isinstance(part, AnyOf) else part.written()
             for part in self.parts
@@ -257,5 +293,5 @@ Condition: TypeAlias = Compare | Between | More | Begins | Is | Missing | Not | 
 
 
 def mentions(terms: tuple[Term, ...], least: int | None = 1, text: str = "") -> Compare:
-    """The text mentions at least so many entries of the list; all of them where `least` is None."""
+    """Return the condition that the text mentions at least `least` entries; None means all."""
     return Compare(Listed(terms, text), "at least", len(terms) if least is None else least)

@@ -1,8 +1,7 @@
-"""The pieces of one sentence by place: words, numbers, bounds, names of columns.
+"""A cursor over a sentence, split into words, quoted texts, names in backticks, numbers and marks.
 
-Every reading function takes a place and gives what it read with the place after it, or None.
-
-A sentence in pieces: words, quoted texts, names in backticks, numbers and marks.
+Every reading function takes a place and returns what it read together with the place after it, or
+None.
 """
 
 from __future__ import annotations
@@ -17,27 +16,40 @@ from .naming import Naming
 from .phrases import Phrases, Relation, T
 from .quantities import Quantity
 
-LONGEST_NAME = 8  # pieces of a column's name
+LONGEST_NAME = 8  # pieces in the name of a column
 
 Got: TypeAlias = "tuple[T, int] | None"
 
 
 class Bound(NamedTuple):
-    """At least, at most, more or less than, exactly `low`; or from `low` to `high`."""
+    """A bound on a quantity.
+
+    It is at least, at most, more than, less than or exactly `low`; with `high`, from `low` to
+    `high`.
+    """
 
     relation: Relation
     low: float
     high: float | None = None
 
     def of(self, quantity: Quantity) -> Condition:
+        """Return the condition that a quantity meets the bound."""
         if self.high is not None:
             return Between(quantity, self.low, self.high)
         return Compare(quantity, self.relation, self.low)
 
 
 class Cursor:
-    """texts: the columns of text; pair: whether they are two to choose from; labels: each by its
-    words. reasons: by place, what was not understood there."""
+    """A sentence in pieces, with the names that it may use.
+
+    Attributes:
+        pieces: The pieces.
+        naming: Names of columns and values.
+        texts: The text columns.
+        pair: Whether they are two texts to choose from.
+        labels: The labels, each as its words.
+        reasons: For each place, what could not be understood there.
+    """
 
     def __init__(
         self,
@@ -55,43 +67,49 @@ class Cursor:
         self.reasons: dict[int, str] = {}
 
     def fail(self, at: int, reason: str) -> None:
+        """Record why reading failed at a place; the first reason stays."""
         self.reasons.setdefault(at, reason)
 
     def near(self, at: int) -> str:
+        """Return the next pieces from a place on, quoted for a message."""
         some = " ".join(piece.raw for piece in self.pieces[at : at + 6])
         return repr(some[:60]) if some else "the end"
 
     def word(self, at: int) -> str:
-        """The word or mark at a place; "" for what is quoted, a name, a number, or the end."""
+        """Return the word or mark at a place; "" for any other piece, or at the end."""
         if at < len(self.pieces) and self.pieces[at].kind in ("word", "mark"):
             return self.pieces[at].text
         return ""
 
     def kind(self, at: int) -> str:
+        """Return the kind of the piece at a place; "" at the end."""
         return self.pieces[at].kind if at < len(self.pieces) else ""
 
     def starts(self, at: int, *these: str) -> int | None:
-        """The place after these words, where they stand there."""
+        """Return the place after these words, or None if they do not stand here."""
         if all(self.word(at + n) == one for n, one in enumerate(these)):
             return at + len(these)
         return None
 
     def one_of(self, at: int, table: Phrases[T]) -> tuple[T, int] | None:
+        """Return the value of the phrase that stands here and the place after it, or None."""
         for way, value in table.get(self.word(at), ()):
             if (after := self.starts(at, *way)) is not None:
                 return value, after
         return None
 
     def skip(self, at: int, *some: str) -> int:
+        """Return the place after any number of these words."""
         while (word := self.word(at)) and word in some:
             at += 1
         return at
 
     def determiner(self, at: int) -> int:
-        """The place after an article or the like, where there is one."""
+        """Return the place after a determiner, if there is one."""
         return at + (self.word(at) in words.DETERMINERS)
 
     def number(self, at: int) -> Got[float]:
+        """Read a number, in digits or as a word."""
         if self.kind(at) == "number":
             return float(self.pieces[at].text), at + 1
         if (word := self.word(at)) in words.NUMBERS:
@@ -99,7 +117,7 @@ class Cursor:
         return None
 
     def bound(self, at: int) -> Got[Bound]:
-        """ "at least 3", "between 2 and 5", "3 or more"; 3 alone is exactly 3."""
+        """Read a bound: "at least 3", "between 2 and 5", "3 or more"; 3 alone is exactly 3."""
         if self.word(at) == "between":
             low = self.number(at + 1)
             high = low and self.word(low[1]) == "and" and self.number(low[1] + 1)
@@ -119,11 +137,11 @@ class Cursor:
         )
 
     def percent(self, start: int, end: int) -> bool:
-        """Whether a number there is a share: "5%" of the words is no count of 5."""
+        """Return whether a number there is a percentage: "5%" of the words is not a count of 5."""
         return any(self.pieces[at].raw.endswith("%") for at in range(start, end))
 
     def times(self, at: int) -> Got[Bound]:
-        """ "at least 3 times", "twice", "more than once"."""
+        """Read "at least 3 times", "twice", "more than once"."""
         relation = self.one_of(at, words.BOUNDS)
         word = self.word(relation[1] if relation else at)
         if word in words.TIMES:
@@ -133,7 +151,7 @@ class Cursor:
         return (got[0], got[1] + 1) if got and self.word(got[1]) == "times" else None
 
     def share(self, at: int) -> int | None:
-        """The place after "per 100 words"."""
+        """Return the place after "per 100 words", or None."""
         at += self.word(at) in ("in", "for", "out") and self.word(at + 1) in ("every", "each", "of")
         hundred = self.kind(at + 1) == "number" and self.pieces[at + 1].text == "100"
         if self.word(at) in ("per", "every", "each") and hundred and self.word(at + 2) == "words":
@@ -141,19 +159,19 @@ class Cursor:
         return None
 
     def numbers(self, at: int) -> Got[str]:
-        """A column that holds numbers."""
+        """Read a column that holds numbers."""
         got = self.column(at)
         return got if got and self.compares(at, got[0]) else None
 
     def compares(self, at: int, column: str) -> bool:
-        """Whether what a column holds is more or less than something; the reason where it is not."""
+        """Return whether a column holds numbers; if not, record the reason."""
         if self.naming.numeric(column):
             return True
         self.fail(at, f"{column!r} holds no numbers that could be compared")
         return False
 
     def column(self, at: int) -> Got[str]:
-        """A column by its name in backticks, or by the longest run of words that names one."""
+        """Read a column: its name in backticks, or the longest run of words that names one."""
         if self.kind(at) == "name":
             column = self.naming.named(self.pieces[at].text)
             if column is None:
@@ -176,8 +194,8 @@ class Cursor:
 Kind = Literal["word", "quoted", "name", "number", "mark"]
 MOST_CHARACTERS = 200_000
 
-# Quoted texts of other than straight double marks are bounded, so that a heap of unclosed ones costs
-# no more than its length.
+# Except for straight double quotes and backticks, quoted texts have a bounded length. Many unclosed
+# quotes therefore cost no more than time linear in the length of the sentence.
 PIECE = re.compile(
     r"""
       "(?P<double>(?:[^"\\]|\\.)*)"
@@ -195,8 +213,13 @@ PIECE = re.compile(
 
 
 class Piece(NamedTuple):
-    """kind; text: a word in lower case with straight apostrophes, a mark, or what was quoted; raw:
-    as it is written."""
+    """A piece of a sentence.
+
+    Attributes:
+        kind: Kind of the piece.
+        text: A word in lower case with straight apostrophes, a number, a mark, or the quoted text.
+        raw: The text as it was written.
+    """
 
     kind: Kind
     text: str
@@ -204,6 +227,7 @@ class Piece(NamedTuple):
 
 
 def pieces(sentence: str) -> list[Piece]:
+    """Split a sentence into pieces."""
     found: list[Piece] = []
     for match in PIECE.finditer(sentence):
         group, text = match.lastgroup or "mark", match[match.lastgroup or 0]
@@ -222,4 +246,5 @@ def pieces(sentence: str) -> list[Piece]:
 
 
 def unescaped(text: str) -> str:
+    """Remove the backslashes before quote marks and backslashes."""
     return re.sub(r"\\([\"'`\\])", r"\1", text)

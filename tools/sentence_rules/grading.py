@@ -1,11 +1,10 @@
-"""How strongly an exact rule speaks, where it compares amounts: not only that a text mentions more of
-one list than of another, but how many more.
+"""Degrees of exact rules that compare amounts: not only whether a text has more, but how much more.
 
-    graded(rule, rows)      # (n,) floats, or None of a rule that holds or does not
+    graded(rule, rows)      # (n,) floats, or None for a rule without degrees
 
-A rule is graded where its first clause is one comparison of amounts of texts, and whatever follows
-says nothing else. Numbers in columns are not graded: a sentence names a bound because the label
-changes there.
+A rule has degrees if its first clause is a single comparison of amounts in texts, and any further
+clause is only its reverse. Numbers in columns have no degrees: a sentence names a bound because the
+label changes there.
 """
 
 from __future__ import annotations
@@ -23,8 +22,11 @@ SIGNS = {"at least": 1.0, "more than": 1.0, "at most": -1.0, "less than": -1.0}
 
 
 def graded(rule: Rule, rows: Prepared) -> Grades | None:
-    """float64 (n,): the more, the more the rule speaks for the label of its first clause, and for the
-    first text of a pair where it prefers one. None of a rule that has no degrees."""
+    """Return how strongly a rule favours a label in each row, float64 (n,).
+
+    Larger values favour the label of the first clause, or the first text of a pair if the rule
+    prefers one. None for a rule without degrees.
+    """
     first = rule.clauses[0]
     if len(rule.clauses) > 2 or (len(rule.clauses) == 2 and not _turned(*rule.clauses)):
         return None
@@ -37,14 +39,17 @@ def graded(rule: Rule, rows: Prepared) -> Grades | None:
 
 
 def degree(measure: Measure, rows: Prepared, text: str = "") -> Grades:
-    """The amount as degrees: the root of counts, shares and lengths, which have long tails; mentioned
-    entries of a list as they are."""
+    """Return an amount as degrees.
+
+    Counts, shares and lengths have long tails, so their square root is taken; mentioned entries of
+    a list are counted as they are.
+    """
     values = measure.values(rows, text)
     return values if isinstance(measure, Listed) else np.sqrt(values)
 
 
 def _turned(first: When | Prefer, second: When | Prefer) -> bool:
-    """Whether the second clause is the first one the other way round: more of A, more of B."""
+    """Return whether the second clause is the reverse of the first: more of A, more of B."""
     if not (isinstance(first, When) and isinstance(second, When)):
         return False
     one, two = first.condition, second.condition

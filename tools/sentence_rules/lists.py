@@ -1,4 +1,4 @@
-"""Lists of terms as a sentence writes them: quoted, named marks, and announced words."""
+"""Lists of terms in a sentence: quoted texts, named marks, and announced words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ from .cursor import Cursor, Got
 from .subjects import subject
 from .terms import Term, tokens
 
-INNER_STAR = re.compile(r"\*\w")  # "*ing": there are no such stems
+INNER_STAR = re.compile(r"\*\w")  # "*ing" is not a stem.
 LONGEST_ENTRY = 4  # words of an unquoted entry after a colon
 
 
 def listed(cursor: Cursor, at: int, announced: bool = False) -> Got[tuple[Term, ...]]:
-    """Terms with commas, "and" or "or" between them. announced: by "one of", "all of" and the like.
+    """Read terms that are separated by commas, "and" or "or".
 
-    Words without quotes are entries after a colon, after "the word", "the words", "the phrase", and
-    where an announced list has two at least; otherwise what is mentioned is no word but a meaning.
+    Unquoted words are entries after a colon, after "the word", "the words" or "the phrase", and if
+    an announced list has at least two of them. Otherwise they denote a meaning rather than a word.
+
+    Args:
+        cursor: The sentence.
+        at: Where the list begins.
+        announced: Whether "one of", "all of" or the like came before.
     """
     start = at
     at = cursor.skip(at, *words.LISTED)
@@ -25,7 +30,7 @@ def listed(cursor: Cursor, at: int, announced: bool = False) -> Got[tuple[Term, 
     at = cursor.skip(at, ":", "either", "both")
     found: list[Term] = []
     links: frozenset[str] = frozenset()
-    joined = links  # what stands between the entries: a link that no entry follows joins none
+    joined = links  # the links between entries; a link without a following entry does not count
     bare = False
     end = at
     while got := entry(cursor, at, room if bare or not found else 0):
@@ -51,7 +56,7 @@ def listed(cursor: Cursor, at: int, announced: bool = False) -> Got[tuple[Term, 
 
 
 def unquoted(cursor: Cursor, start: int, at: int, announced: bool) -> tuple[int, int]:
-    """How many words an entry without quotes may have, and how many of them there have to be."""
+    """Return the most words of an unquoted entry, and the least number of such entries."""
     if cursor.word(at) == ":":
         return LONGEST_ENTRY, 1
     said = [cursor.word(n) for n in range(start, at)]
@@ -64,6 +69,7 @@ def unquoted(cursor: Cursor, start: int, at: int, announced: bool) -> tuple[int,
 
 
 def is_bare(cursor: Cursor, at: int, one: Term) -> bool:
+    """Return whether an entry is an unquoted word."""
     return (
         cursor.kind(at) == "word"
         and not one.kind
@@ -73,18 +79,19 @@ def is_bare(cursor: Cursor, at: int, one: Term) -> bool:
 
 
 def quoted_after(cursor: Cursor, at: int) -> int:
-    """The place of a quoted text after "the word", else the place itself."""
+    """Return the place of a quoted text after "the word", else the place itself."""
     after = cursor.skip(at, *words.LISTED)
     return after if cursor.kind(after) == "quoted" else at
 
 
 def opens(cursor: Cursor, at: int) -> bool:
-    """Whether a condition seems to begin here, and no entry of a list."""
+    """Return whether a condition seems to begin here rather than an entry of a list."""
     word = cursor.word(at)
     return word in words.VERBS or word in ("(", "not", "no") or subject(cursor, at) is not None
 
 
 def entry(cursor: Cursor, at: int, room: int) -> Got[Term]:
+    """Read one entry; an unquoted one has at most `room` words."""
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
         if INNER_STAR.search(text):
@@ -104,15 +111,15 @@ def entry(cursor: Cursor, at: int, room: int) -> Got[Term]:
             break
         end += 1
     said = tuple(cursor.word(n) for n in range(at, end))
-    if end == at or said in cursor.labels:  # "…, deceptive" is what follows the list
+    if end == at or said in cursor.labels:  # In "…, deceptive" the label ends the list.
         return None
     return Term(" ".join(said)), end
 
 
 def mark(cursor: Cursor, at: int) -> Got[Term]:
-    """A mark or kind of word by its name: "exclamation marks", "a number"."""
+    """Read the name of a mark or kind of word: "exclamation marks", "a number"."""
     start = at + (cursor.word(at) in ("a", "an", "any", "the"))
     got = cursor.one_of(start, words.MARKS)
-    if got is None or cursor.word(got[1]) == "of":  # "a number of reasons" is none
+    if got is None or cursor.word(got[1]) == "of":  # "a number of reasons" names no mark.
         return None
     return Term(*got[0]), got[1]

@@ -1,8 +1,8 @@
-"""Which column or value a sentence means by some of its words.
+"""Lookup of the column or value that some words of a sentence name.
 
-A column goes by its name, however its words are joined (`num_publications`, "publications"), by
-words of its name and description together ("recommendation letters" for `num_letters`), each where
-that fits one column alone. Any other word beside its noun means something else: "strong letters" are
+A column is named by its name, however its words are joined (`num_publications`, "publications"), or
+by words of its name and description together ("recommendation letters" for `num_letters`), provided
+that only one column fits. With any other word the noun means something else: "strong letters" are
 not `num_letters`.
 """
 
@@ -15,7 +15,7 @@ from ...records import Json
 from .columns import name_words
 from .prepared import plain_value
 
-# Words that tell no column from another.
+# Words that do not distinguish columns.
 EMPTY = frozenset(
     [
         "a",
@@ -80,8 +80,8 @@ EMPTY = frozenset(
     ]
 )
 
-# What the published sentences of HypoBench's admission sets say of columns that those sets do not
-# describe: by noun. Where a column is described, its description alone says what may be said.
+# Words that the published sentences of HypoBench's admission sets use, by noun, for columns without
+# a description. If a column has a description, only its words are accepted.
 UNDESCRIBED = {
     "letter": frozenset(["recommendation"]),
     "activity": frozenset(["strong", "extracurricular"]),
@@ -89,18 +89,19 @@ UNDESCRIBED = {
 
 
 def root(word: str) -> str:
-    """A word without its plural: activities and activity, letters and letter are one."""
+    """Return a word without its plural ending: activities gives activity, letters gives letter."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def content(words: Sequence[str]) -> frozenset[str]:
+    """Return the roots of the words that distinguish columns."""
     return frozenset(root(word) for word in words if word not in EMPTY)
 
 
 class Naming:
-    """The columns of a problem by what they may be called."""
+    """The columns of a problem, indexed by the words that may name them."""
 
     def __init__(self, columns: Mapping[str, Json]) -> None:
         self.columns = columns
@@ -119,30 +120,32 @@ class Naming:
         self.known: dict[tuple[str, ...], str | None] = {}
 
     def kind(self, column: str) -> str:
+        """Return the kind of a column, "choice" by default."""
         return str(self.columns[column].get("kind", "choice"))
 
     def numeric(self, column: str) -> bool:
-        """Whether it holds numbers: a column of numbers, or of values that are numbers all."""
+        """Return whether a column holds numbers, or only values that are numbers."""
         values = self.columns[column].get("values") or ()
         coded = all(isinstance(plain_value(value), float) for value in values)
         kind = self.kind(column)
         return kind == "number" or (kind == "choice" and len(values) > 0 and coded)
 
     def named(self, name: str) -> str | None:
-        """The column of exactly that name, else the only one that differs in case."""
+        """Return the column with exactly this name, else the only one that differs in case."""
         if name in self.columns:
             return name
         found = [column for column in self.columns if column.lower() == name.lower()]
         return found[0] if len(found) == 1 else None
 
     def column(self, words: Sequence[str]) -> str | None:
-        """The one column that the words (lower case) mean; None where there is none or several."""
+        """Return the one column that lower-case words mean; None if there is none or several."""
         key = tuple(words)
         if key not in self.known:
             self.known[key] = self.look_up(key)
         return self.known[key]
 
     def look_up(self, words: tuple[str, ...]) -> str | None:
+        """Find the column of `column` without the cache."""
         if len(words) == 1 and (column := self.named(words[0])):
             return column
         words = tuple(part for word in words for part in re.findall(r"[^\W_]+", word))
@@ -157,7 +160,7 @@ class Naming:
         return fits[0] if len(fits) == 1 else None
 
     def value(self, column: str, text: str) -> Json | None:
-        """The value of a column that an unquoted text means; None where it has none such."""
+        """Return the value of a column that an unquoted text means; None if there is none."""
         wanted = plain_value(text)
         if self.kind(column) == "truth":
             return bool(wanted) if wanted in (0.0, 1.0) else None

@@ -1,4 +1,4 @@
-"""The label that the words of an outcome name."""
+"""Recognition of the label that an outcome names."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .columns import pair_labels, side
 from .cursor import Piece
 from .phrases import ENTITIES, TEXTS, words
 
-# With one of these an outcome says something else than its label.
+# An outcome with one of these words does not simply state its label.
 TURNS = words(
     "no never neither nor unless except hardly rarely seldom without and or but because sometimes "
     "partly either both than rather instead depends depending that which who whom whose with mention "
     "mentions mentioning contain contains containing while whereas if when"
 )
 DENIES = words("not unlikely less isn't aren't won't cannot")
-# Words that may stand beside a label: they leave it as it is. Any other ("far from", "wrong to say",
-# "ruled out") may turn it, and there is no list of all that do.
+# Words that may accompany a label without changing it. Any other ("far from", "wrong to say",
+# "ruled out") may reverse it, and no list of those can be complete.
 BESIDE = TEXTS | ENTITIES | words(
     "the a an this these that such its their his her is are was were be been being will would should must "
     "may might can could to by in of for as so then thus hence therefore also very much more most highly "
@@ -29,11 +29,11 @@ BESIDE = TEXTS | ENTITIES | words(
     "considered judged deemed class category answer outcome final writing written content "
     "words language :"
 )  # fmt: skip
-# … but not beside "not": "not always deceptive" is no "truthful".
+# These may not be combined with "not": "not always deceptive" does not mean "truthful".
 DEGREES = words("always almost very much more most highly quite rather strongly certainly definitely "
                 "clearly mostly must")  # fmt: skip
 WINS = words("wins win won winner chosen preferred picked selected better best answer label")
-MORE = words("more most higher greater likely")  # … of what is asked for
+MORE = words("more most higher greater likely")  # These count only together with a word of ASKED.
 ASKED = words(
     "click clicks clicked clicking retweet retweets retweeted share shares shared like likes liked votes "
     "engagement engaging persuasive convincing popular successful attention effective views"
@@ -49,7 +49,7 @@ MOST_WORDS = 20
 
 
 def trimmed(some: Sequence[Piece]) -> Sequence[Piece]:
-    """Without the marks and links at its end."""
+    """Return the pieces without trailing marks and connectives."""
     while (
         some
         and some[-1].kind in ("mark", "word")
@@ -60,14 +60,20 @@ def trimmed(some: Sequence[Piece]) -> Sequence[Piece]:
 
 
 def label_words(text: str) -> list[str]:
+    """Return the words and marks of a text, in lower case."""
     return re.findall(
         r"[^\W_]+(?:'[^\W_]+)*|[^\w\s]", text.lower().replace("’", "'").replace("_", " ")
     )
 
 
 class Outcomes:
-    """Reads which label an outcome names. told: what the data set says of itself, whose
-    words may stand beside a label. pair: rows are two texts, of which one wins."""
+    """A reader of outcomes that finds the label they name.
+
+    Args:
+        labels: The labels.
+        pair: Whether rows are two texts, of which one wins.
+        told: The description of the data set; its words may accompany a label.
+    """
 
     def __init__(self, labels: tuple[str, ...], pair: bool, told: str = "") -> None:
         self.labels = labels
@@ -82,13 +88,16 @@ class Outcomes:
             self.beside |= self.asked | WINS | MORE | PLAIN | LOSES
 
     def label(self, some: Sequence[Piece]) -> str | None:
-        """The one label that an outcome names; None where it names none, several, or says of it
-        what no rule says. Of two labels, a denied one is the other."""
+        """Return the one label that an outcome names. Of two labels, a negated one means the other.
+
+        Returns:
+            None if the outcome names no label or several, or states something that no rule states.
+        """
         some = trimmed(some)
         if len(some) > 4 * MOST_WORDS:
             return None
         marked = [piece for piece in some if piece.kind in ("quoted", "name")]
-        if marked and marked[0].text in self.labels:  # as it is written, capitals and all
+        if marked and marked[0].text in self.labels:  # Quoted labels match exactly, case included.
             others = {word for p in some if p.kind == "word" for word in label_words(p.text)}
             alone = len(marked) == 1 and others <= self.beside - (TURNS | LOSES | DENIES)
             return marked[0].text if alone else None
@@ -110,7 +119,7 @@ class Outcomes:
         return next(other for other in self.labels if other != label) if lost else label
 
     def split(self, said: list[str]) -> tuple[list[str], set[str]]:
-        """The words that are of no label, and the labels that were named."""
+        """Return the words that belong to no label, and the labels that are named."""
         rest: list[str] = []
         found: set[str] = set()
         at = 0
@@ -126,7 +135,7 @@ class Outcomes:
         return rest, found
 
     def by_side(self, said: list[str]) -> str | None:
-        """ "headline 2 wins" where no label is named."""
+        """Return the label of "headline 2 wins", which names none."""
         sides = {place for word in said if (place := side(word)) is not None}
         if len(sides) != 1 or self.sides is None:
             return None
@@ -138,7 +147,7 @@ class Outcomes:
         return self.sides[place if not lost else 1 - place]
 
     def wins(self, some: Sequence[Piece]) -> bool | None:
-        """Whether the words say that the text wins or loses; None where they say neither."""
+        """Return whether the words say that the text wins; None if it neither wins nor loses."""
         some = trimmed(some)
         said = {word for piece in some for word in label_words(piece.text)} - {"."}
         if len(some) > MOST_WORDS or said & TURNS or any(p.kind == "quoted" for p in some):

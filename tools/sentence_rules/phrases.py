@@ -1,4 +1,4 @@
-"""The words of the grammar, as sequences of pieces: what is tried first stands first."""
+"""The vocabulary of the grammar, as sequences of pieces; earlier entries are tried first."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ Phrases = dict[str, list[tuple[tuple[str, ...], T]]]
 
 
 def phrases(table: Mapping[str, T]) -> Phrases[T]:
-    """`{"at least|no fewer than": value}` by first word, the longest first:
-    `{"at": [(("at", "least"), value)], …}`."""
+    """Index a table of phrases by first word, longest first.
+
+    `{"at least|no fewer than": value}` becomes `{"at": [(("at", "least"), value)], …}`.
+    """
     found: Phrases[T] = {}
     for ways, value in table.items():
         for way in ways.split("|"):
@@ -25,6 +27,7 @@ def phrases(table: Mapping[str, T]) -> Phrases[T]:
 
 
 def words(table: Iterable[str] | str) -> frozenset[str]:
+    """Return a set of words, given as a text or an iterable."""
     return frozenset(table.split() if isinstance(table, str) else table)
 
 
@@ -78,7 +81,7 @@ STARTS = phrases({"starts with|start with|begins with|begin with|opens with|open
 DENIES = phrases(
     {"does not|do not|did not|doesn't|don't|didn't|never|cannot|can not|will not": True}
 )
-# After "does not … or", one of these may be denied too.
+# After "does not … or", one of these may be negated too.
 BARE = words("mention contain include use say have feature hold quote start begin open end close")
 ANY_OF = phrases(
     {
@@ -87,7 +90,7 @@ ANY_OF = phrases(
         "none of|neither of": "none",
     }
 )
-# What may stand between "one of" and a list, or before a quoted text.
+# Words that may stand between "one of" and a list, or before a quoted text.
 LISTED = words("the these those following words word phrases phrase terms term marks mark expressions "
                "expression tokens token string strings literal exact stem stems keywords keyword")  # fmt: skip
 UNITS: Phrases[Unit] = phrases(
@@ -98,7 +101,7 @@ UNITS: Phrases[Unit] = phrases(
         "sentences|sentence": "sentences",
     }
 )
-# After "the" and one of these, words without quotes are meant as they stand; so many an entry.
+# After "the" and one of these, unquoted words are literal entries of up to this many words.
 LITERAL = {
     word: 1
     for word in [
@@ -121,7 +124,7 @@ ABSENT = words("missing absent empty unknown blank")
 PRESENT = words("given known present")
 LONGER = phrases({"longer": True, "shorter": False})
 OCCURRENCES = phrases({"occurrences of|mentions of|uses of|instances of|occurrence of": True})
-# Marks and kinds of word that a sentence may name without quoting: (text, kind) of a term.
+# Marks and kinds of word that a sentence may name without quotes, with (text, kind) of their term.
 MARKS = phrases(
     {
         "exclamation marks|exclamation points|exclamation mark|exclamation point": ("!", ""),
@@ -144,8 +147,8 @@ MARKS = phrases(
         "user names|user name|usernames|username|user mentions|user mention": ("", "user name"),
     }
 )
-# Names of a whole text. Others (title, sentence, description) may be a part of it: they count
-# where the column is called so.
+# Names of an entire text. Other nouns (title, sentence, description) may denote a part of it, so
+# they count only if a column has that name.
 TEXTS = words(
     "text texts review reviews post posts tweet tweets headline headlines argument arguments message "
     "messages comment comments story stories abstract abstracts article articles document documents "
@@ -158,14 +161,14 @@ ENTITIES = words(
 )
 PRONOUNS = words("it they he she")
 DETERMINERS = words("the a an this its their his her every each that any these those")
-# Beside the name of a row these leave it as it is.
+# These words do not change the meaning of a row's name.
 NEUTRAL = words("given present current same said individual single particular whole")
 ENDS = words("and or then otherwise else per than if when unless but while whereas wins")
 VERBS = SPEAKS | HAS | IS | words(
     "starts start begins begin opens open ends end closes close starting beginning ending "
     "does do did doesn't don't didn't isn't aren't never exceeds exceed < > <= >="
 ) - {"with"}  # fmt: skip
-# How an outcome goes on after what it is about.
+# The verbs that may follow the subject of an outcome.
 VERB_OF_OUTCOME = words(
     "is are was were be will would should must may might can could tends tend seems seem gets get "
     "receives receive has have wins win loses lose performs perform attracts attract generates generate "

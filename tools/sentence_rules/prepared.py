@@ -1,7 +1,7 @@
-"""The rows that sentences are judged on, made ready once for all sentences.
+"""Rows that are prepared once for the evaluation of many sentences.
 
-Texts are cut into tokens, numbered in the order of the alphabet, and indexed by token: a word is
-then a slice of the index, and so is a stem.
+Texts are split into tokens, numbered alphabetically and indexed by token. A word then is a slice of
+the index, and so is a stem.
 """
 
 from __future__ import annotations
@@ -29,15 +29,17 @@ Counts = NDArray[np.int64]
 
 
 def missing(value: Json) -> bool:
-    """Whether a row has no value there: none, a blank text or no number."""
+    """Return whether a value is missing: None, a blank text, or NaN."""
     if isinstance(value, str):
         return not value.strip()
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 class TextIndex:
-    """n texts, by token. A text that is missing has no tokens; other values count as they are
-    written."""
+    """An index of n texts by token.
+
+    A missing text has no tokens; other values are converted to text.
+    """
 
     def __init__(self, values: Sequence[Json]) -> None:
         self.texts = ["" if missing(value) else plain(str(value)) for value in values]
@@ -57,7 +59,7 @@ class TextIndex:
         return len(self.texts)
 
     def range_of(self, pattern: str) -> tuple[int, int]:
-        """The numbers of the tokens that a pattern of a term takes, from and up to."""
+        """Return the range of token numbers, end excluded, that a pattern of a term matches."""
         if len(pattern) > 1 and pattern.endswith("*"):
             stem = pattern[:-1]
             first = bisect_left(self.vocabulary, stem)
@@ -67,7 +69,7 @@ class TextIndex:
         return first, first + there
 
     def places(self, one: Term) -> Places:
-        """Where the term begins, as places among all tokens of all texts."""
+        """Return where a term begins, as positions among all tokens of all texts."""
         start, stop = self.range_of(one.patterns[0])
         found = self.order[self.bounds[start] : self.bounds[stop]]
         for after, pattern in enumerate(one.patterns[1:], 1):
@@ -80,13 +82,14 @@ class TextIndex:
         return found
 
     def of_kind(self, kind: str) -> Counts:
+        """Return how many words of a kind (`KINDS`) each text has, (n,)."""
         if kind not in self.kinds:
             found = (len(KINDS[kind].findall(text)) for text in self.texts)
             self.kinds[kind] = np.fromiter(found, np.int64, len(self))
         return self.kinds[kind]
 
     def present(self, one: Term) -> NDArray[np.bool_]:
-        """Whether each text holds the term, (n,)."""
+        """Return whether each text holds the term, (n,)."""
         if one.kind:
             return self.of_kind(one.kind) > 0
         there = np.zeros(len(self), np.bool_)
@@ -94,8 +97,10 @@ class TextIndex:
         return there
 
     def occurrences(self, some: Sequence[Term]) -> Counts:
-        """How often each text holds any of the terms, (n,); a place where two of them begin counts
-        once, kinds of word add up."""
+        """Return how often each text holds any of the terms, (n,).
+
+        A position at which two terms begin counts once. The counts of kinds of word are added.
+        """
         total = np.zeros(len(self), np.int64)
         for one in some:
             total += self.of_kind(one.kind) if one.kind else 0
@@ -105,8 +110,10 @@ class TextIndex:
         return total + sum(np.bincount(self.row_of[f], minlength=len(self)) for f in found)
 
     def edge(self, one: Term, last: bool) -> NDArray[np.bool_]:
-        """Whether each text begins (or ends) with the term, (n,). At its end a text's closing marks
-        are passed over, unless the term is one."""
+        """Return whether each text begins (or with `last` ends) with the term, (n,).
+
+        At the end of a text, closing marks are skipped unless the term is a mark.
+        """
         there = np.zeros(len(self), np.bool_)
         places = self.places(one)
         rows = self.row_of[places]
@@ -120,11 +127,12 @@ class TextIndex:
 
     @cached_property
     def is_word(self) -> NDArray[np.bool_]:
+        """Whether each token of the vocabulary is a word."""
         return np.fromiter((bool(WORD.match(t)) for t in self.vocabulary), np.bool_)
 
     @cached_property
     def last_word(self) -> Places:
-        """The place of each text's last word, one before its first where it has none."""
+        """The position of each text's last word; one before its first token if it has none."""
         last = self.begins - 1
         places = np.flatnonzero(self.is_word[self.ids])
         np.maximum.at(last, self.row_of[places], places)
@@ -132,10 +140,12 @@ class TextIndex:
 
     @cached_property
     def words(self) -> Counts:
+        """Number of words in each text, (n,)."""
         return np.bincount(self.row_of[self.is_word[self.ids]], minlength=len(self))
 
     @cached_property
     def distinct_words(self) -> Counts:
+        """Number of different words in each text, (n,)."""
         ids, rows = self.ids[self.order], self.row_of[self.order]
         new = np.ones(ids.size, np.bool_)
         new[1:] = (ids[1:] != ids[:-1]) | (rows[1:] != rows[:-1])
@@ -143,19 +153,21 @@ class TextIndex:
 
     @cached_property
     def characters(self) -> Counts:
+        """Number of characters in each text without outer blanks, (n,)."""
         return np.fromiter((len(text.strip()) for text in self.texts), np.int64, len(self))
 
     @cached_property
     def sentences(self) -> Counts:
+        """Number of sentences in each text, (n,)."""
         parts = (SENTENCE_END.split(text) for text in self.texts)
         return np.fromiter((sum(map(bool, map(WORD.search, p))) for p in parts), np.int64)
 
 
 class Prepared:
-    """n rows {column: value} of a problem with `public`, ready for any number of sentences.
+    """The n rows {column: value} of a problem, prepared for any number of sentences.
 
-    Columns are made ready when a sentence first asks for them and kept. Raises UsageError for a
-    column that `public` does not name.
+    A column is prepared when it is first needed and then kept. Raises UsageError for a column that
+    `public` does not name.
     """
 
     def __init__(self, rows: Sequence[Mapping[str, Json]], public: Mapping[str, Json]) -> None:
@@ -169,6 +181,7 @@ class Prepared:
         self.kept: dict[tuple[str, str], Any] = {}
 
     def label_index(self, label: str) -> int:
+        """Return the index of a label. Raises UsageError for an unknown one."""
         if label not in self.labels:
             raise UsageError(f"no label {label!r}: choose one of {', '.join(self.labels)}")
         return self.labels.index(label)
@@ -177,6 +190,16 @@ class Prepared:
         return len(self.rows)
 
     def once(self, what: str, column: str, make: Callable[[list[Json]], Any]) -> Any:
+        """Return a prepared column from the cache, calling `make` on its values if it is not there.
+
+        Args:
+            what: Kind of preparation.
+            column: The column.
+            make: Prepares the values of all rows.
+
+        Raises:
+            UsageError: The problem has no such column.
+        """
         if (what, column) not in self.kept:
             if column not in self.columns:
                 raise UsageError(f"no column {column!r}: there are {', '.join(self.columns)}")
@@ -184,7 +207,10 @@ class Prepared:
         return self.kept[what, column]
 
     def text(self, column: str) -> TextIndex:
-        """The texts of a column; "" where it is the only one. Raises UsageError."""
+        """Return the index of a text column; "" means the only one.
+
+        Raises UsageError for an unknown column, or if "" is ambiguous.
+        """
         if not column:
             if len(self.texts) != 1:
                 raise UsageError(f"which text? There are {', '.join(self.texts) or 'none'}")
@@ -193,19 +219,19 @@ class Prepared:
         return index
 
     def numbers(self, column: str) -> NDArray[np.float64]:
-        """float64 (n,), NaN where the value is no number; truth values are 1 and 0."""
+        """Return a column as float64 (n,), NaN where a value is no number."""
         found: NDArray[np.float64] = self.once("numbers", column, as_numbers)
         return found
 
     def values(self, column: str) -> list[str | float | None]:
-        """Each value in the form that `plain_value` gives it."""
+        """Return the values of a column in the form of `plain_value`."""
         found: list[str | float | None] = self.once(
             "values", column, lambda values: [plain_value(value) for value in values]
         )
         return found
 
     def without(self, column: str) -> NDArray[np.bool_]:
-        """Whether the value is missing, (n,)."""
+        """Return where the value of a column is missing, (n,)."""
         found: NDArray[np.bool_] = self.once(
             "missing", column, lambda values: np.array([missing(v) for v in values], np.bool_)
         )
@@ -213,6 +239,7 @@ class Prepared:
 
 
 def as_number(value: Json) -> float:
+    """Convert a value to a number; a text may end in "%". NaN if it is no number."""
     if isinstance(value, str):
         try:
             value = float(value.strip().removesuffix("%"))
@@ -222,6 +249,7 @@ def as_number(value: Json) -> float:
 
 
 def as_numbers(values: Sequence[Json]) -> NDArray[np.float64]:
+    """Convert values to float64 (n,), NaN where a value is no number."""
     return np.array([as_number(value) for value in values], np.float64)
 
 
@@ -229,8 +257,14 @@ TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
 def plain_value(value: Json) -> str | float | None:
-    """A value as `is` compares it: numbers by value, truth values as 1 and 0 however they are
-    written, other texts without case, outer and double blanks; None where missing."""
+    """Normalise a value for comparison with `is`.
+
+    Numbers compare by value, truth values as 1 and 0 in any spelling, and other texts without case,
+    outer blanks and double blanks.
+
+    Returns:
+        The normalised value; None if it is missing.
+    """
     if missing(value):
         return None
     if isinstance(value, str):

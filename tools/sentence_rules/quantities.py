@@ -1,7 +1,7 @@
-"""Numbers that a sentence can speak of: counts, shares and lengths of a text, and numeric fields.
+"""Quantities that a sentence compares: counts, shares and lengths of texts, and numeric columns.
 
-`text` names the column of the text; "" is the text at hand (the only one, or of a pair each in
-turn). Every quantity gives float64 (n,) for n rows, NaN where a field has no number.
+`text` names the text column; "" means the current text (the only one, or each text of a pair in
+turn). Every quantity returns float64 (n,) for n rows, NaN where a column has no number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Numbers = NDArray[np.float64]
 
 
 def some(terms: tuple[Term, ...]) -> None:
-    """Raises UsageError for what is no list: nothing in it, or something twice."""
+    """Raise UsageError unless `terms` is a non-empty tuple without duplicates."""
     if not terms or not isinstance(terms, tuple):
         raise UsageError(f"a list of terms is a tuple of one or more, not {terms!r}")
     if len(set(terms)) < len(terms):
@@ -33,7 +33,7 @@ def some(terms: tuple[Term, ...]) -> None:
 
 @dataclass(frozen=True)
 class Listed:
-    """How many different entries of a list the text mentions."""
+    """The number of different list entries that the text mentions."""
 
     terms: tuple[Term, ...]
     text: str = ""
@@ -42,6 +42,7 @@ class Listed:
         some(self.terms)
 
     def values(self, rows: Prepared, text: str = "") -> Numbers:
+        """Return the number of mentioned entries in each row, float64 (n,)."""
         index = rows.text(self.text or text)
         total = np.zeros(len(rows), np.float64)
         for one in self.terms:
@@ -50,13 +51,13 @@ class Listed:
 
     @property
     def noun(self) -> str:
+        """The quantity in words."""
         return f"entries of {written_list(self.terms)} in {written_text(self.text)}"
 
 
 @dataclass(frozen=True)
 class Count:
-    """How often the text holds entries of a list; in a share, for each 100 words (0 where there is
-    no word)."""
+    """How often the text holds entries of a list; with `share`, per 100 words (0 without words)."""
 
     terms: tuple[Term, ...]
     share: bool = False
@@ -66,6 +67,7 @@ class Count:
         some(self.terms)
 
     def values(self, rows: Prepared, text: str = "") -> Numbers:
+        """Return the count or share in each row, float64 (n,)."""
         index = rows.text(self.text or text)
         counts = index.occurrences(self.terms).astype(np.float64)
         return (
@@ -74,13 +76,17 @@ class Count:
 
     @property
     def noun(self) -> str:
+        """The quantity in words."""
         per = " per 100 words" if self.share else ""
         return f"occurrences of {written_list(self.terms)}{per} in {written_text(self.text)}"
 
 
 @dataclass(frozen=True)
 class Length:
-    """How long a text is, in words, characters (without outer blanks), sentences or different words."""
+    """The length of a text in one of `UNITS`; characters exclude outer blanks.
+
+    Raises UsageError for an unknown unit.
+    """
 
     unit: Unit = "words"
     text: str = ""
@@ -90,6 +96,7 @@ class Length:
             raise UsageError(f"no unit {self.unit!r}: choose one of {', '.join(UNITS)}")
 
     def values(self, rows: Prepared, text: str = "") -> Numbers:
+        """Return the length in each row, float64 (n,)."""
         index = rows.text(self.text or text)
         counts = (
             index.distinct_words if self.unit == "different words" else getattr(index, self.unit)
@@ -98,6 +105,7 @@ class Length:
 
     @property
     def noun(self) -> str:
+        """The quantity in words."""
         return f"{self.unit} in {written_text(self.text)}"
 
 
@@ -108,12 +116,14 @@ class Number:
     column: str
 
     def values(self, rows: Prepared, text: str = "") -> Numbers:
+        """Return the number in each row, float64 (n,), NaN if there is none."""
         return rows.numbers(self.column)
 
     @property
     def noun(self) -> str:
+        """The quantity in words."""
         return written_column(self.column)
 
 
-Measure: TypeAlias = Listed | Count | Length  # of a text
+Measure: TypeAlias = Listed | Count | Length  # The quantities of a text.
 Quantity: TypeAlias = Measure | Number

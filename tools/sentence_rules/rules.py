@@ -1,10 +1,11 @@
-"""A hypothesis about labelled text as a rule that is executed.
+"""Rules: hypotheses about labelled text that can be executed.
 
     rule = compile_sentence('If the text mentions "luxur*", the label is deceptive.', public)
     rule.codes(Prepared(rows, public))     # label indices, -1 where the sentence does not apply
 
-`compile_sentence` is in sentence_rules/sentence_compiler.py. Rules may also be built; `written()` gives the sentence that compiles to the same rule. The grammar
-is that of docs/judge.md. What is not covered: meaning. A sentence about tone, topic or style gives
+`compile_sentence` is defined in sentence_rules/sentence_compiler.py. Rules may also be constructed
+directly; `written()` returns the sentence that compiles to the same rule. The grammar is described
+in docs/judge.md. It does not cover meaning: a sentence about tone, topic or style compiles to
 `NotExact`, and a model has to judge it.
 """
 
@@ -28,23 +29,32 @@ NOT_APPLICABLE = -1
 
 @dataclass(frozen=True)
 class When:
-    """If the condition holds, the label."""
+    """A clause that gives a label if its condition holds."""
 
     condition: Condition
     label: str
 
     def codes(self, rows: Prepared) -> Codes:
+        """Return the label index of each row, (n,), -1 where the condition does not hold."""
         label = np.int64(rows.label_index(self.label))
         return np.where(self.condition.holds(rows), label, np.int64(NOT_APPLICABLE))
 
     def written(self) -> str:
+        """Return the clause in words."""
         return f"if {self.condition.written()}, the label is {quoted(self.label)}"
 
 
 @dataclass(frozen=True)
 class Prefer:
-    """Of two texts the one that has more of a quantity (with `fewer`, less of it) or that alone
-    fulfils a condition; where both do alike, it does not apply. Texts swapped, labels swapped."""
+    """A clause by which one of two texts wins.
+
+    The text with more of a quantity wins (with `fewer`, the text with less), or the one that alone
+    fulfils a condition. The clause does not apply if both texts are equal in this. Swapping the
+    texts swaps the labels.
+
+    Raises:
+        UsageError: `fewer` is used with a condition, or the quantity names one of the texts.
+    """
 
     by: Measure | Condition
     fewer: bool = False
@@ -57,6 +67,10 @@ class Prefer:
             raise UsageError(f"each of the two texts is measured, not {self.by.text!r} alone")
 
     def codes(self, rows: Prepared) -> Codes:
+        """Return the label index of each row, (n,), -1 where neither text wins.
+
+        Raises UsageError if the rows are not pairs of texts.
+        """
         if len(rows.texts) != 2 or rows.sides is None:
             raise UsageError("the text that wins is one of a pair: these rows are none")
         first, second = (
@@ -73,6 +87,7 @@ class Prefer:
         return codes
 
     def written(self) -> str:
+        """Return the clause in words."""
         more = "fewer" if self.fewer else "more"
         match self.by:
             case Length(unit):
@@ -93,8 +108,10 @@ Clause: TypeAlias = When | Prefer
 
 @dataclass(frozen=True)
 class Rule:
-    """Clauses in order: the first that applies gives the label; else `otherwise`, where there is
-    one. Raises UsageError where there is no clause."""
+    """A list of clauses, of which the first that applies gives the label.
+
+    If none applies, the label is `otherwise`, if there is one. Raises UsageError without a clause.
+    """
 
     clauses: tuple[Clause, ...]
     otherwise: str | None = None
@@ -104,8 +121,10 @@ class Rule:
             raise UsageError("a rule needs a clause")
 
     def codes(self, rows: Prepared) -> Codes:
-        """int64 (n,): indices into `rows.labels`, -1 where the rule does not apply. Raises
-        UsageError for a label or column that the rows do not have."""
+        """Return indices into `rows.labels`, int64 (n,), -1 where the rule does not apply.
+
+        Raises UsageError for a label or column that the rows do not have.
+        """
         rest = NOT_APPLICABLE if self.otherwise is None else rows.label_index(self.otherwise)
         codes = np.full(len(rows), NOT_APPLICABLE, np.int64)
         for clause in self.clauses:
@@ -113,7 +132,7 @@ class Rule:
         return np.where(codes == NOT_APPLICABLE, np.int64(rest), codes)
 
     def written(self) -> str:
-        """The canonical sentence."""
+        """Return the canonical sentence."""
         parts = [clause.written() for clause in self.clauses]
         if self.otherwise is not None:
             parts.append(f"otherwise, the label is {quoted(self.otherwise)}")
@@ -123,6 +142,6 @@ class Rule:
 
 @dataclass(frozen=True)
 class NotExact:
-    """Why a sentence is no exact rule: what of it the grammar does not have."""
+    """The reason why a sentence is no exact rule: what the grammar does not cover."""
 
     reason: str

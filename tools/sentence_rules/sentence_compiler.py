@@ -1,5 +1,8 @@
-"""Whole sentences: clauses in order, each a condition with a label or a text that wins, and what is
-said otherwise."""
+"""A compiler from sentences to rules.
+
+A sentence consists of clauses in order, each a condition with a label, or a text that wins, and
+possibly a label for all other rows.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +26,27 @@ SEPARATES = (";", ".", ",", "!", "and", "but", "while", "whereas")
 
 
 def compile_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
-    """The rule that a sentence of the grammar says. public: of a problem of labelled text (labels,
-    columns, shape). Never raises, whatever the sentence; takes time in proportion to its length."""
+    """Compile a sentence to a rule; never raises, and takes time proportional to its length.
+
+    Args:
+        sentence: The sentence.
+        public: The public description of a problem of labelled text (labels, columns, shape).
+
+    Returns:
+        The rule, or a `NotExact` with the reason why there is none.
+    """
     if len(sentence) > MOST_CHARACTERS:
         return NotExact(f"a sentence of more than {MOST_CHARACTERS} characters")
     return Sentence(sentence, public).read()
 
 
 class Sentence:
-    """One sentence while it is read. public: `View.public` of the data set."""
+    """A sentence while it is being read.
+
+    Args:
+        sentence: The sentence.
+        public: `View.public` of the data set.
+    """
 
     def __init__(self, sentence: str, public: Mapping[str, Json]) -> None:
         texts = text_columns(public)
@@ -44,6 +59,7 @@ class Sentence:
         self.reader = Reader(self.cursor)
 
     def read(self) -> Rule | NotExact:
+        """Read the sentence and return its rule."""
         clauses: list[Clause] = []
         otherwise: str | None = None
         at, length = self.cursor.skip(0, *SEPARATES), len(self.cursor.pieces)
@@ -66,12 +82,13 @@ class Sentence:
         return self.checked(Rule(tuple(clauses), otherwise)) if clauses else self.refused(0)
 
     def refused(self, at: int) -> NotExact:
+        """Return the reason why the sentence cannot be read from a place on."""
         reasons = {place: why for place, why in self.cursor.reasons.items() if place >= at}
         told = reasons[max(reasons)] if reasons else f"no rule begins at {self.cursor.near(at)}"
         return NotExact(told)
 
     def checked(self, rule: Rule) -> Rule | NotExact:
-        """The rule, where every text that it speaks of is one text."""
+        """Return the rule if every text that it refers to is unambiguous."""
         for clause in rule.clauses:
             texts = len(self.cursor.texts)
             if isinstance(clause, When) and texts != 1 and speaks_of_text(clause.condition):
@@ -79,10 +96,10 @@ class Sentence:
                 return NotExact(f"which text? Name one of {named}" if texts else "there is no text")
         return rule
 
-    # --- what is said otherwise -----------------------------------------------
+    # --- the label of all other rows ------------------------------------------
 
     def rest(self, at: int) -> Got[str | Clause]:
-        """ "otherwise LABEL", "otherwise, if …"."""
+        """Read "otherwise LABEL" or "otherwise, if …"."""
         told = self.cursor.one_of(at, words.ELSE)
         if told is None:
             return None
@@ -94,7 +111,7 @@ class Sentence:
         return got or self.label(after)
 
     def denied(self, at: int) -> Got[str | Clause]:
-        """ "those that do not are LABEL"."""
+        """Read "those that do not are LABEL"."""
         for place in (at + 1, at + 2):
             if self.cursor.word(place) in ("that", "which", "who"):
                 told = self.cursor.one_of(place + 1, words.DENIES)
@@ -104,7 +121,7 @@ class Sentence:
         return None
 
     def behind(self, at: int) -> Got[str | Clause]:
-        """ "LABEL otherwise"."""
+        """Read "LABEL otherwise"."""
         label = self.label(at)
         if label is None:
             return None
@@ -112,6 +129,7 @@ class Sentence:
         return told and (label[0], told[1])
 
     def label(self, at: int) -> Got[str]:
+        """Read an outcome that names one label."""
         end = self.stop(at)
         label = self.outcomes.label(self.cursor.pieces[at:end])
         if label is None:
@@ -119,7 +137,7 @@ class Sentence:
         return None if label is None else (label, end)
 
     def stop(self, at: int) -> int:
-        """Where an outcome ends."""
+        """Return the place where an outcome ends."""
         while at < len(self.cursor.pieces):
             word = self.cursor.word(at)
             if word in (";", ".", "while", "whereas") or word in words.IF:
@@ -132,6 +150,7 @@ class Sentence:
     # --- clauses ---------------------------------------------------------------
 
     def clause(self, at: int) -> Got[Clause]:
+        """Read one clause."""
         if self.cursor.word(at) in words.IF:
             return self.conditional(at)
         end = self.stop(at)
@@ -141,7 +160,7 @@ class Sentence:
         return got or self.described(at)
 
     def conditional(self, at: int) -> Got[Clause]:
-        """if CONDITION, then LABEL"""
+        """Read "if CONDITION, then LABEL"."""
         got = self.reader.condition(at + 1)
         if got is None:
             return None
@@ -153,13 +172,13 @@ class Sentence:
         return (When(got[0], label[0]), label[1]) if label else None
 
     def turned(self, at: int, end: int) -> Got[Clause]:
-        """LABEL if CONDITION"""
+        """Read "LABEL if CONDITION"."""
         label = self.label(at)
         got = label and self.reader.condition(end + 1)
         return (When(got[0], label[0]), got[1]) if got and label else None
 
     def described(self, at: int) -> Got[Clause]:
-        """texts that CONDITION are LABEL"""
+        """Read "texts that CONDITION are LABEL"."""
         noun = self.cursor.determiner(at)
         got = self.qualified(noun + 1) if self.one_row(noun) else None
         if got is None or not self.goes_on(self.cursor.skip(got[1], ",")):
@@ -168,7 +187,7 @@ class Sentence:
         return (When(got[0], label[0]), label[1]) if label else None
 
     def one_row(self, at: int) -> bool:
-        """Whether a text, or a row, is called so: "reviews that", not "women with"."""
+        """Return whether the noun means a text or a row: "reviews that", not "women with"."""
         word, naming = self.cursor.word(at), self.cursor.naming
         spoken = [own for name, (own, _) in naming.about.items() if naming.kind(name) == "text"]
         if word in words.TEXTS | words.ENTITIES or any(root(word) in own for own in spoken):
@@ -179,14 +198,14 @@ class Sentence:
         return False
 
     def goes_on(self, at: int) -> bool:
-        """Whether an outcome goes on here ("are", "will be")."""
+        """Return whether an outcome continues here ("are", "will be")."""
         if self.cursor.word(at) in words.VERB_OF_OUTCOME:
             return True
         self.cursor.fail(at, f"a condition, and what then? {self.cursor.near(at)}")
         return False
 
     def qualified(self, at: int) -> Got[Condition]:
-        """What a relative clause or "with" says of a noun: "that mention A", "with an A in math"."""
+        """Read a relative clause, or "with": "that mention A", "with an A in math"."""
         about = TEXT if self.cursor.texts else ROW
         if len(self.cursor.texts) != len(self.cursor.naming.columns) and not self.pair:
             about = ROW
@@ -206,7 +225,11 @@ class Sentence:
     # --- pairs -----------------------------------------------------------------
 
     def winner(self, at: int, end: int) -> Got[Clause]:
-        """the text with more words wins; the longer text wins; the text that mentions A wins"""
+        """Read which text wins.
+
+        For instance "the text with more words wins", "the longer text wins", "the text that
+        mentions A wins".
+        """
         cursor = self.cursor
         start = cursor.determiner(at)
         longer = cursor.one_of(start, words.LONGER)
@@ -230,7 +253,11 @@ class Sentence:
         return Prefer(by if wins else Not(by)), end
 
     def preferred(self, at: int) -> tuple[Measure | Condition, bool, int] | None:
-        """By what a text is preferred, whether less of it is better, and the place after it."""
+        """Read the measure or condition by which a text is preferred.
+
+        Returns:
+            The measure or condition, whether less of it is better, and the place after it.
+        """
         cursor = self.cursor
         if (after := cursor.starts(at, "for", "which")) is not None:
             got = self.reader.condition(after, TEXT)
@@ -250,7 +277,7 @@ class Sentence:
 
 
 def speaks_of_text(part: object) -> bool:
-    """Whether a condition speaks of "the text" without its column."""
+    """Return whether a condition refers to "the text" without naming its column."""
     if isinstance(part, tuple):
         return any(speaks_of_text(one) for one in part)
     if not is_dataclass(part):

@@ -1,4 +1,4 @@
-"""What a condition is about: a text, a column, or the row as a whole ("the student")."""
+"""The subjects of conditions: a text, a column, or the entire row ("the student")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .terms import tokens
 
 
 class Subject(NamedTuple):
-    """column: of a text "" where it is the text at hand."""
+    """A subject. For a text, an empty `column` means the current text."""
 
     kind: Literal["text", "column", "row"]
     column: str = ""
@@ -24,11 +24,12 @@ ROW = Subject("row")
 
 
 def of_column(cursor: Cursor, column: str) -> Subject:
+    """Return the subject that a column is."""
     return Subject("text" if cursor.naming.kind(column) == "text" else "column", column)
 
 
 def subject(cursor: Cursor, at: int) -> Got[Subject]:
-    """The words up to a verb that name a text, a column or the row."""
+    """Read the words up to a verb that name a text, a column or the row."""
     if cursor.kind(at) == "name":
         column = cursor.column(at)
         return column and (of_column(cursor, column[0]), column[1])
@@ -49,7 +50,10 @@ def subject(cursor: Cursor, at: int) -> Got[Subject]:
 
 
 def owned(cursor: Cursor, owner: str, bare: Sequence[str]) -> Subject | None:
-    """ "the student's math grade": the owner is the row, or one that the column's description names."""
+    """Return the subject of "the student's math grade".
+
+    The owner has to be the row, or a noun from the description of the column.
+    """
     if not owner.endswith(("'s", "s'")):
         return None
     found, owner = named(cursor, bare), owner.removesuffix("s").removesuffix("'")
@@ -58,7 +62,7 @@ def owned(cursor: Cursor, owner: str, bare: Sequence[str]) -> Subject | None:
 
 
 def named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
-    """What the words without an article name."""
+    """Return the subject that words without an article name."""
     one = bare[0] if len(bare) == 1 else ""
     if one in words.TEXTS and len(cursor.texts) == 1:
         return TEXT
@@ -77,7 +81,7 @@ def named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
 
 
 def side_of_pair(cursor: Cursor, said: Sequence[str]) -> str | None:
-    """The column of "the first headline" or "text 2", where there are two texts to choose from."""
+    """Return the column of "the first headline" or "text 2" if there are two texts."""
     if not cursor.pair or not 1 <= len(said) <= 3:
         return None
     names = {word for text in cursor.texts for word in tokens(text.replace("_", " "))}
@@ -90,14 +94,14 @@ def side_of_pair(cursor: Cursor, said: Sequence[str]) -> str | None:
 
 
 def inside(cursor: Cursor, at: int) -> Got[str]:
-    """The column of "in the first text"; "" where it is the text at hand or nothing is said."""
+    """Read the column of "in the first text"; "" for the current text, or without the phrase."""
     if cursor.word(at) not in ("in", "of"):
         return "", at
     return text_at(cursor, at + 1)
 
 
 def text_at(cursor: Cursor, at: int) -> Got[str]:
-    """The column of a text that is named here, "" for "the text"."""
+    """Read the name of a text and return its column; "" for "the text"."""
     if cursor.kind(at) == "name":
         return cursor.column(at)
     at = cursor.determiner(at)

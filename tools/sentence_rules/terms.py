@@ -1,9 +1,9 @@
-"""What a sentence may look for in a text: words, stems, phrases, marks and kinds of word.
+"""Terms that a sentence may look for in a text: words, stems, phrases, marks and kinds of word.
 
-A text and a listed term are cut into tokens alike: words (letters, digits, `_`, with apostrophes
-inside), numbers with points or commas inside, `...`, and every other mark alone. Upper and lower
-case are one, and so are straight and curly quote marks. A term is found where its tokens stand side
-by side, so `desk` is not found in `desktop`, nor `front desk` in `front, desk`.
+Texts and listed terms are split into tokens in the same way: words (letters, digits, `_`, inner
+apostrophes), numbers with inner points or commas, `...`, and every other mark by itself. Case and
+the style of quote marks are ignored. A term is found where its tokens are adjacent, so `desk` is
+not found in `desktop`, nor `front desk` in `front, desk`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"
 TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:'\w+)*|\.\.\.|[^\w\s]")
 STEM = re.compile(r"(\w+(?:'\w+)*\*)")
 
-# Kinds of word, each by what of a text (case kept, marks plain) counts as one.
+# The pattern of each kind of word, for texts with their case kept and quote marks straightened.
 KINDS: dict[str, re.Pattern[str]] = {
     "number": re.compile(r"(?<![\w.,])\d+(?:[.,:]\d+)*(?!\w)"),
     "word in capitals": re.compile(r"(?<!\w)(?=\w*[^\W\d_]\w*[^\W\d_])[^\Wa-z_]+(?!\w)"),
@@ -29,22 +29,26 @@ KINDS: dict[str, re.Pattern[str]] = {
 
 
 def plain(text: str) -> str:
-    """The text with straight quote marks and `...`, case kept."""
+    """Return the text with straight quote marks and `...`, case kept."""
     return text.translate(PLAIN)
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of a text in order, in lower case; at most one for each character."""
+    """Return the tokens of a text in order and in lower case; at most one for each character."""
     found: list[str] = TOKEN.findall(text.translate(PLAIN).lower())
     return found
 
 
 @dataclass(frozen=True)
 class Term:
-    """One entry of a list: its text (tokens apart by blanks; `luxur*` is a stem: any token that
-    begins so) or, where `kind` is given, a kind of word of `KINDS` and no text.
+    """An entry of a list: a text, or a kind of word from `KINDS`.
 
-    Raises UsageError where there is nothing to look for.
+    Raises UsageError if there is nothing to look for.
+
+    Attributes:
+        text: Tokens separated by blanks. `luxur*` is a stem, which matches any token that begins
+            so.
+        kind: A kind of word; `text` is then empty.
     """
 
     text: str = ""
@@ -61,7 +65,7 @@ class Term:
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
-        """The tokens that have to stand side by side; one with `*` at its end is a stem."""
+        """The tokens that have to be adjacent; a stem ends in `*`."""
         found: list[str] = []
         for piece in STEM.split(self.text.translate(PLAIN).lower()):
             found += [piece] if STEM.fullmatch(piece) else tokens(piece)
@@ -69,9 +73,10 @@ class Term:
 
 
 def term(text: str) -> Term:
+    """Return the term of a text."""
     return Term(text)
 
 
 def terms(*texts: str) -> tuple[Term, ...]:
-    """A list of terms from their texts."""
+    """Return the terms of several texts."""
     return tuple(Term(text) for text in texts)

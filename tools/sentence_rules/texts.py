@@ -1,4 +1,4 @@
-"""What a sentence says of a text, from the verb on."""
+"""Readers of conditions on a text, from the verb on."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .terms import Term
 
 
 def edge(cursor: Cursor, at: int, text: str) -> Got[Condition]:
-    """ "starts with", "ends with"."""
+    """Read "starts with" or "ends with" and a list."""
     got = cursor.one_of(at, words.STARTS)
     terms = got and listed(cursor, got[1])
     return got and terms and (Begins(terms[0], text, got[0]), terms[1])
 
 
 def speaking(cursor: Cursor, at: int, text: str) -> Got[Condition]:
-    """ "mentions", "contains", "has" with a list, a count or a comparison."""
+    """Read "mentions", "contains" or "has" with a list, a count or a comparison."""
     if cursor.word(at) not in words.SPEAKS and cursor.word(at) not in words.HAS:
         return None
     no = cursor.word(at) == "without" or cursor.word(at + 1) in ("no", "neither")
@@ -48,11 +48,12 @@ def speaking(cursor: Cursor, at: int, text: str) -> Got[Condition]:
 
 
 def joined_by_and(cursor: Cursor, at: int, end: int) -> bool:
+    """Return whether "and" or "both" stands within a list."""
     return any(cursor.word(n) in ("and", "both") for n in range(at, end))
 
 
 def bounded(cursor: Cursor, at: int, bound: Bound, text: str) -> Got[Condition]:
-    """What follows "has at least 3"."""
+    """Read what follows "has at least 3"."""
     terms: Got[tuple[Term, ...]]
     named = mark(cursor, at)
     unit = cursor.one_of(at, words.UNITS)
@@ -79,8 +80,11 @@ def bounded(cursor: Cursor, at: int, bound: Bound, text: str) -> Got[Condition]:
 
 
 def two_sided(cursor: Cursor, at: int, text: str) -> Got[Condition]:
-    """ "more of A than of B", "fewer exclamation marks than question marks", "more words than the
-    second text"."""
+    """Read a comparison of two amounts.
+
+    For instance "more of A than of B", "fewer exclamation marks than question marks", "more words
+    than the second text".
+    """
     fewer = cursor.word(at) != "more"
     left = amount(cursor, at + 1, text)
     if left is None or cursor.word(left[1]) != "than":
@@ -96,12 +100,12 @@ def two_sided(cursor: Cursor, at: int, text: str) -> Got[Condition]:
         return None
     one, two = left[0], right[0]
     if isinstance(one, Count) and isinstance(two, Count) and one.share != two.share:
-        one = Count(one.terms, True, one.text)  # per 100 words is said once, at the end
+        one = Count(one.terms, True, one.text)  # "per 100 words" stands once, at the end.
     return (More(two, one) if fewer else More(one, two)), right[1]
 
 
 def of_text(quantity: Measure, text: str) -> Measure:
-    """The same quantity of another text."""
+    """Return the same quantity for another text."""
     match quantity:
         case Listed(terms):
             return Listed(terms, text)
@@ -112,8 +116,14 @@ def of_text(quantity: Measure, text: str) -> Measure:
 
 
 def amount(cursor: Cursor, at: int, text: str = "", like: Measure | None = None) -> Got[Measure]:
-    """What there is more of: "words", "of A", "occurrences of A", "question marks". like: the other
-    side, which tells what a bare list counts."""
+    """Read an amount that is compared: "words", "of A", "occurrences of A", "question marks".
+
+    Args:
+        cursor: The sentence.
+        at: Where the amount begins.
+        text: Column of the text.
+        like: The other side, which determines what a bare list counts.
+    """
     named = mark(cursor, at)
     unit = cursor.one_of(at, words.UNITS)
     occurrences = cursor.one_of(at, words.OCCURRENCES)
@@ -141,7 +151,7 @@ def amount(cursor: Cursor, at: int, text: str = "", like: Measure | None = None)
 
 
 def length(cursor: Cursor, at: int, text: str) -> Got[Condition]:
-    """ "is longer than 20 words", "is at least 20 words long", "is shorter than the second text"."""
+    """Read "is longer than 20 words", "is at least 20 words long" and the like."""
     if cursor.word(at) not in words.IS:
         return None
     no = cursor.word(at + 1) == "not"
@@ -150,7 +160,7 @@ def length(cursor: Cursor, at: int, text: str) -> Got[Condition]:
 
 
 def long(cursor: Cursor, at: int, text: str) -> Got[Condition]:
-    """ "longer than 20 words", "at least 20 words long"."""
+    """Read "longer than 20 words" or "at least 20 words long"."""
     longer = cursor.one_of(at, words.LONGER)
     if longer and cursor.word(longer[1]) == "than":
         other = text_at(cursor, longer[1] + 1)
