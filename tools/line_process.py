@@ -23,7 +23,7 @@ _REPLY_BYTES = 1 << 24
 
 
 class ProcessDied(Exception):
-    """The child's pipe ended before its reply."""
+    """The child's pipe ended before its reply, or the reply is too large to be read."""
 
 
 class LineProcess:
@@ -55,8 +55,8 @@ class LineProcess:
             process.stdin.write(json.dumps(request).encode() + b"\n")
             await process.stdin.drain()
             line = await asyncio.wait_for(process.stdout.readline(), wall_s)
-        except (BrokenPipeError, ConnectionResetError) as error:
-            raise ProcessDied from error
+        except (BrokenPipeError, ConnectionResetError, ValueError) as error:
+            raise ProcessDied from error  # A ValueError: the reply exceeds _REPLY_BYTES.
         if not line.endswith(b"\n"):
             raise ProcessDied
         return json.loads(line)
