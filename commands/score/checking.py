@@ -30,6 +30,7 @@ from ...records import (
     Hypothesis,
     InputSet,
     Json,
+    LabelsRows,
     Measuring,
     Observation,
     Oracles,
@@ -291,7 +292,7 @@ def _of_text(
 ) -> Any:
     """How sentences about labelled text are judged, a `Checking`; None of another
     family, which takes none of these options."""
-    if family.oracle != "judge":
+    if not isinstance(family, LabelsRows):
         own = {"split": split, **config.text.given(), "judge_model": judge_model}
         for name, value in own.items():
             if value is not None:

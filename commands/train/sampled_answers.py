@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...agents.prompts.protocol import Template
-from ...records import Family, Hypothesis, Json, Message, Oracles, View, digest_of
+from ...records import Family, Hypothesis, Json, LabelsRows, Message, Oracles, View, digest_of
 from ...tasks import family_of
 from ...training.pairs.harvest import NO_SPACE
 from ...training.rendering import prompt
@@ -59,7 +59,7 @@ class SampledAnswers:
             first = found[0] if found else None
             read.append((one, first if isinstance(first, Hypothesis) else None))
         following = sum(hypothesis is not None for _, hypothesis in read) / len(read)
-        if any(one.family.oracle == "judge" for one, _ in read):
+        if any(isinstance(one.family, LabelsRows) for one, _ in read):
             return {"instruction_following": following}
         consistent = complete(_consistent(read))
         return {"instruction_following": following, "consistent": consistent / len(read)}
