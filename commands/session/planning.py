@@ -66,6 +66,7 @@ class RunPlan:
 
 def plan_run(task: str, config: RunConfig) -> RunPlan:
     """Raises UsageError and DataError for what cannot be, before anything is opened."""
+    from ... import graphs
     from ...sandbox import check_backend
     from ...tasks import family_of
 
@@ -94,7 +95,7 @@ def plan_run(task: str, config: RunConfig) -> RunPlan:
         "limits": asdict(Limits()),
     }
     chosen, beside = with_reading(chosen, method, config.text, store)
-    if "text" in settings and method != "imported":
+    if "text" in settings and graphs.method_named(method).asks:
         from .text_forecast import check_prompt
 
         check_prompt(chosen.problems, settings, opening)
