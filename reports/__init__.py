@@ -12,11 +12,15 @@ from .metrics.evaluation import (
     find_evaluation,
     tally,
 )
+from .metrics.sections import Added, ReportSection, ScoredSessions
 from .metrics.statistics import bootstrap
 
 __all__ = [
+    "Added",
     "Evaluation",
     "Metric",
+    "ReportSection",
+    "ScoredSessions",
     "Scores",
     "Tally",
     "bootstrap",

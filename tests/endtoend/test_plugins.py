@@ -56,6 +56,27 @@ def digest(peirce: Peirce, *words: str) -> str:
     return str(session["digest"])
 
 
+def predicts_inputs(peirce: Peirce, folder: Path) -> None:
+    """The best consistent hypothesis of a problem is right on all that the problem shows."""
+    rows = json.loads(peirce("bank", "last", "--json").stdout)
+    best = next(row for row in rows if row["problem"] == "gen0-3")["text"]
+    low, high = map(int, best.split(".."))
+    numbers = [low - 1, low, high, high + 1]
+    lines = [json.dumps({"input": one, "output": low <= one <= high}) for one in numbers]
+    (folder / "numbers.jsonl").write_text("\n".join([*lines, "7"]))
+    words = ("predict", "--bank", "last", "--data", "numbers.jsonl")
+    found = peirce(*words, "--problem", "gen0-3", "--json").stdout.splitlines()
+    told = [json.loads(line) for line in found]
+    assert [row["prediction"] for row in told[:4]] == [False, True, True, False]
+    assert all(row["right"] and row["hypothesis"] == best for row in told[:4])
+    assert "expected" not in told[4]
+    assert "4 rows with an output: 4 right" in peirce(*words, "--problem", "gen0-3").stdout
+    assert "name one with --problem" in peirce(*words, code=2).stderr
+    (folder / "words.jsonl").write_text('"seven"')
+    wrong = peirce(*words[:-1], "words.jsonl", "--problem", "gen0-3", code=1).stderr
+    assert "words.jsonl, line 1, input: not a whole number" in wrong
+
+
 def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path: Path) -> None:
     made = (
         "run",
@@ -69,6 +90,8 @@ def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path
         "--quiet",
     )
     told = digest(peirce, *made)
+    shown = peirce(*made, "--no-cache", "--store", "third.duckdb").stdout
+    assert "cost      contains: " in shown and "judge" not in shown
     assert digest(peirce, *made, "--no-cache", "--store", "again.duckdb") == told
     assert "no difference" in peirce("replay", "last").stdout
     assert "no difference" in peirce("replay", "last", "--live").stdout
@@ -76,17 +99,16 @@ def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path
     assert scored["sessions"][0]["metrics"]["consistency"]["mean"] == 1.0
     own: dict[str, Any] = json.loads(peirce("eval", "intervals", "last", "--json").stdout)
     assert own["sessions"][0]["metrics"]["width"]["mean"] > 0
+    ((session, (narrowest, widest)),) = own["widths"].items()
+    assert session == own["sessions"][0]["session"] and 0 <= narrowest <= widest
+    shown = peirce("eval", "intervals", "last", "--out", "tables").stdout
+    assert f"widths    {session}: {narrowest:g} to {widest:g} wide" in shown
+    kept = json.loads((tmp_path / "tables" / "widths.json").read_text("utf-8"))
+    assert kept == own["widths"] and (tmp_path / "tables" / "intervals.md").exists()
     assert ".." in peirce("bank", "last").stdout
+    predicts_inputs(peirce, tmp_path)
     peirce("report", "last", "--out", "page.html")
     assert "gen0-3" in (tmp_path / "page.html").read_text("utf-8")
-    (tmp_path / "new.jsonl").write_text('5\n{"input": 1000, "output": false}\n')
-    applied = ("predict", "--bank", "last", "--problem", "gen0-0", "--data", "new.jsonl")
-    plain, told = map(json.loads, peirce(*applied, "--json").stdout.splitlines())
-    assert type(plain["prediction"]) is bool and "expected" not in plain
-    assert (told["prediction"], told["right"]) == (False, True) and ".." in told["hypothesis"]
-    assert "1 row with an output: 1 right" in peirce(*applied).stdout
-    several = peirce("predict", "--bank", "last", "--data", "new.jsonl", code=2).stderr
-    assert "4 problems" in several and "name one with --problem" in several
     peirce("export", "last", "--format", "jsonl", "--out", "exported")
     assert (tmp_path / "exported").exists()
     assert "pairs" in peirce("pairs", "last").stdout
