@@ -85,6 +85,9 @@ def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path
     assert type(plain["prediction"]) is bool and "expected" not in plain
     assert (told["prediction"], told["right"]) == (False, True) and ".." in told["hypothesis"]
     assert "1 row with an output: 1 right" in peirce(*applied).stdout
+    (tmp_path / "bad.jsonl").write_text('"x"\n')
+    bad = peirce(*applied[:-1], "bad.jsonl", code=1).stderr
+    assert "bad.jsonl, line 1, input: a whole number is needed" in bad
     several = peirce("predict", "--bank", "last", "--data", "new.jsonl", code=2).stderr
     assert "4 problems" in several and "name one with --problem" in several
     peirce("export", "last", "--format", "jsonl", "--out", "exported")

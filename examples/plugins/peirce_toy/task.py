@@ -9,7 +9,7 @@ import json
 import random
 from pathlib import Path
 
-from peirce.records import DataError, InputSet, Observation, Problem
+from peirce.records import DataError, InputSet, Json, Observation, Problem
 
 from .family import NAME
 
@@ -58,6 +58,12 @@ class Between:
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         return InputSet("numbers", tuple(range(LARGEST + 1)))
+
+    def read_input(self, value: Json, where: str) -> Json:
+        """Of `--space FILE` and of `peirce predict`."""
+        if type(value) is not int:
+            raise DataError(f"{where}: a whole number is needed, not {value!r:.40}")
+        return value
 
 
 TASK = Between()
