@@ -20,6 +20,7 @@ from ...reports.metrics.sections import (
 from ...reports.screen.endings import SIDE_BY_SIDE
 from ...store import Store
 from ...tasks.io.files import expanded
+from ...tools.solve import check_solver
 from ..arguments import checked
 from ..outcome import reading
 from ..session.settings import shown_model
@@ -53,6 +54,7 @@ def evaluate(
     folder for the figures too (docs/gear.md). ratings: of `hypobench`, sheets that people filled
     (`agree`), for its table 8.
     """
+    check_solver(solver)
     judged_by = JudgedBy(evaluator, solver, workers)
     with reading(store) as opened:
         if sessions and name is None:

@@ -314,7 +314,7 @@ def _given(data: str | Path, problem: Problem) -> list[_Given]:
         lines = list(read_jsonl(place))
         if not lines:
             raise DataError(f"{place}: the file is empty")
-        if all(_is_input(row) for _, row in lines):
+        if all(_is_input(row) for _, row in lines) and not _of_other_inputs(task, problem):
             found = []
             for number, row in lines:
                 one = row if isinstance(row, dict) else {"input": row}
@@ -332,6 +332,18 @@ def _given(data: str | Path, problem: Problem) -> list[_Given]:
     if len(same) != 1:
         raise DataError(f"{place}: has {len(same)} problems, and none of them is {problem.id!r}")
     return [_Given(pair, True) for pair in (*same[0].shown, *same[0].hidden)]
+
+
+def _of_other_inputs(task: object, problem: Problem) -> bool:
+    """Whether the inputs that the task can check, those of its sample space, are others than those of
+    observations (elements of worlds): then pairs come from the data of the task alone."""
+    if not isinstance(task, ReadsInputs) or not problem.shown:
+        return False
+    try:
+        task.read_input(problem.shown[0].input, "")
+    except DataError:
+        return True
+    return False
 
 
 def _is_input(row: Json) -> bool:

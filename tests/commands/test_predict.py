@@ -149,7 +149,7 @@ def _programs(tmp_path, **options) -> dict:
     return {"store": store, "workers": 1}
 
 
-def test_the_best_consistent_program_is_applied_to_inputs(tmp_path, capsys):
+def test_the_best_consistent_program_is_applied_to_inputs(tmp_path, capsys, monkeypatch):
     where = _programs(tmp_path)
     (problem,) = peirce.load("last", store=where["store"]).problems
     shown = problem.shown[0]
@@ -161,6 +161,8 @@ def test_the_best_consistent_program_is_applied_to_inputs(tmp_path, capsys):
     assert ("expected" in found[0], found[1]["right"], found[3]["right"]) == (False, True, False)
     (best, *_) = peirce.bank("last", store=where["store"])
     assert {(row["hypothesis"], row["how"]) for row in found} == {(best["text"], "oracle")}
+    monkeypatch.setenv("PEIRCE_INFERENCE", "best")  # of other banks
+    monkeypatch.setenv("PEIRCE_MODEL", "openai:NAME")
     with pytest.raises(SystemExit) as ended:
         main(["predict", "--bank", "last", "--data", str(data), "--store", str(where["store"])])
     assert ended.value.code == 0
@@ -194,3 +196,16 @@ def test_a_bank_of_programs_takes_nothing_of_labelled_text(tmp_path):
             peirce.predict("last", data, **where, **options)
     with pytest.raises(DataError, match="line 1, input"):
         peirce.predict("last", write_lines(tmp_path / "bad.jsonl", [{"input": "x"}]), **where)
+
+
+def test_a_rule_about_worlds_is_applied_to_the_worlds_of_the_tasks_own_data(tmp_path):
+    store, data = tmp_path / "worlds.duckdb", tmp_path / "worlds.yaml"
+    peirce.tasks_generate("abd", data, problems=1)
+    peirce.run("abd", data=data, max_answers=1, store=store)
+    (problem,) = peirce.load("last", store=store).problems
+    found = list(peirce.predict("last", data, store=store))
+    assert len(found) == len(problem.shown) + len(problem.hidden)
+    assert all(row["right"] and row["prediction"]["valid"] for row in found[: len(problem.shown)])
+    alone = write_lines(tmp_path / "worlds.jsonl", [{"input": problem.shown[0].input}])
+    with pytest.raises(DataError, match=r"worlds.jsonl, line 1"):
+        peirce.predict("last", alone, store=store)
