@@ -1,8 +1,8 @@
-"""Worker processes of the embedded search.
+"""Pool of worker processes for the embedded search.
 
-A problem always goes to the same worker, by the hash of its key, and so meets the same memo. A
-worker is replaced when it dies. It is a program of its own, not a spawned copy of the user's
-script, which would then need a guard around its main part.
+A problem always goes to the same worker, chosen by the hash of its key, so that it finds its cached
+state there. A worker that dies is replaced. A worker is started as a separate program, not as a
+spawned copy of the user's script, which would need a guard around its main part.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MODULE = "peirce.search.worker"
 
 
 class Worker:
-    """A search process, which answers one request after the other; started anew where it dies."""
+    """A search process that answers one request at a time and is restarted if it dies."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -32,7 +32,8 @@ class Worker:
                 except ProcessDied:
                     await self.close()
                 except asyncio.CancelledError:
-                    await self.close()  # its reply must not be taken for the next one's
+                    # Otherwise the next request would receive the reply to this one.
+                    await self.close()
                     raise
             raise Unavailable("The search worker died twice on one request.")
 
@@ -51,7 +52,7 @@ class Worker:
 
 
 class Pool:
-    """Workers by the hash of a problem's key."""
+    """A fixed number of workers, chosen by the hash of a problem's key."""
 
     def __init__(self, workers: int) -> None:
         self.workers = [Worker() for _ in range(workers)]
