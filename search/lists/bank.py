@@ -97,7 +97,7 @@ class Bank:
 
     @property
     def known_ints(self) -> object:
-        """Return an object that stays the same as long as `cheapest_ints` returns the same result."""
+        """Return an object that is the same as long as `cheapest_ints` returns the same."""
         return self._sorted_ints[1]
 
     def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:
@@ -128,7 +128,7 @@ class Bank:
             self.add_int(tuple(out), node(op, *(n for _, n in operands)))
 
     def expand(self, budget: Budget) -> Iterator[None]:
-        """Expand one list after another, cheapest first, until the budget is spent or none is left."""
+        """Expand one list after another, cheapest first, until budget or lists run out."""
         while (self.heap or self.ahead) and budget.left > 0:
             (_, _, place, tier), outcome = self._next(budget)
             program = self.entries.node(place)
@@ -214,7 +214,7 @@ class Bank:
         self.ticket = ticket
 
     def _look(self, popped: Popped, slot: int) -> None:
-        """Evaluate, by its Python text, a program that is right on some shown pairs, and keep it."""
+        """Evaluate a program that is right on some shown pairs by its text, and keep it."""
         op, operands = popped.slots[slot]
         values = self.evaluate(op, (popped.lists, popped.program), *operands)
         if values is not None:

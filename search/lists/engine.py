@@ -22,7 +22,7 @@ from .search import Search
 from .sharing import Sharing
 from .source import TooLong, element, source, uses_index
 
-# Sample-space inputs with larger integers are not tried: programs may build ranges as long as a value.
+# Sample-space inputs with larger integers are skipped: a program may build ranges that long.
 LARGE = 10_000
 SAMPLE = 600  # number of sample-space inputs on which a candidate is evaluated first
 PATCH = 5.0  # extra cost of a branch for a single shown pair, in a first answer
@@ -65,7 +65,7 @@ class Candidate:
         return min(holds, len(shown) - holds) < 2
 
     def remembers(self, shown: list[list[Any]]) -> bool:
-        """Return whether any branch of the program serves a single shown case (patches.py); cached."""
+        """Return whether any branch of the program serves a single shown case; cached."""
         if self.remembered is None:
             inputs = [list(i) for i, _ in shown]
             self.remembered = self.patched(shown) or patched(self.text, inputs)
@@ -156,7 +156,7 @@ class Problem:
         return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
 
     def _behaved(self, ranked: list[Candidate]) -> list[Candidate]:
-        """Sort by cost, with the surcharge from the sample space added for the cheapest candidates."""
+        """Sort by cost, after adding the surcharge of the cheapest candidates."""
         inputs = [i for i, _ in self.shown]
         for k, candidate in enumerate(ranked):
             candidate.cost = candidate.program.cost
@@ -228,7 +228,7 @@ _AT_ONCE = frozenset(
 
 
 def laborious(program: Node) -> bool:
-    """Return whether a quadratic step follows a step whose output is as long as values are large."""
+    """Return whether a quadratic step follows one whose output grows with the values."""
     parts = [part for part in program.args if isinstance(part, Node)]
     if parts and any(op in _LENGTHENED for op in operations(parts[0])):
         if program.op in _PER_ELEMENT:

@@ -22,7 +22,7 @@ Slot = tuple[str, tuple[tuple[Any, Node], ...]]  # an operation, and its operand
 
 
 class Popped(NamedTuple):
-    """A list that was expanded: its program at that time, its value, and the programs made from it."""
+    """A list that was expanded: its program then, its value, and the programs made from it."""
 
     program: Node
     lists: tuple[list[int], ...]
@@ -90,7 +90,7 @@ class Entries:
         return self.popped[self.origins[place]], self.slots[place]
 
     def cheapest(self, most: int) -> list[tuple[Lists, Node]]:
-        """Return the cheapest programs with their values; programs of equal cost keep their order."""
+        """Return the cheapest programs with their values; equal costs keep their order."""
         return [(self.values(k), self.node(k)) for k in cheapest_places(self.costs, most)]
 
     def get(self, values: Lists) -> Node | None:

@@ -139,7 +139,7 @@ class Search:
         self._fixed()
 
     def _fixed(self) -> None:
-        """Add the only shown output as a fixed answer if nothing else was found for a single pair."""
+        """Add the output of a single pair as a fixed answer if nothing else was found."""
         if self.bank.count == 1 and not self.found and not self.bank.hits:
             self._add([literal(self.goal[0])])
 
@@ -218,7 +218,7 @@ class Search:
             yield False
 
     def _bases(self, most: int = 24, looked_at: int = 600) -> Iterator[bool]:
-        """Add maps and filters over the cheapest lists that are as long as the goal or contain it."""
+        """Add maps and filters over the cheapest lists that fit the goal."""
         lengths = [len(out) for out in self.goal]
         count = 0
         for values, program in self.bank.cheapest(looked_at):
@@ -276,7 +276,7 @@ class Search:
         yield from by_element.map_filters(elements, goal)
 
     def _by_place(self, lengths: tuple[int, ...]) -> Iterator[Node]:
-        """Yield [term over i for i in range(length)], `length` copies of one integer, and ranges."""
+        """Yield [term for i in range(length)], `length` copies of one integer, and ranges."""
         for length in integers.solve(self.bank, lengths, self.budget, most=2):
             if max(lengths) < 2:
                 continue

@@ -48,7 +48,7 @@ class Sharing(Following):
         return None
 
     def _shares(self, voting: Sequence[Candidate]) -> NDArray[np.float64]:
-        """Return each candidate's mean share of the weight that predicts the same, (candidates,)."""
+        """Return the mean share of weight that agrees with each candidate, (candidates,)."""
         said = [self.of(c, whole=False) for c in voting]
         codes = np.array([codes[::STRIDE] for codes, _ in said])
         defined = np.array([defined[::STRIDE] for _, defined in said])

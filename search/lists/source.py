@@ -1,8 +1,7 @@
-"""From a node to readable Python: one def, builtins only, under 80 columns.
+"""Code generation: a program as readable Python, one `def` with builtins only, under 80 columns.
 
-Evaluation order matters where something may raise: a list that is named before its use is
-computed at that use's place or earlier in the same branch, never in the other branch of a
-conditional.
+The order of evaluation matters where something may raise. A list that is named before its use is
+computed where it is used or earlier in the same branch, never in the other branch of a conditional.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from .grammar import ATOM, OPERATIONS, OR, TERNARY, Node, Text
 
 WIDTH = 79
 _NAMES = ("y", "z", "w", "r", "s", "t", "q", "m", "h", "g")
-_LONG = 34  # an operand longer than this gets a name
+_LONG = 34  # operands with longer text get a name
 
 
 class TooLong(ValueError):
-    """This program has no text within the contract's line width."""
+    """Raised when a program has no text within the line width of the contract."""
 
 
 class Writer:
-    """The statements of one branch; `expression` may add statements that name parts."""
+    """Writer of the statements of one branch; `expression` may add statements that name parts."""
 
     def __init__(self, indent: int, taken: int = 0) -> None:
         self.indent = indent
@@ -94,7 +93,7 @@ class Writer:
         return Text(f"[{text}] if {' and '.join(guards)} else []", TERNARY)
 
     def guards(self, node: Node) -> list[str]:
-        """What must hold for an integer (or the integers of a comparison) to be there."""
+        """Return the conditions under which an integer or a comparison is defined."""
         if node.op == "countif":
             return []
         if node.op not in OPERATIONS:
@@ -123,7 +122,10 @@ class Writer:
     # --- comprehensions
 
     def base(self, node: Node, *elements: Node) -> tuple[Text, str]:
-        """The list gone through (named where the element's text speaks of it) and the loop."""
+        """Return the list to iterate over and the loop clause.
+
+        The list gets a name if the text of an element refers to it.
+        """
         base = node.args[0]
         named = any(mentions_base(e) for e in elements)
         text = self.name(base) if named else self.expression(base)
@@ -226,7 +228,7 @@ _COMPREHENSIONS: dict[str, Callable[[Writer, Node], Text]] = {
 
 
 def _closes(text: str) -> int:
-    """Where the bracket that opens the text is closed."""
+    """Return the index of the bracket that closes the first one."""
     depth = 0
     for k, sign in enumerate(text):
         depth += sign in "([{"
@@ -237,7 +239,7 @@ def _closes(text: str) -> int:
 
 
 def _clauses(inside: str) -> list[str]:
-    """The clauses of a comprehension, cut before `for`, `if` and `else` outside all brackets."""
+    """Split a comprehension before each `for`, `if` and `else` outside all brackets."""
     parts, depth, start = [], 0, 0
     for k, sign in enumerate(inside):
         depth += sign in "([{"
@@ -255,7 +257,7 @@ def _reaches(text: Text, index: int) -> str:
 
 
 def element(node: Node, base: str, whole: str = "x") -> Text:
-    """A term or predicate as Python over v and i."""
+    """Return a term or predicate as Python over v and i."""
     if node.op == "const":
         return Text(str(node.args[0]), 1 if node.args[0] < 0 else ATOM)
     if node.op in TERMS or node.op in PREDICATES:
@@ -280,7 +282,15 @@ def uses_index(node: Node) -> bool:
 
 
 def source(node: Node, kind: str = "list") -> str:
-    """The whole program. kind: "list", "int" (the integer of a "single") or "bool"."""
+    """Return the Python text of a whole program.
+
+    Args:
+        node: The program.
+        kind: Type of the result: "list", "int" (the integer of a "single") or "bool".
+
+    Raises:
+        TooLong: If the text does not fit the line width.
+    """
     lines = ["def f(x):"]
     branch(node, kind, 4, 0, lines)
     return "\n".join(lines)
@@ -320,7 +330,7 @@ def branch(node: Node, kind: str, indent: int, taken: int, lines: list[str]) -> 
 
 
 def _shortened(writer: Writer, node: Node) -> Text:
-    """Names the lists a long expression is made of."""
+    """Return the expression after naming the lists that a long expression is made of."""
     for part in node.args:
         if isinstance(part, Node) and node.op in OPERATIONS and part.op not in ("x", "const"):
             writer.name(part)

@@ -229,7 +229,7 @@ def _mapped(op: str, price: float, *terms: Node) -> Back:
 
 
 def _maps(goal: Lists) -> Iterator[Undone]:
-    """Undo an addition to, or a multiplication of, each element by an amount known from the goal."""
+    """Undo an addition to each element, or its multiplication."""
     if not any(goal):
         return
     for k in _ADDED:
