@@ -210,7 +210,7 @@ class Table:
 NEW = 0.2  # more than this share of S must have a new prediction (GEAR 4.1: coverage below 0.8)
 ROOMY = 0.5  # a rule that is new on a larger share of S leaves too little room for others
 DEARER = 3  # maximum extra cost over the cheapest rule that is new enough
-_AT_ONCE = 4096  # rules
+_AT_ONCE = 4096  # number of rules evaluated at once
 _SAMPLE = 10  # number of 64-scene words on which a rule is evaluated first
 _SLACK = 0.07  # tolerance for the share on those
 _TRIED = 64  # number of rules per batch that are checked against those to skip
@@ -254,7 +254,7 @@ class Earlier:
 
     @property
     def open(self) -> float:
-        """Return the share of S on which the earlier answers agree: only there is room for new ones."""
+        """Return the share of S on which the earlier answers agree; only there a rule can be new."""
         both = int(np.bitwise_count(self.on & self.off).sum())
         return 1.0 - both / max(1, self.scenes.size)
 

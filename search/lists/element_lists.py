@@ -152,7 +152,7 @@ def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
                     cost = MAP_IF + elements.base.cost + test.cost + then.cost + other.cost
                     if rare[p]:
                         cost += RARE
-                    if not speaks_of_element(test):  # this is a conditional on the whole list
+                    if not speaks_of_element(test):  # a conditional on the list
                         cost += WHOLE
                     if then.op == "v":  # prefer the unchanged element as the second case
                         cost += 0.1

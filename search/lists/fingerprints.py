@@ -37,9 +37,9 @@ def _running(numbers: Codes) -> Codes:
 
 POWERS = _table(pow(BASE, k, _WORD) for k in range(LONGEST))
 INVERSES = _table(pow(BASE, -k, _WORD) for k in range(LONGEST))
-SUMS = _running(POWERS)  # of the first k powers
-RAMPS = _running(np.arange(LONGEST, dtype=np.uint64) * POWERS)  # of place * power
-PAIRS = _running(POWERS[::2])  # of the first k even powers
+SUMS = _running(POWERS)  # sums of the first k powers
+RAMPS = _running(np.arange(LONGEST, dtype=np.uint64) * POWERS)  # sums of place * power
+PAIRS = _running(POWERS[::2])  # sums of the first k even powers
 SHIFT = _table([OFFSET])
 ONE = _table([1])
 

@@ -274,7 +274,7 @@ def likely(inputs: Lists, before: Lists) -> bool:
 
 
 def merged(bank: Bank, goal: Lists) -> Iterator[Node]:
-    """Yield the sorted union of the input and one or two fixed elements."""
+    """Yield the input with one or two fixed elements added, sorted."""
     extra = {tuple(sorted((Counter(o) - Counter(x)).elements()))
              for x, o in zip(bank.inputs, goal, strict=True)}  # fmt: skip
     more = next(iter(extra))

@@ -28,7 +28,7 @@ WIDTH, CHILDREN = 4, 4  # number of sets kept, and of sets made from each
 # Two conjunctions that share at least this part of their rows are alike, and one of them is tried.
 ALIKE = 0.8
 MET = 20  # number of the best conjunctions of a beam that are remembered
-LESS = 6.0  # bits
+LESS = 6.0  # bits that a conjunction may save less than it costs (`Covering.completed`)
 BESIDE = 1e-6  # smallest improvement in bits
 ROWS = 200  # on this many rows, 64 candidates cost one expansion
 

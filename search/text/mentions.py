@@ -215,8 +215,8 @@ def _chance(
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 SLIPS = (0.0, 0.1, 0.2, 0.3)
 FOLDS = 10
-STEPS = 25  # of Newton
-ROUNDS = 15  # of expectation and maximisation
+STEPS = 25  # maximum number of Newton steps
+ROUNDS = 15  # maximum number of rounds of expectation maximisation
 NEAR = 1e-6
 NEARLY = 1e-3
 

@@ -19,10 +19,10 @@ from ...tools.sentence_rules.prepared import Prepared, TextIndex
 from ...tools.sentence_rules.terms import terms
 from .atoms import Atoms, lists_of, telling
 
-LONGEST = 3  # words
+LONGEST = 3  # maximum number of words in a phrase
 FEWEST = 3  # minimum number of rows with a phrase, and of rows without it
 MOST = 150  # maximum number of phrases per column
-A_WORD_MORE = 0.5  # bits
+A_WORD_MORE = 0.5  # bits for each word after the first
 SMALL = frozenset(
     ("a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "it", "of", "on", "or", "that",
      "the", "to", "was", "with")

@@ -41,7 +41,8 @@ LISTED = 10  # maximum number of words in a sentence
 FOLDS = 4  # with many rows; with few rows 8, which leaves more rows to choose from
 MANY = 400
 FEWEST = 40  # minimum number of rows
-SLACK = 0.01  # among lists within this part of the least error the ones that say most are taken
+# Among choices with a loss within this part of the least, the one with the most sentences is taken.
+SLACK = 0.01
 FALSE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
 SHAPES = (
     *((size, LISTED) for size in (20, 16, 14, 12, 10, 8, 6, 4, 3, 2)),
