@@ -254,7 +254,7 @@ class Earlier:
 
     @property
     def open(self) -> float:
-        """Return the share of S on which the earlier answers agree; only there a rule can be new."""
+        """Return the share of S on which the earlier answers agree, the room for new ones."""
         both = int(np.bitwise_count(self.on & self.off).sum())
         return 1.0 - both / max(1, self.scenes.size)
 

@@ -116,7 +116,7 @@ class Evidence:
         return left
 
     def bits(self, conjunction: tuple[int, ...]) -> float:
-        """Return the description length of a conjunction in bits; the order of conditions is free."""
+        """Return the description length of a conjunction in bits, in any order of its parts."""
         many = len(conjunction)
         orders = sum(np.log2(k) for k in range(2, many + 1))
         return CONJUNCTION + float(self.price[list(conjunction)].sum() - orders)
