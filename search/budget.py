@@ -32,6 +32,7 @@ class Budget:
 
     @property
     def left(self) -> float:
+        """Return how many expansions are left, never below 0."""
         return max(0.0, self.limit - self.spent)
 
 

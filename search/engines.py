@@ -36,10 +36,14 @@ class SearchedProblem(Protocol):
 class Mends(Protocol):
     """A problem under search that can also improve hypotheses from other sources."""
 
-    def mend(self, text: str) -> Answer | None: ...
+    def mend(self, text: str) -> Answer | None:
+        """Return an answer better than the hypothesis `text`, or None if there is none."""
+        ...
 
 
 class MakesProblem(Protocol):
+    """Factory that starts the search of one problem."""
+
     def __call__(
         self, shown: list[list[Any]], space: Any, expansions: float, told: Any, /
     ) -> SearchedProblem:
@@ -56,11 +60,19 @@ class MakesProblem(Protocol):
 
 
 class Serves(Protocol):
-    def __call__(self, shown: list[list[Any]], /) -> bool: ...
+    """Predicate that decides whether an engine supports a problem."""
+
+    def __call__(self, shown: list[list[Any]], /) -> bool:
+        """Return whether the engine supports problems with such pairs [input, output]."""
+        ...
 
 
 class Prepares(Protocol):
-    def __call__(self, inputs: list[Any], /) -> Any: ...
+    """Function that converts a sample space into the form its engine needs."""
+
+    def __call__(self, inputs: list[Any], /) -> Any:
+        """Return the sample space in the engine's own form."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -55,13 +55,23 @@ class Candidate(Protocol):
     """A candidate hypothesis with its text, that is consistent with the shown pairs."""
 
     @property
-    def text(self) -> str: ...
-    @property
-    def sentence(self) -> str: ...
-    @property
-    def cost(self) -> float: ...
+    def text(self) -> str:
+        """Return the text of the hypothesis."""
+        ...
 
-    def predictions(self, inputs: Sequence[Any]) -> Predictions: ...
+    @property
+    def sentence(self) -> str:
+        """Return one sentence that describes the hypothesis."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """Return the cost of the candidate; lower is likelier."""
+        ...
+
+    def predictions(self, inputs: Sequence[Any]) -> Predictions:
+        """Return the codes of the predictions on `inputs`, and where they are defined."""
+        ...
 
 
 class Following:
@@ -117,6 +127,7 @@ class Following:
         return new(self.of(candidate, whole=True), every) > NEW
 
     def of(self, candidate: Candidate, whole: bool) -> Predictions:
+        """Return the cached predictions of a candidate, on all inputs or on the sample of them."""
         kept = self.whole if whole else self.sampled
         if candidate.text not in kept:
             if not whole and candidate.text in self.whole:

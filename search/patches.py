@@ -29,6 +29,7 @@ class _Counting(ast.NodeTransformer):
         self.inside = 0
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Visit the outermost function only; helpers defined inside it are left as they are."""
         self.inside += 1
         if self.inside == 1:
             self.generic_visit(node)
@@ -36,11 +37,13 @@ class _Counting(ast.NodeTransformer):
         return node
 
     def visit_If(self, node: ast.If) -> ast.If:
+        """Instrument the test of an `if` statement."""
         self.generic_visit(node)
         node.test = self._told(node.test)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.IfExp:
+        """Instrument the test of a conditional expression."""
         self.generic_visit(node)
         node.test = self._told(node.test)
         return node

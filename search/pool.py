@@ -25,6 +25,11 @@ class Worker:
         self.sent: set[str] = set()
 
     async def ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        """Send a request to the process and return its reply.
+
+        Raises:
+            Unavailable: If the process died twice on this request.
+        """
         async with self.lock:
             for _ in range(2):
                 try:
@@ -47,6 +52,7 @@ class Worker:
         return found
 
     async def close(self) -> None:
+        """Stop the process; the next request starts a new one."""
         self.sent.clear()
         await self.process.close()
 
@@ -58,7 +64,9 @@ class Pool:
         self.workers = [Worker() for _ in range(workers)]
 
     async def ask(self, key: str, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        """Send a request to the worker of this key (a hexadecimal hash), and return its reply."""
         return await self.workers[int(key[:8], 16) % len(self.workers)].ask(request, space)
 
     async def close(self) -> None:
+        """Stop all workers."""
         await asyncio.gather(*(worker.close() for worker in self.workers))

@@ -54,6 +54,7 @@ def _is_scene(value: Any) -> bool:
 
 
 def prepared(inputs: list[Any]) -> Scenes:
+    """Return the sample space as a table, without inputs that are no scenes."""
     return Scenes([list(scene) for scene in inputs if _is_scene(scene)])
 
 
@@ -84,6 +85,7 @@ class Problem:
         return rules
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+        """Return the next rule, or None if no novel rule is left within the budget."""
         rule = self._following(self.known(earlier), skip)
         return Answer(source(rule), sentence(rule)) if rule else None
 
@@ -249,6 +251,7 @@ def _name(kind: Kind) -> str:
 
 
 def sentence(rule: Rule) -> str:
+    """Return one sentence that describes the rule."""
     said = [_say(literal) for literal in rule.literals]
     if rule.third is None:
         return f"A scene is on iff {f' {rule.join} '.join(said)}."

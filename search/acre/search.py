@@ -77,11 +77,13 @@ class Kind(NamedTuple):
 
     @property
     def cost(self) -> int:
+        """Return the cost of the kind (see the table above)."""
         if self.entities:
             return 2 + len(self.entities) // 2
         return 2 + (len(self.words) > 1) + bool(self.lacks)
 
     def holds(self, entity: str) -> bool:
+        """Return whether an entity is of this kind."""
         words = entity.split()
         if self.entities:
             return (entity in self.entities) is not self.others
@@ -110,12 +112,14 @@ class Literal(NamedTuple):
 
     @property
     def cost(self) -> int:
+        """Return the cost of the literal (see the table above)."""
         cost = self.kind.cost + (not self.holds)
         if self.test == "least" and self.kind != EVERY:
             cost += self.k - 1
         return cost + 2 * (self.test in ("odd", "more"))
 
     def negated(self) -> Literal:
+        """Return the negation of the literal."""
         return self._replace(holds=not self.holds)
 
 
@@ -130,10 +134,12 @@ class Rule(NamedTuple):
 
     @property
     def literals(self) -> tuple[Literal, ...]:
+        """Return the one to three literals of the rule."""
         return tuple(one for one in (self.first, self.second, self.third) if one is not None)
 
     @property
     def cost(self) -> int:
+        """Return the cost of the rule (see the table above)."""
         literals = self.literals
         return sum(one.cost for one in literals) + len(literals) - 1
 

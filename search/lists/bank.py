@@ -83,6 +83,7 @@ class Bank:
                 self.partial[mask] = program
 
     def push(self, values: Lists, cost: float, tier: int = 0) -> None:
+        """Queue a value of the bank for expansion at this cost."""
         self._push(self.entries.places[value_code(values)], cost, tier)
 
     def _push(self, place: int, cost: float, tier: int) -> None:
@@ -91,6 +92,7 @@ class Bank:
         heapq.heappush(self.heap, due)
 
     def cheapest(self, count: int) -> list[tuple[Lists, Node]]:
+        """Return the cheapest list programs with their values, at most `count`."""
         if self._sorted[0] != len(self.entries):
             self._sorted = (len(self.entries), self.entries.cheapest(CHEAPEST))
         return self._sorted[1][:count]
@@ -101,6 +103,7 @@ class Bank:
         return self._sorted_ints[1]
 
     def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:
+        """Return the cheapest integer programs with their values, at most `count`."""
         if self._sorted_ints[0] != len(self.ints):
             self._sorted_ints = (len(self.ints), self.ints.cheapest(CHEAPEST))
         return self._sorted_ints[1][:count]
@@ -108,9 +111,11 @@ class Bank:
     # --- integers
 
     def add_int(self, values: Ints, program: Node) -> None:
+        """Add an integer program with its values."""
         self.ints.enter(values, program.cost, program)
 
     def int_of(self, op: str, *operands: tuple[Any, Node]) -> None:
+        """Add the integers that an operation gives, if one is defined and none is too large."""
         function = run(op)
         out: list[int | None] = []
         for parts in zip(*(values for values, _ in operands), strict=True):
@@ -221,6 +226,7 @@ class Bank:
             self._compare(values, program_of(popped, slot))
 
     def evaluate(self, op: str, *operands: tuple[Any, Node]) -> Lists | None:
+        """Return an operation's values on all shown inputs, or None if it fails or exceeds a limit."""
         function = run(op)
         out = []
         if op in REPEATING and any(_large(v) for values, _ in operands for v in values):

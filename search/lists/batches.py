@@ -64,6 +64,7 @@ def _around_max(
 
 
 def without_first(b: Block, wanted: Whole) -> Part:
+    """Return the lists without the first element of this value."""
     at, found = b.index_of(wanted)
     low = np.where(found, at, b.lengths)
     return b.between(np.zeros_like(low), low) + b.between(np.minimum(low + 1, b.lengths), b.lengths)
@@ -267,6 +268,7 @@ def _running_product(b: Block) -> Part:
 
 
 def each_times(b: Block, counts: Whole) -> Part:
+    """Return each element repeated `counts` times."""
     counts = np.clip(counts, 0, LONGEST - 1)
     codes = (unsigned(b.values) + SHIFT) * SUMS[counts]
     return _repeating(b, b.spread(codes, counts))

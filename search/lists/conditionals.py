@@ -64,6 +64,7 @@ class _Ranked:
         self.first = [0, *itertools.accumulate(1 << k for _, k in there)]
 
     def masks(self, cut: int) -> dict[str, int]:
+        """Return the masks of the inputs above, below, equal to, and different from `cut`."""
         below, upto = (self.first[find(self.values, cut)] for find in (bisect_left, bisect_right))
         there = self.first[-1]
         return {"gt": there ^ upto, "lt": below, "eq": upto ^ below, "ne": there ^ upto ^ below}
@@ -85,6 +86,7 @@ class _Tests:
         self._trivial = (0, full)
 
     def offer(self, mask: int, op: str, cost: float, *parts: Node) -> None:
+        """Add a test unless it is trivial or three tests of its mask are cheaper."""
         if mask in self._trivial:
             return
         tests = self.found.setdefault(mask, [])
@@ -249,6 +251,7 @@ class Bundle:
         self.charged(budget)
 
     def charged(self, budget: Budget) -> None:
+        """Charge the cost of all lists to the budget."""
         budget.charge(COST * len(self.bases))
 
     def found(self, goal: Lists) -> Iterator[Node]:

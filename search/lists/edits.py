@@ -260,6 +260,7 @@ _LONGEST = 8  # maximum number of elements of a fixed list
 
 
 def literal(values: tuple[int, ...]) -> Node:
+    """Return the node of a fixed list."""
     return Node("list", values, 1.6 + sum(0.5 + 0.6 * constant_cost(v) for v in values))
 
 
@@ -276,6 +277,7 @@ def shared_ends(goal: Lists) -> tuple[int, int]:
 
 
 def joined(*parts: Node) -> Node:
+    """Return the concatenation of the parts."""
     made = parts[0]
     for part in parts[1:]:
         made = node("concat", made, part)

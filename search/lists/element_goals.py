@@ -26,6 +26,7 @@ _ENOUGH = 60  # maximum number of programs of one kind per base
 
 
 def flat(goal: Lists) -> NDArray[np.int64]:
+    """Return all elements of the goal in one vector."""
     return np.array([e for out in goal for e in out], dtype=np.int64)
 
 
@@ -328,11 +329,13 @@ def _first_of_each(right: NDArray[np.int64]) -> list[int]:
 
 
 def over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
+    """Return the node of an operation over the base and some element terms, with its total cost."""
     cost = price + elements.base.cost + sum(p.cost for p in parts)
     return Node(op, (elements.base, *parts), cost)
 
 
 def speaks_of_place(term: Node) -> bool:
+    """Return whether a term uses the index of the element."""
     from .source import uses_index
 
     return uses_index(term)

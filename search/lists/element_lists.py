@@ -184,6 +184,7 @@ def replaced(
 
 
 def replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """Yield [a if test else v for v in base] for the goal, if it is as long as the base."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flat(goal)
@@ -193,6 +194,7 @@ def replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def speaks_of_element(term: Node) -> bool:
+    """Return whether a term depends on the element, and not only on the list."""
     feature = find(term.op)
     if feature is not None:
         return not feature.whole

@@ -152,6 +152,7 @@ class Elements:
         return tuple(tuple(part.tolist()) for part in parts)
 
     def with_constants(self, scalars: tuple[int, ...]) -> Table:
+        """Return the features together with these constants."""
         rows = np.array(scalars, dtype=np.int64)[:, None].repeat(self.size, axis=1)
         rows = np.concatenate([self.simple.rows, rows])
         costs = np.concatenate([self.simple.costs, [constant_cost(c) for c in scalars]])
@@ -440,6 +441,7 @@ class Sources:
     def add(
         self, op: str, left: Sequence[Node], right: Sequence[Node], a: Places, b: Places
     ) -> None:
+        """Add a block of rows: one operation on the operands left[a] and right[b]."""
         self._blocks.append((op, left, right, a, b))
         self._ends.append((self._ends[-1] if self._ends else 0) + len(a))
 

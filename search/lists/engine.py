@@ -49,6 +49,7 @@ class Candidate:
         self.function = _function(self.text)
 
     def right(self, shown: list[list[Any]]) -> bool:
+        """Return whether the program gives every shown output."""
         try:
             return all(_same(self.function(list(i)), o) for i, o in shown)
         except RAISED:
@@ -72,6 +73,7 @@ class Candidate:
         return self.remembered
 
     def predictions(self, inputs: Sequence[list[int]]) -> Predictions:
+        """Return the codes of the outputs on `inputs` and where they are defined, each (inputs,)."""
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
         defined: Defined = np.zeros(len(inputs), dtype=bool)
         function = self.function
@@ -132,6 +134,7 @@ class Problem:
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         # Computed before the search continues, so that the first answers do not depend on other
         # requests.
+        """Return the next answer, or None if no novel candidate is left."""
         if self.first is None:
             self.first = self.rank(confident=True)
         ranked = self.rank(confident=False) if skip else self.first
@@ -140,6 +143,11 @@ class Problem:
         return Answer(chosen.text, chosen.sentence) if chosen else None
 
     def rank(self, confident: bool) -> list[Candidate]:
+        """Return the candidates consistent with the shown pairs, cheapest first.
+
+        Args:
+            confident: Whether the search may stop at the first program that is cheap enough.
+        """
         if self.search is None:
             return []
         by_text: dict[str, Candidate] = {}
@@ -193,6 +201,7 @@ def _kind(shown: list[list[Any]]) -> str:
 
 
 def prepared(inputs: list[list[int]]) -> list[list[int]]:
+    """Return the sample space unchanged: this engine needs no other form."""
     return inputs
 
 
@@ -262,6 +271,7 @@ class Speaker:
         self.meanings: list[str] = []
 
     def sentence(self, node: Node, kind: str) -> str:
+        """Return the clause for the whole result of a program, without a capital or a full stop."""
         if kind == "bool":
             return f"say whether {self.say(node)}"
         if kind == "int" and node.op == "single":
@@ -269,12 +279,14 @@ class Speaker:
         return f"return {self.say(node)}"
 
     def letter(self, node: Node) -> str:
+        """Return a letter for a computed integer, or its description once all letters are used."""
         if node not in self.letters and len(self.letters) < len(_LETTERS):
             self.letters[node] = _LETTERS[len(self.letters)]
             self.meanings.append(f"{self.letters[node]} is {self.say(node)}")
         return self.letters.get(node) or self.say(node)
 
     def say(self, node: Node) -> str:
+        """Return the description of a program or of a part of one."""
         op = node.op
         if op == "x":
             return "x"

@@ -70,6 +70,7 @@ class Entries:
         self._nodes.pop(place, None)
 
     def node(self, place: int) -> Node:
+        """Return the program of an entry."""
         known = self._nodes.get(place)
         if known is None:
             popped, slot = self._origin(place)
@@ -77,6 +78,7 @@ class Entries:
         return known
 
     def values(self, place: int) -> Lists:
+        """Return the value of an entry, computing it if needed."""
         known = self._values.get(place)
         if known is None:
             popped, slot = self._origin(place)
@@ -94,6 +96,7 @@ class Entries:
         return [(self.values(k), self.node(k)) for k in cheapest_places(self.costs, most)]
 
     def get(self, values: Lists) -> Node | None:
+        """Return the program with this value, or None."""
         place = self.places.get(value_code(values))
         return None if place is None else self.node(place)
 
@@ -104,6 +107,7 @@ class Entries:
         return len(self.costs)
 
     def items(self) -> Iterator[tuple[Lists, Node]]:
+        """Iterate over (value, program) in order of insertion."""
         return ((self.values(k), self.node(k)) for k in range(len(self)))
 
 
@@ -143,9 +147,11 @@ class Integers:
         return made
 
     def cheapest(self, most: int) -> list[tuple[Ints, Node]]:
+        """Return the cheapest programs with their values; equal costs keep their order."""
         return [(self._values[k], self._node(k)) for k in cheapest_places(self._costs, most)]
 
     def get(self, values: Ints) -> Node | None:
+        """Return the program with these values, or None."""
         place = self._places.get(values)
         return None if place is None else self._node(place)
 
@@ -153,6 +159,7 @@ class Integers:
         return len(self._costs)
 
     def items(self) -> Iterator[tuple[Ints, Node]]:
+        """Iterate over (values, program) in order of insertion."""
         return ((values, self._node(k)) for k, values in enumerate(self._values))
 
 
@@ -166,5 +173,6 @@ def cheapest_places(prices: array[float], most: int) -> list[int]:
 
 
 def program_of(popped: Popped, slot: int) -> Node:
+    """Return the node of one program made from an expanded list."""
     op, operands = popped.slots[slot]
     return node(op, popped.program, *(n for _, n in operands))

@@ -35,10 +35,12 @@ class Feature:
 
     @property
     def uses_index(self) -> bool:
+        """Return whether the feature depends on the index i."""
         return re.search(r"\bi\b", self.code) is not None
 
     @property
     def uses_base(self) -> bool:
+        """Return whether the feature reads the list, and not only the element."""
         return "{x}" in self.code
 
 
@@ -155,9 +157,11 @@ def rows_of(code: str) -> Callable[[list[int], list[int]], list[int]]:
 
 
 def feature_text(name: str, base: str, whole: str) -> Text:
+    """Return the Python text of a feature, with the names of the list and of the whole input."""
     feature = FEATURES.get(name) or OUTER[name]
     return Text(feature.code.format(x=base, X=whole), feature.level)
 
 
 def find(name: str) -> Feature | None:
+    """Return the feature with this name, or None."""
     return FEATURES.get(name) or OUTER.get(name)

@@ -45,10 +45,12 @@ ONE = _table([1])
 
 
 def power(places: Whole) -> Codes:
+    """Return BASE**place for each place, with places capped at the largest known power."""
     return POWERS[np.minimum(places, LONGEST - 1)]
 
 
 def unsigned(numbers: Whole) -> Codes:
+    """Return signed integers as unsigned 64-bit numbers with the same bits."""
     return numbers.astype(np.int64, copy=False).view(np.uint64)
 
 
@@ -87,6 +89,7 @@ class Block:
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]]) -> Block:
+        """Build a block from lists."""
         lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
         widest = max(1, int(lengths.max(initial=0)))
         values = np.zeros((len(lists), widest), dtype=np.int64)
@@ -98,14 +101,17 @@ class Block:
 
     @cached_property
     def places(self) -> Whole:
+        """Return the indices 0 to width - 1."""
         return np.arange(self.width)
 
     @cached_property
     def there(self) -> Truths:
+        """Return where a row has an element, (rows, width)."""
         return self.places < self.lengths[:, None]
 
     @cached_property
     def all(self) -> Part:
+        """Return the fingerprints and lengths of the lists themselves."""
         codes = unsigned(self.values) @ POWERS[: self.width] + SHIFT * SUMS[self.lengths]
         return Part(codes, self.lengths)
 
@@ -133,6 +139,7 @@ class Block:
 
     @cached_property
     def backwards(self) -> Block:
+        """Return the lists reversed."""
         places = np.where(self.there, self.lengths[:, None] - 1 - self.places, 0)
         return self.taken(places)
 
@@ -143,6 +150,7 @@ class Block:
 
     @cached_property
     def ascending(self) -> Block:
+        """Return the lists sorted in ascending order."""
         return self.sorted_from(np.zeros_like(self.lengths), self.lengths)
 
     def sorted_from(self, first: Whole, last: Whole) -> Block:
@@ -161,10 +169,12 @@ class Block:
 
     @cached_property
     def greatest(self) -> Whole:
+        """Return the largest element of each row, or a very small number for an empty list."""
         return np.maximum.reduce(np.where(self.there, self.values, -(1 << 40)), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
     def least(self) -> Whole:
+        """Return the smallest element of each row, or a very large number for an empty list."""
         return np.minimum.reduce(np.where(self.there, self.values, 1 << 40), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
@@ -192,10 +202,12 @@ class Block:
 
     @property
     def counts(self) -> Whole:
+        """Return how often each element occurs in its list."""
         return self._alike[0]
 
     @property
     def firsts(self) -> Truths:
+        """Return which elements are the first of their value in the list."""
         return self._alike[1]
 
     def index_of(self, wanted: Whole) -> tuple[Whole, Truths]:
@@ -223,6 +235,7 @@ class Block:
         return self.at_even(self.values)
 
     def at_even(self, values: Whole) -> Codes:
+        """Return fingerprints with these values at even places and nothing at odd ones."""
         values = values if values is self.values else np.where(self.there, values, 0)
         weights = power(2 * self.places)
         return unsigned(values) @ weights + SHIFT * PAIRS[self.lengths]
@@ -261,4 +274,5 @@ def mixers(count: int) -> list[int]:
 
 
 def value_code(lists: Sequence[Sequence[int]]) -> int:
+    """Return one number for a value, that is for one list per shown input."""
     return sum(fingerprint(v) * m for v, m in zip(lists, mixers(len(lists)), strict=True)) % _WORD

@@ -102,6 +102,7 @@ class Operation:
 
     @property
     def arity(self) -> int:
+        """Return the number of operands."""
         return len(self.takes)
 
 
@@ -110,6 +111,7 @@ X = Node("x", (), 0.0)
 
 @cache
 def constant(value: int) -> Node:
+    """Return the node of a constant."""
     return Node("const", (value,), constant_cost(value))
 
 
@@ -131,6 +133,7 @@ def constant_cost(value: int) -> float:
 
 
 def node(op: str, *args: Any) -> Node:
+    """Return the node of an operation over these operands, with its total cost."""
     cost = OPERATIONS[op].cost + sum(a.cost for a in args)
     return Node(op, args, cost)
 

@@ -65,6 +65,7 @@ class Search:
         return sorted(self.found, key=lambda n: n.cost)
 
     def sure(self) -> bool:
+        """Return whether a program was found that is cheap enough to end the search."""
         costs = [n.cost for n in self.found] + [n.cost for n in self.bank.hits]
         return bool(costs) and min(costs) <= CONFIDENT
 
@@ -255,6 +256,7 @@ class Search:
                     )
 
     def at(self, base: Node, values: Lists) -> Elements:
+        """Return the `Elements` of a list program with these values, building them once."""
         if values not in self.elements:
             self.elements[values] = Elements(base, values, self.inputs, self.budget)
         return self.elements[values]

@@ -25,6 +25,8 @@ STRIDE = 4  # step through the sampled inputs when votes are counted
 
 
 class Sharing(Following):
+    """Ranker that lowers a candidate's cost by the share of likely rules that agree with it."""
+
     def next(
         self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
     ) -> Candidate | None:

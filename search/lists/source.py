@@ -30,6 +30,7 @@ class Writer:
         self.taken = taken
 
     def name(self, node: Node) -> Text:
+        """Return a variable that holds the node's value, adding an assignment if needed."""
         if node not in self.known:
             text = self.expression(node)
             if text.isidentifier():
@@ -43,6 +44,11 @@ class Writer:
         return self.known[node]
 
     def put(self, before: str, text: Text) -> None:
+        """Add a statement, breaking a long comprehension over several lines.
+
+        Raises:
+            TooLong: If the statement does not fit the line width.
+        """
         pad = " " * self.indent
         line = f"{pad}{before}{text}"
         if len(line) <= WIDTH:
@@ -57,6 +63,7 @@ class Writer:
         self.lines += [f"{pad}{before}[", *inner, f"{pad}]"]
 
     def expression(self, node: Node) -> Text:
+        """Return the Python expression of a node."""
         if node in self.known:
             return self.known[node]
         op = node.op
@@ -73,6 +80,7 @@ class Writer:
         return self.operation(node)
 
     def operation(self, node: Node) -> Text:
+        """Return the Python expression of an operation, with long or repeated operands named."""
         operation = OPERATIONS[node.op]
         operands = []
         for k, part in enumerate(node.args):
@@ -86,6 +94,7 @@ class Writer:
         return Text(operation.code.format(*operands), operation.level)
 
     def single(self, integer: Node) -> Text:
+        """Return a list of one integer, which is empty where the integer is undefined."""
         guards = self.guards(integer)
         text = self.expression(integer)
         if not guards:
@@ -113,6 +122,7 @@ class Writer:
         return found
 
     def condition(self, node: Node) -> Text:
+        """Return a test with the conditions under which it is defined."""
         guards = self.guards(node)
         text = self.expression(node)
         if guards:
@@ -136,50 +146,61 @@ class Writer:
         return text, f"for v in {text:o}"
 
     def map(self, node: Node) -> Text:
+        """Return [term for v in base]."""
         text, loop = self.base(node, node.args[1])
         return Text(f"[{element(node.args[1], text)} {loop}]")
 
     def filter(self, node: Node) -> Text:
+        """Return [v for v in base if test]."""
         text, loop = self.base(node, node.args[1])
         return Text(f"[v {loop} if {element(node.args[1], text)}]")
 
     def map_filter(self, node: Node) -> Text:
+        """Return [term for v in base if test]."""
         text, loop = self.base(node, node.args[1], node.args[2])
         return Text(f"[{element(node.args[2], text)} {loop} if {element(node.args[1], text)}]")
 
     def map_if(self, node: Node) -> Text:
+        """Return [a if test else b for v in base]."""
         _, test, then, other = node.args
         text, loop = self.base(node, test, then, other)
         value = f"{element(then, text)} if {element(test, text)} else {element(other, text)}"
         return Text(f"[{value} {loop}]")
 
     def count_if(self, node: Node) -> Text:
+        """Return sum(test for v in base)."""
         text, loop = self.base(node, node.args[1])
         return Text(f"sum({element(node.args[1], text)} {loop})")
 
     def sum_if(self, node: Node) -> Text:
+        """Return sum(v for v in base if test)."""
         text, loop = self.base(node, node.args[1])
         return Text(f"sum(v {loop} if {element(node.args[1], text)})")
 
     def sort_by(self, node: Node) -> Text:
+        """Return sorted(base, key=lambda v: term)."""
         text, _ = self.base(node, node.args[1])
         return Text(f"sorted({text}, key=lambda v: {element(node.args[1], text)})")
 
     def each_by(self, node: Node) -> Text:
+        """Return [v for v in base for _ in range(count)]."""
         text, loop = self.base(node, node.args[1])
         return Text(f"[v {loop} for _ in range({element(node.args[1], text)})]")
 
     def each_of(self, node: Node) -> Text:
+        """Return [term for v in base for _ in range(count)]."""
         text, loop = self.base(node, node.args[1], node.args[2])
         value, count = (element(part, text) for part in node.args[1:])
         return Text(f"[{value} {loop} for _ in range({count})]")
 
     def map_each(self, node: Node) -> Text:
+        """Return [n for v in base for n in (term, ...)]."""
         text, loop = self.base(node, *node.args[1:])
         values = ", ".join(element(part, text) for part in node.args[1:])
         return Text(f"[n {loop} for n in ({values})]")
 
     def path(self, node: Node) -> Text:
+        """Add a loop that walks from element to element, and return the name of its result."""
         text, pad = self.name(node.args[0]), " " * self.indent
         if self.taken == len(_NAMES):
             raise TooLong
@@ -192,6 +213,7 @@ class Writer:
         return made
 
     def product(self, node: Node) -> Text:
+        """Add a loop that multiplies the elements, and return the name of its result."""
         text = self.expression(node.args[0])
         self.lines += [f"{' ' * self.indent}p = 1", f"{' ' * self.indent}for v in {text:o}:"]
         self.lines.append(f"{' ' * self.indent}    p *= v")
@@ -199,9 +221,11 @@ class Writer:
         return self.known[node]
 
     def until(self, node: Node) -> Text:
+        """Return the base up to the first element that passes a test."""
         return self._cut(node, "{0:a}[:next((i for i, v in {1} if {2}), len({0}))]")
 
     def since(self, node: Node) -> Text:
+        """Return the base from the first element that passes a test."""
         return self._cut(node, "{0:a}[next((i for i, v in {1} if {2}), len({0})):]")
 
     def _cut(self, node: Node, template: str) -> Text:
@@ -268,6 +292,7 @@ def element(node: Node, base: str, whole: str = "x") -> Text:
 
 
 def mentions_base(node: Node) -> bool:
+    """Return whether a term refers to the list itself."""
     feature = find(node.op)
     if feature is not None:
         return feature.uses_base
@@ -275,6 +300,7 @@ def mentions_base(node: Node) -> bool:
 
 
 def uses_index(node: Node) -> bool:
+    """Return whether a term refers to the index."""
     feature = find(node.op)
     if feature is not None:
         return feature.uses_index
@@ -297,6 +323,7 @@ def source(node: Node, kind: str = "list") -> str:
 
 
 def branch(node: Node, kind: str, indent: int, taken: int, lines: list[str]) -> None:
+    """Append the lines of one branch, or of a conditional with both its branches."""
     writer = Writer(indent, taken)
     if node.op == "if":
         test = writer.condition(node.args[0])

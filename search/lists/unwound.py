@@ -52,6 +52,7 @@ _FACTORS = (2, 3, 4, 5, 10)
 
 
 def undone(goal: Lists) -> Iterator[Undone]:
+    """Yield all goals that one step turns into this goal."""
     yield from told(goal)
     yield from _permutations(goal)
     yield from _maps(goal)

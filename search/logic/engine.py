@@ -72,6 +72,7 @@ class Space:
 
 
 def prepared(inputs: list[Any]) -> Space:
+    """Return the sample space with its distinct worlds."""
     return Space(inputs)
 
 
@@ -85,9 +86,11 @@ class _Rule:
 
     @property
     def sentence(self) -> str:
+        """Return one sentence that describes the rule."""
         return sentence(self.formula)
 
     def predictions(self, inputs: Sequence[Any]) -> Predictions:
+        """Return which elements of the sample space the rule marks; `inputs` is ignored."""
         return self._problem.extension(self.formula)
 
 
@@ -171,6 +174,7 @@ class Problem:
         return rule
 
     def extension(self, formula: Formula) -> Predictions:
+        """Return which elements of the sample space a formula marks, and where that is defined."""
         count = len(self.rows)
         try:
             marks = self.space.extension(formula)
@@ -181,6 +185,7 @@ class Problem:
 
 
 def sentence(formula: Formula) -> str:
+    """Return one sentence that describes a formula."""
     return f"x is abnormal where {usual(formula)}."
 
 

@@ -115,10 +115,12 @@ class Features:
 
     @property
     def sizes(self) -> Whole:
+        """Return the AST size of each feature, (features,)."""
         return np.array(self._sizes, np.int64)
 
     @property
     def values(self) -> Bools:
+        """Return the values of all features, (features, worlds * size)."""
         assert self._blocks is not None, "released"
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
@@ -130,6 +132,7 @@ class Features:
         self.lanes.release()
 
     def smallest(self, some: NDArray[np.int64], count: int) -> Whole:
+        """Return the `count` smallest of some features."""
         return some[np.argsort(self.sizes[some], kind="stable")[:count]]
 
     def add(self, recipes: Sequence[Recipe], values: Bools) -> Whole:
@@ -191,6 +194,7 @@ class Features:
         return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
 
     def negations(self, some: Whole) -> Whole:
+        """Add the negations of some features."""
         values = ~self.values[some] & self.inside
         return self.add([Recipe("not", one=int(place)) for place in some], values)
 

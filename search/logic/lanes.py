@@ -29,11 +29,13 @@ DENSITY = {"partial": 0.25, "skeptical": 0.5}
 
 
 def any_of(table: Bools, axis: int = -1) -> Bools:
+    """Return the logical OR along an axis."""
     found: Bools = np.logical_or.reduce(table, axis=axis)
     return found
 
 
 def all_of(table: Bools, axis: int = -1) -> Bools:
+    """Return the logical AND along an axis."""
     found: Bools = np.logical_and.reduce(table, axis=axis)
     return found
 
@@ -126,6 +128,7 @@ class Lanes:
         return Lanes(np.concatenate([self.inside, other.inside]), true)
 
     def some(self, chosen: NDArray[np.int64] | Bools) -> Lanes:
+        """Return some of the worlds, by index or mask."""
         return Lanes(self.inside[chosen], {name: t[chosen] for name, t in self.true.items()})
 
 

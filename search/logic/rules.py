@@ -42,11 +42,13 @@ class Shape(NamedTuple):
     parts: tuple[Shape, ...] = ()
 
     def features(self) -> list[int]:
+        """Return the indices of all features of the shape."""
         if self.kind == "feature":
             return [self.feature]
         return [place for part in self.parts for place in part.features()]
 
     def over(self, values: Mapping[int, Bools]) -> Bools:
+        """Return the values of the shape, computed from the values of its features."""
         if self.kind == "feature":
             return values[self.feature]
         found = self.parts[0].over(values)
@@ -55,6 +57,7 @@ class Shape(NamedTuple):
         return found
 
     def formula(self, features: Features) -> Formula:
+        """Return the shape as a formula."""
         writer = Writer(features)
 
         def write(shape: Shape) -> int:
@@ -179,6 +182,7 @@ class _Search:
         self.found: dict[Shape, Priced] = {}
 
     def candidates(self, width: int) -> list[Priced]:
+        """Return valid rules: features, disjunctions, and conjunctions of two and three."""
         broken = self.evidence.broken
         uncovered = broken[None] & ~self.values
         covered = self.values.sum(axis=2)

@@ -79,9 +79,11 @@ class Covering:
         return self._grown([], WIDTH)
 
     def of(self, conjunction: Conjunction) -> Marks:
+        """Return the rows on which a conjunction holds."""
         return np.asarray(self.atoms.holds[list(conjunction)].all(axis=0), np.bool_)
 
     def worth(self, some: Sequence[Conjunction]) -> float:
+        """Return the worth of some conjunctions less the bits that describe them."""
         if not some:
             return 0.0
         beside = self._others(some)

@@ -108,6 +108,7 @@ def rules_over_fields(
 
 
 def joined(conditions: Sequence[Condition]) -> Condition:
+    """Return the conjunction of the conditions."""
     return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
 
 

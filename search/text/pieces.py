@@ -93,6 +93,7 @@ class _Cut:
 
     @staticmethod
     def of(texts: Sequence[str]) -> _Cut:
+        """Split texts into words and segments."""
         number: dict[str, int] = {}
         ids: list[int] = []
         rows: list[int] = []
@@ -146,10 +147,12 @@ class _Cut:
         return np.asarray(rows > self.count - fewest(self.count), np.bool_)
 
     def said(self, start: int, length: int) -> str:
+        """Return the phrase of `length` words from `start` on."""
         return " ".join(self.vocabulary[one] for one in self.ids[start : start + length].tolist())
 
 
 def fewest(rows: int) -> int:
+    """Return the minimum number of rows in which a phrase must occur."""
     return max(FEWEST, round(SEEN * rows))
 
 

@@ -69,6 +69,7 @@ class Evidence:
         self.parameter = 0.5 * float(np.log2(len(wanted))) + 1.0
 
     def volume(self, conjunction: tuple[int, ...]) -> float:
+        """Return the estimated share of records on which a conjunction holds."""
         total = 1.0
         for at, one in enumerate(conjunction):
             before = list(conjunction[:at])

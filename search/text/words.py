@@ -185,6 +185,7 @@ class _Part:
 
     @property
     def folds(self) -> int:
+        """Return the number of folds."""
         return FOLDS if len(self.y) >= MANY else 2 * FOLDS
 
     # --- counts --------------------------------------------------------------------------
@@ -245,6 +246,7 @@ class _Part:
         return found
 
     def offset(self, some: NDArray[np.int64]) -> Numbers:
+        """Return the targets of some rows, centred unless the rows are pairs."""
         y = self.y[some]
         return y if self.paired else y - y.mean()
 
@@ -314,6 +316,7 @@ class _Part:
         return turned if self.y[ties].sum() > 0 else rule
 
     def style_rule(self, measure: Measure) -> Rule:
+        """Return a rule on a measure of style, in the direction that the rows suggest."""
         sign = 1 if self.values(measure) @ self.y > 0 else -1
         if not self.paired:
             sign = 1 if np.corrcoef(self.values(measure), self.y)[0, 1] > 0 else -1

@@ -71,10 +71,12 @@ def table(index: TextIndex, least: int) -> Table:
 
 
 def beginnings(word: str) -> list[str]:
+    """Return the beginnings of a word that are long enough for a stem."""
     return [word[:count] for count in range(STEM_LETTERS, len(word) + 1)]
 
 
 def words(index: TextIndex, names: frozenset[str]) -> list[Term]:
+    """Return the words and plain marks of the texts, without names."""
     return [
         Term(token)
         for token in index.vocabulary
@@ -83,6 +85,7 @@ def words(index: TextIndex, names: frozenset[str]) -> list[Term]:
 
 
 def kinds() -> list[Term]:
+    """Return one term for each kind of word."""
     return [Term(kind=kind) for kind in KINDS]
 
 
