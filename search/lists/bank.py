@@ -226,7 +226,7 @@ class Bank:
             self._compare(values, program_of(popped, slot))
 
     def evaluate(self, op: str, *operands: tuple[Any, Node]) -> Lists | None:
-        """Return an operation's values on all shown inputs, or None if it fails or exceeds a limit."""
+        """Return an operation's values on all shown inputs, or None if it fails or is too big."""
         function = run(op)
         out = []
         if op in REPEATING and any(_large(v) for values, _ in operands for v in values):

@@ -73,7 +73,7 @@ class Candidate:
         return self.remembered
 
     def predictions(self, inputs: Sequence[list[int]]) -> Predictions:
-        """Return the codes of the outputs on `inputs` and where they are defined, each (inputs,)."""
+        """Return codes of the outputs on `inputs` and where they are defined, each (inputs,)."""
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
         defined: Defined = np.zeros(len(inputs), dtype=bool)
         function = self.function
