@@ -116,8 +116,8 @@ class Searching:
 
         Returns:
             A mapping with "source", "description" and "meta"; or {"exhausted": True}; or the
-                "reason" why such problems are not searched; or {"need": "inputs"} if the worker
-                does not have the inputs of this space.
+            "reason" why such problems are not searched; or {"need": "inputs"} if the worker
+            does not have the inputs of this space.
         """
         shown, digest = request["shown"], request["space"]
         engine = engine_for(shown)

@@ -115,8 +115,8 @@ class Covering:
 
         Returns:
             The worth of the whole cover, (stems, atoms), and the concentration of the new rows of
-                the target among those left and among all, (2, stems, atoms). Both are -inf for an
-                atom on a column that the stem already uses, unless the two are opposite bounds.
+            the target among those left and among all, (2, stems, atoms). Both are -inf for an
+            atom on a column that the stem already uses, unless the two are opposite bounds.
         """
         evidence = self.evidence
         covers = np.array([self.of(stem) for stem in stems], np.bool_)

@@ -117,7 +117,7 @@ class _Cut:
 
         Yields:
             The length, the indices where such phrases begin, the number of the phrase at each, and
-                the number of rows of each phrase.
+            the number of rows of each phrase.
         """
         least = fewest(self.count)
         starts = np.arange(len(self.ids))
