@@ -13,10 +13,10 @@ The likeliest theory in ACRE is that some objects are blickets, and a scene is o
 Every object in a scene that is off is a dud. In a scene that is on, at least one of the objects
 that are not duds is a blicket. `few` is a small choice of blickets that explains all scenes, made
 greedily, and `many` is every object that may be one. A single object that was never seen is more
-often a dud, but of two or more such objects one is more often a blicket. The first answer therefore says "on iff it
-holds one of the few, or at least two objects that are no duds". Another says "one of the many, or
-at least four", for a world with fewer blickets. Both were chosen on generated problems
-(tasks/programs/acre_generator.py), not on published ones; LOG.md has the figures.
+often a dud, but of two or more such objects one is more often a blicket. The first answer therefore
+says "on iff it holds one of the few, or at least two objects that are no duds". Another says "one
+of the many, or at least four", for a world with fewer blickets. Both were chosen on generated
+problems (tasks/programs/acre_generator.py), not on published ones; LOG.md has the figures.
 """
 
 from __future__ import annotations
